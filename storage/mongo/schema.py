@@ -151,7 +151,7 @@ def _make_overview_indexes(database: Any) -> None:
     database.host_states.create_indexes([of_host])
     sizes = [("n", _UP), ("sample", _UP)]
     of_crawl, of_reason = ([(name, _UP), *sizes] for name in ("crawl_id", "reason"))
-    by_size = map(IndexModel, (sizes, of_crawl, of_reason))
+    by_size = map(IndexModel, (sizes, of_crawl, of_reason, [("host", _UP)]))
     database.failure_groups.create_indexes([of_host, *by_size])
     database.crawl_counts.create_indexes([IndexModel([("crawl_id", _UP)])])
     database.causes.create_indexes([IndexModel([("crawl_id", _UP)])])

@@ -30,6 +30,7 @@ from storage.mongo.connection import MongoConnection
 from storage.mongo.host_statistics import is_behind, refresh
 from storage.mongo.pictures import MongoPictureRows
 from storage.mongo.ports import MongoBlobs, MongoTables
+from storage.mongo.space import drop_rows, space
 from storage.mongo.stories import MongoStoryRows, delete_stories, put_stories
 from storage.mongo.story_rebuild import MongoRebuildRows
 from storage.mongo.topic_pages import put_pages
@@ -52,6 +53,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
+from storage.store.space import Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -167,6 +169,16 @@ class MongoStore:
     def delete_host(self, crawl_id: str, host: str) -> int:
         """Deletes everything stored for one host of a crawl; returns records deleted."""
         return self._delete({"crawl_id": crawl_id, "host": host})
+
+    def space(self) -> list[Space]:
+        """What each crawl takes, by kind."""
+        with self._db.use() as database:
+            return space(database)
+
+    def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
+        """Deletes archived responses of a crawl, or of one of its hosts; returns how many."""
+        with self._db.use() as database:
+            return drop_rows(database, crawl_id, host)
 
     def _delete(self, asked: Mapping[str, str]) -> int:
         deleted = {}

@@ -36,6 +36,7 @@ from storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
 from storage.sqlite.host_statistics import is_behind, refresh
 from storage.sqlite.pictures import SqlitePictureRows, delete_pictures
 from storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
+from storage.sqlite.space import drop_rows, space
 from storage.sqlite.stories import SqliteStoryRows, delete_members, put_story, saved_seq
 from storage.sqlite.story_rebuild import SqliteRebuildRows
 from storage.sqlite.topic_pages import put_judgements, put_pages
@@ -60,6 +61,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
+from storage.store.space import Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -256,6 +258,20 @@ class SqliteStore:
             self.overview.forget(crawl_id, host)
         self._remove_empty_segments()
         return deleted
+
+    def space(self) -> list[Space]:
+        """What each crawl takes, by kind; a scan of the index of responses."""
+        return space(self._db)
+
+    def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
+        """Deletes archived responses of a crawl, or of one of its hosts; returns how many.
+
+        Records stay. A segment's file goes with the last of its responses, which are those of all
+        crawls of its time.
+        """
+        dropped = drop_rows(self._db, crawl_id, host)
+        self._remove_empty_segments()
+        return dropped
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:
         deleted = 0

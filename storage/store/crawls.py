@@ -30,12 +30,12 @@ class Crawls:
             known = self._tables.get("crawls", [key], ("state",))
             self._tables.put("crawls", row, keep=("created_at",))
             if not known or known[key][0] != state.value:
-                before = f", was {known[key][0]}" if known else ", new"
+                before = f"was {known[key][0]}" if known else "new"
                 self._events.add(
                     Event(
                         kind=EventKind.CRAWL,
                         crawl_id=spec.crawl_id,
-                        text=f"{state.value}{before}",
+                        text=f"{state.value}, {before}",
                         link=state.value,
                     )
                 )

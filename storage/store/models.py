@@ -124,12 +124,12 @@ class Models:
 
 
 def _event_of(about: ModelVersion) -> Event:
-    """The event of a new version, ``version 3, drift: bodies are elsewhere``."""
-    detail = f": {about.detail}" if about.detail else ""
+    """The event of a version: ``version 3 of its model, from 64 pages (drift: ...)``."""
+    why = f"{about.reason.value}: {about.detail}" if about.detail else about.reason.value
     return Event(
         kind=EventKind.MODEL,
         host=about.host,
-        text=f"version {about.version}, {about.reason.value}{detail}",
+        text=f"version {about.version} of its model, from {about.page_count} pages ({why})",
         link=str(about.version),
         at=about.saved_at,
     )

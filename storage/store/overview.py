@@ -224,9 +224,14 @@ class Overview:
         ``after``: only groups behind this (count, sample).
         """
         where = of(crawl_id, host) | ({"reason": reason.value} if reason else {})
-        wanted = Scan(
-            "failure_groups", _GROUP, where, ("n", "sample"), True, after or (), limit=limit
-        )
+        order = ("n", "sample")
+        if host is None:
+            wanted = Scan("failure_groups", _GROUP, where, order, True, after or (), limit=limit)
+            rows = self._tables.scan(wanted)
+        else:  # a few: found by the host, whatever index the database would sort by
+            found = self._tables.scan(Scan("failure_groups", _GROUP, where))
+            behind = [row for row in found if after is None or (row[4], row[7]) < after]
+            rows = sorted(behind, key=lambda row: (row[4], row[7]), reverse=True)[:limit]
         return [
             FailureGroup(
                 crawl_id=row[0],
@@ -238,7 +243,7 @@ class Overview:
                 newest_at=from_microseconds(row[6]),
                 sample=row[7],
             )
-            for row in self._tables.scan(wanted)
+            for row in rows
         ]
 
     def as_of(self) -> datetime | None:

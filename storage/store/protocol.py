@@ -13,6 +13,7 @@ The database's own code is in ``sqlite/`` and ``mongo/``, whose files have the s
 | ``host_statistics.py`` | SQL aggregates, dirty marks | aggregations, stale marks, rounds |
 | ``stories.py`` | near-duplicates, in the save's transaction | the same, searched after writing |
 | ``pictures.py`` | copies of images, in the save's transaction | the same, searched after writing |
+| ``space.py`` | sums of the index of responses, dropping | samples of documents, dropping |
 | ``topic_pages.py`` | judgements of topics, in the save's transaction | the same, before ``urls`` |
 | ``schema.py`` | tables and indexes | collections and indexes |
 | ``connection.py`` | one file; translates SQLite's errors | one client; translates its errors |
@@ -43,6 +44,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
+from storage.store.space import Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -132,6 +134,15 @@ class Store(Protocol):
 
     def delete_host(self, crawl_id: str, host: str) -> int:
         """Deletes everything stored for one host of a crawl; returns records deleted."""
+
+    def space(self) -> list[Space]:
+        """What each crawl takes, by kind; may take seconds."""
+
+    def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
+        """Deletes archived responses of a crawl, or of one of its hosts; returns how many.
+
+        Records stay, and cannot be cleaned again. An interrupted call can be repeated.
+        """
 
     def close(self) -> None:
         """Closes files and connections; the store must not be used afterwards."""

@@ -199,7 +199,12 @@ class Urls:
         yield from map(_failure_row, islice(found, limit))
 
     def failures_of(
-        self, key: FailureKey, after: tuple[int, str] | None = None, limit: int = 50
+        self,
+        key: FailureKey,
+        after: tuple[int, str] | None = None,
+        limit: int = 50,
+        *,
+        are_few: bool = False,
     ) -> list[FailureRow]:
         """The failed URLs of one cause, newest first, at most ``limit``.
 
@@ -207,18 +212,24 @@ class Urls:
             key: The cause.
             after: Only URLs behind this (microseconds since 1970 UTC of the failure, page id).
             limit: At most this many, >= 1.
+            are_few: Whether the failures of the host in the crawl, of all causes, are at most
+                ``READ_FAILURES``: these are found by a whole index key and sorted here, which no
+                database does slowly.
         """
-        where = {
-            "crawl_id": key.crawl_id,
-            "host": key.host,
-            "reason": key.reason.value,
-            "status": key.status,
-            "state": UrlState.FAILED.value,
-        }
-        order = ("fetched_at", *PAGE_KEY)
-        behind = (*after, key.crawl_id) if after else ()
-        wanted = Scan("urls", _FAILURE_COLUMNS, where, order, True, behind, limit=limit)
-        return [_failure_row(row) for row in self._tables.scan(wanted)]
+        of_host = {**of(key.crawl_id, key.host), "state": UrlState.FAILED.value}
+        cause = (key.reason.value, key.status)
+        if are_few:
+            found = self._tables.scan(Scan("urls", _FAILURE_COLUMNS, of_host))
+            mine = (row for row in found if (row[5], row[7]) == cause)
+            rows = [row for row in mine if after is None or tuple(row[:2]) < after]
+            rows = sorted(rows, key=lambda row: tuple(row[:2]), reverse=True)[:limit]
+        else:
+            where = {**of_host, "reason": cause[0], "status": cause[1]}
+            order = ("fetched_at", *PAGE_KEY)
+            behind = (*after, key.crawl_id) if after else ()
+            wanted = Scan("urls", _FAILURE_COLUMNS, where, order, True, behind, limit=limit)
+            rows = self._tables.scan(wanted)
+        return [_failure_row(row) for row in rows]
 
 
 def time_or_none(microseconds: int | None) -> datetime | None:

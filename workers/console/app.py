@@ -23,6 +23,8 @@ from workers.console.api.serving import add_api
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens import (
+    actions,
+    audit,
     crawls,
     events,
     failures,
@@ -33,11 +35,27 @@ from workers.console.screens import (
     now,
     pages,
     queues,
+    tokens,
     traps,
 )
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, pages, failures, queues, traps, events, help_page, login, health)
+SCREENS = (
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    traps,
+    events,
+    actions,
+    audit,
+    tokens,
+    help_page,
+    login,
+    health,
+)
 """Every module with addresses."""
 
 NAVIGATION: Final = (
@@ -130,6 +148,7 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "charts": charts,
         "has_password": console.access.needs_password,
         "has_view": app.view_functions.__contains__,
+        "may_act": console.actions is not None,
         "language": g.get("language", Language.ENGLISH),
         "navigation": NAVIGATION,
         "now": _now,

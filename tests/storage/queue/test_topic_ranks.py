@@ -113,10 +113,8 @@ def test_a_lease_by_waiting_time_looks_at_no_host_twice(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     """Hosts that are due and have judged pages wait by the hundred in a large topic crawl."""
-    hosts = [f"h{n}" for n in range(60)]
-    open_topic(frontier, a=range(200, 300))
-    for host in hosts:
-        frontier.add("t", ranked(f"{host}.example", 900))
+    hosts = {f"h{n}": (900,) for n in range(60)}
+    open_topic(frontier, "t", a=range(200, 300), **hosts)
     for host in ("a", *hosts):
         credit(frontier.topics, f"{host}.example", 1, 1)
     next_pages(spider, 41)  # all hosts have given robots.txt, and all have been looked at

@@ -37,6 +37,9 @@ class FailuresContract:
                 break
             found += part
         assert found == every
+        (first, second) = store.overview.failure_groups("c1", HOST)
+        assert [first.count, second.count] == [3, 1]
+        assert store.overview.failure_groups("c1", HOST, after=(3, first.sample)) == [second]
 
     def test_groups_of_one_reason(self, store: Store) -> None:
         fail(store)
@@ -52,6 +55,8 @@ class FailuresContract:
         first = store.urls.failures_of(TIMEOUTS, limit=2)
         assert first == every[:2]
         place = (to_microseconds(first[-1].failed_at), first[-1].page_id)
-        assert store.urls.failures_of(TIMEOUTS, after=place) == every[2:]
+        for are_few in (True, False):
+            assert store.urls.failures_of(TIMEOUTS, limit=2, are_few=are_few) == first
+            assert store.urls.failures_of(TIMEOUTS, place, are_few=are_few) == every[2:]
         none = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.ROBOTS, status=0)
         assert store.urls.failures_of(none) == [], "URLs that are left out have not failed"

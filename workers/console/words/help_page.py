@@ -55,6 +55,10 @@ WORDS: Final = {
     "help.programs": ("For programs", "供程序使用"),
     "help.healthz": ("200 while the console lives", "控制台存活时返回 200"),
     "help.readyz": ("200 while queue and store answer", "队列与存储有响应时返回 200"),
+    "help.api/v1": (
+        "JSON for programs with a token; described in /api/openapi.json",
+        "供持有令牌的程序使用的 JSON，说明见 /api/openapi.json",
+    ),
     "help.metrics": (
         "counters for Prometheus; with a password, HTTP Basic with any user name",
         "Prometheus 计数器；有密码时用 HTTP Basic，用户名任意",

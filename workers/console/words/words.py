@@ -14,6 +14,7 @@ from types import MappingProxyType
 from markupsafe import Markup
 
 from workers.console.words import (
+    actions,
     crawls,
     failures,
     frame,
@@ -23,10 +24,24 @@ from workers.console.words import (
     pages,
     queues,
     terms,
+    tokens,
     verdicts,
 )
 
-TABLES = (frame, now, crawls, hosts, pages, terms, verdicts, help_page, failures, queues)
+TABLES = (
+    frame,
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    actions,
+    tokens,
+    terms,
+    verdicts,
+    help_page,
+)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]

@@ -10,12 +10,17 @@ from cleaning.errors import NotFound
 from storage.crawl_types import FailureReason, FailureRow
 from storage.store.codec import to_microseconds
 from storage.store.overview import Cause, FailureGroup
-from storage.store.urls import FailureKey
+from storage.store.urls import READ_FAILURES, FailureKey
 from workers.operations.watching.kept_backends import KeptBackends
 
 MOST_CAUSES = 20
+MOST_GROUPS = 1_000
+"""Causes of one host in one crawl; more are not seen."""
+
+FEW = READ_FAILURES // 2
+"""Failed URLs of a host that may be read at once; there may be more since its figures."""
 CAUSES_S = 5.0
-"""How old the list of causes may be."""
+"""How old the lists of causes and groups may be; the sweeper computes them every ten seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +80,12 @@ def list_failures(
             CAUSES_S,
             lambda: store.overview.causes(crawl or None)[:MOST_CAUSES],
         )
-        groups = store.overview.failure_groups(
-            crawl or None, host or None, limit + 1, reason=reason, after=after
+        groups = backends.remembered(
+            ("groups", crawl, host, reason, after, limit),
+            CAUSES_S,
+            lambda: store.overview.failure_groups(
+                crawl or None, host or None, limit + 1, reason=reason, after=after
+            ),
         )
         as_of = store.overview.as_of()
     last = groups[limit - 1] if len(groups) > limit else None
@@ -103,10 +112,12 @@ def find_group(
         NotFound: There is no such group.
     """
     with backends.store() as store:
-        groups = store.overview.failure_groups(key.crawl_id, key.host, reason=key.reason)
-        rows = store.urls.failures_of(key, after, limit + 1)
+        groups = store.overview.failure_groups(key.crawl_id, key.host, MOST_GROUPS)
+        causes = {(each.reason, each.status): each for each in groups}
+        group = causes.get((key.reason, key.status))
+        are_few = sum(each.count for each in groups) <= FEW
+        rows = store.urls.failures_of(key, after, limit + 1, are_few=are_few)
         as_of = store.overview.as_of()
-    group = next((each for each in groups if each.status == key.status), None)
     if group is None and not rows and after is None:
         raise NotFound(f"no URL of {key.host} has failed so in crawl {key.crawl_id}")
     last = rows[limit - 1] if len(rows) > limit else None

@@ -1,0 +1,52 @@
+"""Space of crawls in the MongoDB store, and dropping archived responses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from storage.mongo.chunks import owner_of
+from storage.store.ports import of
+from storage.store.space import SAMPLED, Space, SpaceKind
+
+DROP_ROWS = 500
+
+
+def space(database: Any) -> list[Space]:
+    """What each crawl takes, by a sample of its documents; parts over 12 MB do not count."""
+    crawls = sorted(doc["_id"] for doc in database.crawls.find({}, {"_id": 1}))
+    found = []
+    for kind in SpaceKind:
+        for crawl in crawls:
+            n = database[kind.value].count_documents({"crawl_id": crawl})
+            if not n:
+                continue
+            size = {"$binarySize": {"$ifNull": ["$blob", ""]}}
+            stages: list[dict[str, Any]] = [
+                {"$match": {"crawl_id": crawl}},
+                {"$limit": SAMPLED},
+                {"$group": {"_id": None, "mean": {"$avg": size}}},
+            ]
+            mean = next(iter(database[kind.value].aggregate(stages)))["mean"]
+            found.append(
+                Space(
+                    crawl_id=crawl,
+                    kind=kind,
+                    items=n,
+                    stored_bytes=round(mean * n),
+                    is_estimate=n > SAMPLED,
+                )
+            )
+    return found
+
+
+def drop_rows(database: Any, crawl_id: str, host: str | None) -> int:
+    """Deletes archived responses in small steps, each with its chunks; returns how many."""
+    dropped = 0
+    while True:
+        found = database.raw.find(of(crawl_id, host), {"_id": 1}).limit(DROP_ROWS)
+        keys = [doc["_id"] for doc in found]
+        if not keys:
+            return dropped
+        dropped += database.raw.delete_many({"_id": {"$in": keys}}).deleted_count
+        owners = [owner_of("raw", key) for key in keys]
+        database.chunks.delete_many({"owner": {"$in": owners}})

@@ -1,0 +1,35 @@
+"""Space that crawls take in a store, by what is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+SAMPLED = 200
+"""Items of a crawl whose sizes are read where reading all would take long."""
+
+
+class SpaceKind(StrEnum):
+    """What is stored."""
+
+    RAW = "raw"  # archived responses
+    RECORDS = "records"  # clean records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """What a crawl takes of one kind.
+
+    Attributes:
+        crawl_id: The crawl.
+        kind: What is stored.
+        items: Their number.
+        stored_bytes: Their packed size.
+        is_estimate: Whether the size is the mean of ``SAMPLED`` items, times their number.
+    """
+
+    crawl_id: str
+    kind: SpaceKind
+    items: int
+    stored_bytes: int
+    is_estimate: bool

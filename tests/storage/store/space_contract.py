@@ -1,0 +1,49 @@
+"""What every store must do with space and with dropping responses; see ``store_contract.py``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from storage.store.protocol import Store
+from storage.store.space import SpaceKind
+from tests.kit.outcomes import make_outcome
+
+
+def kept(path: str, crawl_id: str = "c1") -> Outcome:
+    return replace(make_outcome(path, crawl_id=crawl_id), keep_raw=True)
+
+
+class SpaceContract:
+    """Needs a fixture ``store`` that gives an empty store."""
+
+    def test_space_of_crawls_by_kind(self, store: Store) -> None:
+        assert store.space() == []
+        for crawl in ("c1", "c2"):
+            store.crawls.put(CrawlSpec(crawl_id=crawl, seeds=()), CrawlState.FINISHED)
+        store.save([kept("/1"), kept("/2"), make_outcome("/3")])
+        store.save([kept("/1", "c2")])
+        found = {(each.crawl_id, each.kind): each for each in store.space()}
+        items = {key: each.items for key, each in found.items()}
+        assert items == {
+            ("c1", SpaceKind.RAW): 2,
+            ("c1", SpaceKind.RECORDS): 3,
+            ("c2", SpaceKind.RAW): 1,
+            ("c2", SpaceKind.RECORDS): 1,
+        }
+        assert all(each.stored_bytes > 0 and not each.is_estimate for each in found.values())
+
+    def test_dropping_responses_leaves_records(self, store: Store) -> None:
+        pages = [kept(f"/{n}") for n in range(3)]
+        other = kept("/0", "c2")
+        store.save([*pages, other])
+        page_id = pages[0].queued.page_id
+        assert store.answers.body(page_id, "c1") is not None
+        assert store.drop_raw("c1", "nobody.example") == 0
+        assert store.drop_raw("c1") == 3
+        assert store.drop_raw("c1") == 0
+        assert store.answers.body(page_id, "c1") is None
+        assert store.answers.body(page_id, "c2") is not None
+        assert store.records.get(page_id) is not None
+        assert store.save([kept("/9")]) == 1, "new responses are archived as before"
+        assert store.drop_raw("c1", pages[0].queued.host) == 1
