@@ -62,6 +62,7 @@ NAVIGATION: Final = (
     ("now", "show_now", "n"),
     ("crawls", "show_crawls", "c"),
     ("hosts", "show_hosts", "h"),
+    ("pages", "show_pages", "p"),
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
     ("events", "show_events", "e"),
