@@ -113,8 +113,8 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
         reason: The rule that decided.
         in_body: Whether it is in the body of the record.
         post: Number in the posts of the record of the post that has it, -1: none.
-        score: Score of the text by the rule; None for a rule without one.
-        against: Score that it was compared with; None without.
+        score: Score of the text by the rule; null for a rule without one.
+        against: Score that it was compared with; null without.
         by: Part or text that decided: ``div.sidebar``, ``相关阅读``, path of the container; ``""``
             without.
     """

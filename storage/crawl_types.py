@@ -431,6 +431,7 @@ class FailureRow:
     status: int
     attempts: int
     failed_at: datetime
+    page_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

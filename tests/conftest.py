@@ -15,7 +15,7 @@ settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
 TESTS = Path(__file__).parent
-LONGEST_FIRST = ("chaos", "flow", "house", "fuzz", "workers", "storage")
+LONGEST_FIRST = ("chaos", "flow", "browser", "house", "fuzz", "workers", "storage")
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)

@@ -49,6 +49,7 @@ _ATTRIBUTES = frozenset(
 )  # fmt: skip
 _DROPPED_TEXT = frozenset({"script", "title", "xml"})
 _MAX_TITLE_CHARS = 300
+_MAX_STYLE_CHARS = 2_000_000  # of all sheets; cut in pieces they take twenty times their size
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class _Writer:
         self._pieces: list[str] = []
         self._open: list[str] = []  # the end tag of each open element, "" for one not written
         self._styles = self._dropped = 0
+        self._style_room = _MAX_STYLE_CHARS
         self._is_begun = self._has_body = False
         self._seen: set[int] = set()
         self._last = -1, ""  # place of the text of the last run in ``out``, and it without a mark
@@ -180,7 +182,9 @@ class _Writer:
         if self._dropped:
             return
         if self._styles:
-            self.out.append(f"<style>{silent_style(text)}</style>")
+            if len(text) <= self._style_room:
+                self._style_room -= len(text)
+                self.out.append(f"<style>{silent_style(text)}</style>")
             return
         text = escape(text, quote=False)
         mark = self._marks.get(tree.line_of[-1]) if len(tree.texts) > before else None
@@ -205,7 +209,7 @@ class _Writer:
             if name == "title" and address:
                 continue
             if name == "style":
-                value = silent_style(value)
+                value = silent_style(value[:_MAX_STYLE_CHARS])
             written.append(f' {name}="{escape(value)}"')
         if address:
             title = f"{attributes.get('title', '')} {address}".strip()[:_MAX_TITLE_CHARS]

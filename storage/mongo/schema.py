@@ -150,8 +150,9 @@ def _make_overview_indexes(database: Any) -> None:
     of_host = IndexModel([("crawl_id", _UP), ("host", _UP)])
     database.host_states.create_indexes([of_host])
     sizes = [("n", _UP), ("sample", _UP)]
-    of_crawl = [("crawl_id", _UP), *sizes]
-    database.failure_groups.create_indexes([of_host, IndexModel(sizes), IndexModel(of_crawl)])
+    of_crawl, of_reason = ([(name, _UP), *sizes] for name in ("crawl_id", "reason"))
+    by_size = map(IndexModel, (sizes, of_crawl, of_reason, [("host", _UP)]))
+    database.failure_groups.create_indexes([of_host, *by_size])
     database.crawl_counts.create_indexes([IndexModel([("crawl_id", _UP)])])
     database.causes.create_indexes([IndexModel([("crawl_id", _UP)])])
 

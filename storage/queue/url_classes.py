@@ -15,7 +15,7 @@ version. When they differ the caller reads again, so no worker's change is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -143,6 +143,19 @@ class UrlClassLedger:
                 for (crawl, host, pattern), ms in named
             ]
 
+    def rows_of(self, stopped: Sequence[StoppedClass]) -> list[ClassRow]:
+        """The accounts of stopped classes, in their order, by one request."""
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            for each in stopped:
+                of = f"{each.crawl_id}:{each.host}"
+                pipe.hget(f"cc:k:{of}", each.pattern)
+                pipe.hget(f"cc:ts:{of}", each.pattern)
+            found = pipe.execute() if stopped else []
+            return [
+                _row(each.crawl_id, each.host, each.pattern, _account(packed or b"0 0 0 0"), why)
+                for each, packed, why in zip(stopped, found[::2], found[1::2], strict=True)
+            ]
+
     def rows(self, crawl_id: str, host: str) -> list[ClassRow]:
         """The accounts of a host, most pages first."""
         with queue_errors():
@@ -150,15 +163,7 @@ class UrlClassLedger:
             accounts = {name.decode(): _account(packed) for name, packed in found.items()}
         stopped = self.stopped(crawl_id, host)
         rows = [
-            ClassRow(
-                crawl_id=crawl_id,
-                host=host,
-                pattern=pattern,
-                pages=account.pages,
-                with_news=account.with_news,
-                barren_in_a_row=account.barren / QUARTERS,
-                stopped=stopped.get(pattern, ""),
-            )
+            _row(crawl_id, host, pattern, account, stopped.get(pattern, "").encode())
             for pattern, account in accounts.items()
         ]
         return sorted(rows, key=lambda row: (-row.pages, row.pattern))
@@ -227,6 +232,20 @@ class UrlClassLedger:
     def _move(self, key: str, scores: Mapping[bytes, int]) -> int:
         # ``xx``: a URL that was leased meanwhile must not become pending.
         return int(self._client.zadd(key, scores, xx=True, ch=True)) if scores else 0
+
+
+def _row(
+    crawl_id: str, host: str, pattern: str, account: Account, stopped: bytes | None
+) -> ClassRow:
+    return ClassRow(
+        crawl_id=crawl_id,
+        host=host,
+        pattern=pattern,
+        pages=account.pages,
+        with_news=account.with_news,
+        barren_in_a_row=account.barren / QUARTERS,
+        stopped=(stopped or b"").decode(),
+    )
 
 
 def _account(packed: bytes) -> Account:

@@ -252,6 +252,7 @@ _TABLES = (
     """CREATE INDEX groups_of_crawl ON failure_groups
         (crawl_id, reason, status, n, host, first_at, newest_at)""",
     "CREATE INDEX largest_groups ON failure_groups (n, sample)",
+    "CREATE INDEX largest_groups_of_reason ON failure_groups (reason, n, sample)",
     "CREATE INDEX largest_groups_of_crawl ON failure_groups (crawl_id, n, sample)",
     """CREATE TABLE crawl_counts (
         crawl_id TEXT NOT NULL,

@@ -211,11 +211,27 @@ class Overview:
         return sorted(found, key=lambda each: (-each.count, each.crawl_id, each.reason))
 
     def failure_groups(
-        self, crawl_id: str | None = None, host: str | None = None, limit: int = 200
+        self,
+        crawl_id: str | None = None,
+        host: str | None = None,
+        limit: int = 200,
+        *,
+        reason: FailureReason | None = None,
+        after: tuple[int, str] | None = None,
     ) -> list[FailureGroup]:
-        """Failures by cause of each host, the largest groups first, at most ``limit``."""
+        """Failures by cause of each host, the largest groups first, at most ``limit``.
+
+        ``after``: only groups behind this (count, sample).
+        """
+        where = of(crawl_id, host) | ({"reason": reason.value} if reason else {})
         order = ("n", "sample")
-        wanted = Scan("failure_groups", _GROUP, of(crawl_id, host), order, True, limit=limit)
+        if host is None:
+            wanted = Scan("failure_groups", _GROUP, where, order, True, after or (), limit=limit)
+            rows = self._tables.scan(wanted)
+        else:  # a few: found by the host, whatever index the database would sort by
+            found = self._tables.scan(Scan("failure_groups", _GROUP, where))
+            behind = [row for row in found if after is None or (row[4], row[7]) < after]
+            rows = sorted(behind, key=lambda row: (row[4], row[7]), reverse=True)[:limit]
         return [
             FailureGroup(
                 crawl_id=row[0],
@@ -227,7 +243,7 @@ class Overview:
                 newest_at=from_microseconds(row[6]),
                 sample=row[7],
             )
-            for row in self._tables.scan(wanted)
+            for row in rows
         ]
 
     def as_of(self) -> datetime | None:

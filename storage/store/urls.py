@@ -73,6 +73,23 @@ class EndedUrl:
     ended_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureKey:
+    """Which failures of a host and a crawl: those of one cause.
+
+    Attributes:
+        crawl_id: The crawl.
+        host: Lower-case authority.
+        reason: Why.
+        status: HTTP status; 0 without a response.
+    """
+
+    crawl_id: str
+    host: str
+    reason: FailureReason
+    status: int
+
+
 class Urls:
     """The member ``urls``."""
 
@@ -181,6 +198,39 @@ class Urls:
         found = (row for rows in steps(self._tables, wanted, at_once) for row in rows)
         yield from map(_failure_row, islice(found, limit))
 
+    def failures_of(
+        self,
+        key: FailureKey,
+        after: tuple[int, str] | None = None,
+        limit: int = 50,
+        *,
+        are_few: bool = False,
+    ) -> list[FailureRow]:
+        """The failed URLs of one cause, newest first, at most ``limit``.
+
+        Args:
+            key: The cause.
+            after: Only URLs behind this (microseconds since 1970 UTC of the failure, page id).
+            limit: At most this many, >= 1.
+            are_few: Whether the failures of the host in the crawl, of all causes, are at most
+                ``READ_FAILURES``: these are found by a whole index key and sorted here, which no
+                database does slowly.
+        """
+        of_host = {**of(key.crawl_id, key.host), "state": UrlState.FAILED.value}
+        cause = (key.reason.value, key.status)
+        if are_few:
+            found = self._tables.scan(Scan("urls", _FAILURE_COLUMNS, of_host))
+            mine = (row for row in found if (row[5], row[7]) == cause)
+            rows = [row for row in mine if after is None or tuple(row[:2]) < after]
+            rows = sorted(rows, key=lambda row: tuple(row[:2]), reverse=True)[:limit]
+        else:
+            where = {**of_host, "reason": cause[0], "status": cause[1]}
+            order = ("fetched_at", *PAGE_KEY)
+            behind = (*after, key.crawl_id) if after else ()
+            wanted = Scan("urls", _FAILURE_COLUMNS, where, order, True, behind, limit=limit)
+            rows = self._tables.scan(wanted)
+        return [_failure_row(row) for row in rows]
+
 
 def time_or_none(microseconds: int | None) -> datetime | None:
     """The time of a column of microseconds since 1970 UTC; None without a value."""
@@ -215,6 +265,7 @@ def _failure_row(row: Sequence[Any]) -> FailureRow:
     """The failure of the values of ``_FAILURE_COLUMNS``."""
     return FailureRow(
         failed_at=from_microseconds(row[0]),
+        page_id=row[1],
         crawl_id=row[2],
         url=row[3],
         host=row[4],

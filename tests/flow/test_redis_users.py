@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis, exceptions
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from rq import Queue
 from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.worker import Worker
@@ -21,7 +25,10 @@ from storage.queue.clients import script_source
 from storage.queue.frontier import Frontier
 from tests.flow.test_images import LONG, article, picture, png
 from tests.flow.test_one_crawl import small_site
+from tests.flow.test_topic_images import OF_QUAKES, QUERY
+from tests.flow.test_topic_images import site as topic_site
 from tests.kit.commands import call_main
+from tests.kit.console import console_of
 from tests.kit.crawls import command, crawlclean, environment
 from tests.kit.deployed_redis import DEPLOY, ROLES, DeployedRedis
 from tests.kit.mongo_server import MongoServer
@@ -30,6 +37,7 @@ from tests.kit.receiver import Receiver
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.storage.store.topics_contract import judged, receiver
+from workers.config import load_settings
 
 CRAWL = "新闻.站"
 FORBIDDEN = (
@@ -145,11 +153,30 @@ def test_roles_crawl_a_site_together(crawled: Crawled) -> None:
     assert " learned " in crawled.logs["worker"]
 
 
-def test_the_admin_runs_every_command(crawled: Crawled, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = ("run", crawled.web.url(), "--allow-private", "--max-pages", "2", "--crawl", "two")
-    assert "NOPERM" not in crawlclean(*run, env=crawled.settings).stderr
+def test_the_admin_runs_every_command(
+    crawled: Crawled, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """First a topic, which fetches images and tells of its stories."""
+    with Web(tmp_path, {}, "127.0.7.9") as elsewhere, Receiver() as told:
+        with Web(tmp_path / "web", topic_site(elsewhere.url(""))) as web:
+            words = ("--seeds", web.url("/"), "--query", QUERY, "--images")
+            hook = ("--webhook", told.url, "--allow-private")
+            done = crawlclean("topic", "two", *words, *hook, env=crawled.settings)
+            asked = {path for path in web.requests() if path.endswith(("jpg", "png", "gif", "svg"))}
+        assert "NOPERM" not in done.stderr
+        assert asked == OF_QUAKES
+        relevant = {web.url("/1.html"), web.url("/2.html")}
     for name, value in crawled.settings.items():
         monkeypatch.setenv(name, value)
+    status, out, err = call_main("topic", "two", "--report", "--json")
+    assert status == 0, err
+    report = json.loads(out)
+    assert (report["images"]["stored"], report["images"]["pictures"]) == (4, 2)
+    assert (report["stories"], report["copies"]) == (1, 1)
+    (kept,) = report["topic"]["receivers"]
+    assert kept["sent"] == len(told.got) >= 1
+    assert kept["waiting"] == 0
+    assert {each.data["url"] for each in told.got} <= relevant
     for arguments in (
         ("crawls",),
         ("hosts", crawled.web.host),
@@ -174,6 +201,29 @@ def test_the_dashboard_reads_what_rq_has(crawled: Crawled) -> None:
         for wanted in (["SET", "rq:job:x", "1"], ["DEL", "rq:queues"], ["SMEMBERS", "cc:crawls"]):
             with pytest.raises(exceptions.NoPermissionError):
                 client.execute_command(*wanted)
+
+
+def test_the_console_reads_everything_and_changes_nothing(crawled: Crawled) -> None:
+    given = crawled.settings | {"CRAWLCLEAN_REDIS_URL": crawled.redis.url("console")}
+    host = crawled.web.host
+    with console_of(load_settings(given)) as client:
+        for path in (
+            "/", "/crawls", "/hosts", f"/hosts/{host}", f"/hosts/{host}/live",
+            "/hosts?state=trouble", "/failures", "/queues", "/traps", "/events", "/metrics",
+        ):  # fmt: skip
+            answer = client.get(path)
+            assert answer.status_code == 200, f"{path}: {answer.text}"
+            assert "refuses this user" not in answer.text, path
+    with closing(crawled.redis.client("console")) as plain:
+        for wanted in (
+            ["HSET", "cc:c:news", "state", "stopped"],
+            ["DEL", "cc:crawls"],
+            ["LPUSH", "rq:queue:pages", "j1"],
+            ["PUBLISH", "cc:wake", "a"],
+            ["SCAN", "0"],
+        ):
+            with pytest.raises(exceptions.NoPermissionError):
+                plain.execute_command(*wanted)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -206,11 +256,15 @@ def test_a_spider_reaches_neither_rules_nor_claims_nor_records_of_rq(crawled: Cr
 
 
 def test_without_a_name_or_with_a_wrong_password_nobody_gets_in(crawled: Crawled) -> None:
-    place, refused = str(crawled.redis.socket), exceptions.AuthenticationError
-    with closing(Redis(unix_socket_path=place)) as stranger, pytest.raises(refused):
+    refused = exceptions.AuthenticationError
+    at_once: Any = {
+        "unix_socket_path": str(crawled.redis.socket),
+        "retry": Retry(NoBackoff(), 0),  # the library tries a refused user again for 4 s
+    }
+    with closing(Redis(**at_once)) as stranger, pytest.raises(refused):
         stranger.ping()
     of_another = crawled.redis.password("worker")
-    thief = Redis(unix_socket_path=place, username="spider", password=of_another)
+    thief = Redis(**at_once, username="spider", password=of_another)
     with closing(thief), pytest.raises(refused):
         thief.ping()
     with closing(crawled.redis.client("health")) as health:

@@ -20,6 +20,7 @@ from tests.flow.test_one_crawl import small_site
 from tests.kit.commands import call_main
 from tests.kit.crawls import ROOT, crawlclean
 from tests.kit.mongo_server import MongoServer, free_port
+from tests.kit.timing import LIMIT_S
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import LONG, SABOTAGE
 
@@ -42,7 +43,7 @@ def redis_url(tmp_path: Path) -> Iterator[str]:
         with queue_errors():
             client.ping()
 
-    wait_for_queue(ping, limit_s=30)
+    wait_for_queue(ping, limit_s=LIMIT_S)
     client.close()
     yield url
     server.kill()

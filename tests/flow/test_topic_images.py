@@ -1,7 +1,12 @@
-"""`topic --images`: the content images of relevant pages are fetched, and no other image."""
+"""`topic --images`: the content images of relevant pages are fetched, and no other image.
+
+Also when it is killed while it fetches them, and of a page that another crawl has fetched.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.kit.commands import DataFolder
-from tests.kit.crawls import crawlclean
+from tests.kit.crawls import crawlclean, start
 from tests.kit.pictures import edited, photograph, png
+from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 
 QUERY = "地震|余震 救援"
@@ -19,6 +25,8 @@ SPORT = "昨晚的联赛比赛中主队以三比二战胜客队,前锋在下半�
 NOISE = {"/logo.png", "/banner.gif", "/spacer.gif", "/teaser.jpg"}
 OF_QUAKES = {"/photo.jpg", "/copy.png", "/small.jpg", "/map.svg"}
 OF_SPORTS = {"/goal.jpg", "/team.jpg"}
+ADOPTED = "/far.jpg"  # on a page that the crawl of another topic fetches
+DELAY_S = "0.1"  # so one request at a time
 
 
 def article(title: str, text: str, *pictures: str) -> str:
@@ -53,6 +61,9 @@ def site(elsewhere: str) -> dict[str, Page]:
         ),
         "/1.html": article("地震救援快讯", QUAKE, "/photo.jpg", "/copy.png", "/map.svg"),
         "/2.html": article("地震余震消息", QUAKE, "/small.jpg", f"{elsewhere}/other.jpg"),
+        "/sport.html": html("联赛 战报", SPORT, links={"/5.html": "联赛 战报:救援队义赛"}),
+        "/5.html": article("地震救援队义赛", QUAKE, ADOPTED),
+        ADOPTED: png(photograph(5)),
         "/3.html": article("联赛战报", SPORT, "/goal.jpg"),
         "/4.html": article("联赛赛前", SPORT, "/team.jpg"),
         "/photo.jpg": png(first),
@@ -68,25 +79,27 @@ def site(elsewhere: str) -> dict[str, Page]:
 
 @dataclass(frozen=True)
 class Crawled:
-    """A topic crawl with images, then with a mark on a page of another topic.
+    """A topic crawl with images that was killed and resumed, then had a mark.
 
     Attributes:
         folder: Its data folder.
         url: Of the site.
-        first: Paths that were asked for before the mark.
+        killed: Paths that were asked for before all processes were killed.
+        first: Times that each path was asked for before the mark.
         then: Times that each path was asked for in all.
     """
 
     folder: DataFolder
     url: str
-    first: set[str]
+    killed: set[str]
+    first: dict[str, int]
     then: dict[str, int]
 
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     place = tmp_path_factory.mktemp("images")
-    data = ("--allow-private", "--data", str(place / "data"))
+    data = ("--allow-private", "--delay", DELAY_S, "--data", str(place / "data"))
     folder = DataFolder(place / "data")
     other = {"/other.jpg": png(photograph(2))}
     with (
@@ -94,19 +107,42 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         Web(place / "web", site(images.url(""))) as web,
     ):
         words = ("--seeds", web.url("/"), "--query", QUERY, "--images")
-        crawlclean("topic", "quake", *words, *data)
-        first = set(web.requests())
+        run = start("topic", "quake", *words, *data)
+        wait_until(lambda: bool(OF_QUAKES & web.requests().keys()))
+        os.killpg(run.pid, signal.SIGKILL)
+        run.communicate()
+        killed = set(web.requests())
+        sport = ("--seeds", web.url("/sport.html"), "--query", "联赛 战报")
+        crawlclean("topic", "sport", *sport, *data)
+        crawlclean("topic", "quake", *data[-2:])
+        first = dict(web.requests())
         folder.output("topic", "quake", "--relevant", web.url("/3.html"))
-        crawlclean("topic", "quake", *data)
-        assert images.requests()["/other.jpg"] == 1
-        yield Crawled(folder, web.url(""), first, dict(web.requests()))
+        crawlclean("topic", "quake", *data[-2:])
+        assert images.requests()["/other.jpg"] <= 2
+        yield Crawled(folder, web.url(""), killed, first, dict(web.requests()))
 
 
 def test_no_refused_image_is_asked_for(crawled: Crawled) -> None:
-    assert {f"/{n}.html" for n in range(1, 5)} <= crawled.first
+    assert {f"/{n}.html" for n in range(1, 5)} <= crawled.first.keys()
     asked = {path for path in crawled.first if not path.endswith((".html", ".txt", "/"))}
-    assert asked == OF_QUAKES | ({"/sitemap.xml"} & asked)
+    assert asked == OF_QUAKES | {ADOPTED} | ({"/sitemap.xml"} & asked)
     assert not NOISE & crawled.then.keys()
+
+
+def test_a_kill_costs_the_image_in_flight_at_most(crawled: Crawled) -> None:
+    before = OF_QUAKES & crawled.killed
+    assert before < OF_QUAKES, "it was killed in the middle"
+    again = [path for path in OF_QUAKES if crawled.then[path] > 1]
+    assert len(again) <= 1
+    assert set(again) <= before
+    assert max(crawled.then[path] for path in OF_QUAKES) <= 2
+
+
+def test_images_of_an_adopted_page_are_fetched(crawled: Crawled) -> None:
+    assert "/5.html" not in crawled.killed
+    assert (crawled.then["/5.html"], crawled.then[ADOPTED]) == (1, 1)
+    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+    assert report["adopted"] >= 1
 
 
 def test_images_of_a_page_that_is_marked_relevant_are_fetched_by_the_next_run(
@@ -114,7 +150,8 @@ def test_images_of_a_page_that_is_marked_relevant_are_fetched_by_the_next_run(
 ) -> None:
     assert "/goal.jpg" in crawled.then
     assert "/team.jpg" not in crawled.then
-    assert {crawled.then[path] for path in OF_QUAKES} == {1}
+    same = OF_QUAKES | {ADOPTED}
+    assert [crawled.then[path] for path in same] == [crawled.first[path] for path in same]
 
 
 def test_copies_are_listed_once_with_their_caption_and_page(crawled: Crawled) -> None:
@@ -125,7 +162,7 @@ def test_copies_are_listed_once_with_their_caption_and_page(crawled: Crawled) ->
     others = {image["url"].removeprefix(crawled.url) for image in picture["others"]}
     assert others | {name} == {"/photo.jpg", "/copy.png", "/small.jpg"}
     assert picture["copies"] == 3
-    assert found.keys() == {name, "/other.jpg", "/map.svg", "/goal.jpg"}
+    assert found.keys() == {name, "/other.jpg", "/map.svg", "/goal.jpg", ADOPTED}
     image = picture["largest"]
     assert (image["page"], image["width"]) == (f"{crawled.url}/1.html", 320)
     assert image["caption"] == "图为地震救援快讯的现场"
@@ -138,12 +175,24 @@ def test_copies_are_listed_once_with_their_caption_and_page(crawled: Crawled) ->
 def test_the_report_counts_what_was_refused(crawled: Crawled) -> None:
     (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
     images = report["images"]
-    assert (images["content"], images["stored"], images["pictures"]) == (6, 6, 4)
-    assert images["shown"] == 6 + len(NOISE)
+    assert (images["content"], images["stored"], images["pictures"]) == (7, 7, 5)
+    assert images["shown"] == 7 + len(NOISE)
     assert sum(images["refused"].values()) == len(NOISE)
     text = crawled.folder.output("topic", "quake", "--report")
-    assert "images on relevant pages: 10, refused 4" in text
-    assert "stored 6 of 6, 4 pictures and 2 copies" in text
+    assert "images on relevant pages: 11, refused 4" in text
+    assert "stored 7 of 7, 5 pictures and 2 copies" in text
+
+
+def test_images_of_irrelevant_pages_are_no_content_of_a_host(crawled: Crawled) -> None:
+    host = crawled.url.removeprefix("http://")
+    (report,) = crawled.folder.rows("hosts", host, "--json")
+    images = report["image_requests"]
+    assert (images["content"], images["stored"]) == (6, 6)
+    assert images["irrelevant"] == 1, "/team.jpg"
+    assert images["requests_saved"] == 1 + sum(images["held_back"].values())
+    text = crawled.folder.output("hosts", host)
+    assert "6 of 6 content images" in text
+    assert "1 of irrelevant pages" in text
 
 
 def test_export_writes_each_picture_of_the_topic_once(crawled: Crawled, tmp_path: Path) -> None:
@@ -155,6 +204,6 @@ def test_export_writes_each_picture_of_the_topic_once(crawled: Crawled, tmp_path
         if "file" in image
     }
     assert {row["url"].removeprefix(crawled.url) for row in rows} >= {"/1.html", "/3.html"}
-    assert files.keys() == OF_QUAKES | {"/other.jpg", "/goal.jpg"}
+    assert files.keys() == OF_QUAKES | {"/other.jpg", "/goal.jpg", ADOPTED}
     assert len({files[name] for name in ("/photo.jpg", "/copy.png", "/small.jpg")}) == 1
-    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 4
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 5

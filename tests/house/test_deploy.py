@@ -136,9 +136,14 @@ def test_the_commands_exist() -> None:
             build_parser().parse_args(service["command"])
 
 
-def test_only_the_dashboard_is_published_and_only_here() -> None:
+def test_only_console_and_dashboard_are_published_and_only_here() -> None:
     published = {name: s["ports"] for name, s in SERVICES.items() if "ports" in s}
-    assert published == {"rq-dashboard": ["127.0.0.1:9181:9181"]}
+    assert published == {
+        "console": ["127.0.0.1:8484:8484"],
+        "rq-dashboard": ["127.0.0.1:9181:9181"],
+    }
+    assert "--password-file=/run/secrets/console_password" in SERVICES["console"]["command"]
+    assert "console_password" in SERVICES["console"]["secrets"]
     assert COMPOSE["networks"]["servers"] == {"internal": True}
     assert all(SERVICES[name]["networks"] == ["servers"] for name in ("redis", "mongo", "worker"))
 
@@ -356,6 +361,6 @@ def test_each_role_has_its_own_user_of_redis() -> None:
         if variable == "CRAWLCLEAN_REDIS_URL" and value
     }
     found = {name: match.groups() for name, match in users.items() if match}
-    roles = {role: role for role in ROLES} | {"cli": "admin"}
+    roles = {role: role for role in (*ROLES, "console")} | {"cli": "admin"}
     assert found == {name: (role, role) for name, role in roles.items()}
     assert SERVICES["rq-dashboard"]["secrets"] == ["redis_dashboard_password"]

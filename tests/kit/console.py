@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from flask.testing import FlaskClient
@@ -32,6 +34,16 @@ def open_console(data: Path) -> FlaskClient:
     settings = settings_of(data)
     console = Console(settings, KeptBackends(settings), Access(None))
     return create_app(console).test_client()
+
+
+@contextmanager
+def console_of(settings: Settings) -> Iterator[FlaskClient]:
+    """A client of a console without a password, whose connections are closed at the end."""
+    backends = KeptBackends(settings)
+    try:
+        yield create_app(Console(settings, backends, Access(None))).test_client()
+    finally:
+        backends.close()
 
 
 def guarded_console(data: Path) -> FlaskClient:

@@ -22,8 +22,6 @@ from tests.kit.server_process import ServerProcess
 from tests.kit.servers import require
 from tests.kit.timing import wait_until
 
-START_LIMIT_S = 30.0
-
 
 def free_port() -> int:
     """A port of the loopback that nobody listens on now."""
@@ -61,7 +59,7 @@ class MongoServer(ServerProcess):
             assert not has_ended, self.log_file and self.log_file.read_text()
             return answers(self.url("admin"))
 
-        wait_until(is_there, START_LIMIT_S)
+        wait_until(is_there)
 
     def freeze(self) -> None:
         """Keeps the connections from now on and answers nothing."""

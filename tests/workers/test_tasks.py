@@ -18,7 +18,7 @@ from rq.serializers import JSONSerializer
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import FailureReason, FetchResult, UrlState
 from storage.queue.jobs import PAGES
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import LONG, Bench, answer
 from workers.tasks import clean_pages
 
@@ -33,7 +33,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 def ends_on_request(bench: Bench) -> None:
     bench.process.terminate()
-    assert bench.process.wait(15) == 0, bench.log
+    assert bench.process.wait(LIMIT_S) == 0, bench.log
 
 
 def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned(

@@ -26,18 +26,20 @@ class ImageRequests:
     """The image requests of a host, in the crawls that fetch images.
 
     Attributes:
-        content: URLs of content images; only these are fetched.
+        content: URLs of content images, of a topic's crawl on relevant pages; these are fetched.
+        irrelevant: URLs of content images of irrelevant pages alone, in crawls of topics.
         stored: Content URLs whose image is stored.
         stored_bytes: Bytes of the stored images.
         too_early: URLs that were fetched as content and are content on no page any more.
         held_back: URLs that were not fetched, by kind of image.
         reasons: The same URLs by the reason of the kind.
-        requests_saved: Sum of ``held_back``.
-        sizes_known: URLs of ``held_back`` whose size is known.
+        requests_saved: Sum of ``held_back`` and ``irrelevant``.
+        sizes_known: Those of them whose size is known.
         known_bytes: Bytes of those.
     """
 
     content: int
+    irrelevant: int
     stored: int
     stored_bytes: int
     too_early: int

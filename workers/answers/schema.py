@@ -21,6 +21,7 @@ from msgspec import inspect as types
 from cleaning.errors import NotFound
 from cleaning.json_values import SCHEMA, dump, dump_versioned
 from cleaning.records import CleanRecord, HostStats
+from cleaning.verdict import Verdict
 from workers.answers import (
     checks,
     control,
@@ -59,7 +60,13 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         versions.PageVersion,
         versions.VersionDifference,
     ),
-    "why": (crawls.UrlTrace, crawls.UnknownUrl, topics.TopicVerdict, stories.StoryLine),
+    "why": (
+        crawls.UrlTrace,
+        crawls.UnknownUrl,
+        topics.TopicVerdict,
+        stories.StoryLine,
+        Verdict,
+    ),
     "hosts": (HostStats, hosts.HostAnswer),
     "failures": (crawls.FailedUrl, crawls.FailureCause),
     "stories": (stories.StoryLine, stories.StoriesRebuilt),
@@ -112,7 +119,7 @@ def schema_of(command: str) -> dict[str, Any]:
         "$schema": DIALECT,
         "title": command,
         **(references[0] if len(references) == 1 else {"anyOf": references}),
-        "$defs": {each.__name__: _definition(each) for each in all_types(wanted)},
+        "$defs": {each.__name__: definition(each) for each in all_types(wanted)},
     }
 
 
@@ -158,7 +165,8 @@ def is_left_out(of: type, name: str) -> bool:
     return any(field.name == name and _is_optional(field) for field in _fields(of))
 
 
-def _definition(of: type) -> dict[str, Any]:
+def definition(of: type) -> dict[str, Any]:
+    """The schema of a type; the types it names are at ``#/$defs/``."""
     if issubclass(of, Enum):
         return {"description": summary(of), "enum": [member.value for member in of]}
     meanings = field_meanings(of)
@@ -216,6 +224,15 @@ def _reference(of: type) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{of.__name__}"}
 
 
+_BOUNDS = {
+    "ge": "minimum",
+    "le": "maximum",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+}
+"""Bounds of numbers and texts, as msgspec and as JSON Schema name them."""
+
 _SIMPLE: dict[type[types.Type], dict[str, Any]] = {
     types.IntType: {"type": "integer"},
     types.FloatType: {"type": "number"},
@@ -247,4 +264,8 @@ def _schema(of: types.Type) -> dict[str, Any]:
             values = _schema(of.value_type)
             named = {"propertyNames": keys} if keys else {}
             return {"type": "object", **named, "additionalProperties": values}
-    return dict(_SIMPLE[type(of)])
+    bounds = {named: getattr(of, name, None) for name, named in _BOUNDS.items()}
+    return {
+        **_SIMPLE[type(of)],
+        **{name: each for name, each in bounds.items() if each is not None},
+    }

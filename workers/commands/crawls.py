@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from storage.crawl_types import CrawlState, UrlState
-from storage.host_waits import HostWait, WaitReason
 from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 from workers.control_characters import printable
@@ -16,8 +15,6 @@ from workers.control_characters import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.answers.control import Paused
-    from workers.answers.crawls import CrawlLine
     from workers.operations.crawls import CrawlStatus
 
 MOST_HOSTS = 40  # in the table of `crawls CRAWL`
@@ -43,6 +40,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
+    from workers.operations.answering.crawls import crawl_line
     from workers.operations.crawl_states import list_pauses, paused_line
     from workers.operations.crawls import list_crawls
     from workers.output.printing import (
@@ -55,7 +53,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     crawls, pauses = list_crawls(settings, arguments.crawl), list_pauses(settings)
     if arguments.json:
         for each in crawls:
-            print_answer(_crawl_line(each, pauses, with_hosts=bool(arguments.crawl)))
+            name = each.row.spec.crawl_id
+            paused = [pause.target for pause in pauses if name in pause.crawls]
+            print_answer(crawl_line(each, paused, with_hosts=bool(arguments.crawl)))
         return 0
     rows: list[tuple[str, ...]] = [HEAD]
     for each in crawls:
@@ -118,12 +118,13 @@ def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _host_table(crawl: CrawlStatus) -> str:
     """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
+    from workers.operations.answering.waits import hosts_left
     from workers.output.printing import table, terminal_columns, wrap
     from workers.output.wait_report import wait_text
 
     if not crawl.waits:
         return ""
-    hosts = sorted(_left(crawl), key=lambda wait: (-wait.urls, wait.host))
+    hosts = sorted(hosts_left(crawl.waits), key=lambda wait: (-wait.urls, wait.host))
     rows = [
         (wait.host, str(wait.urls), wait_text(wait, crawl.waits.at)) for wait in hosts[:MOST_HOSTS]
     ]
@@ -137,43 +138,3 @@ def _host_table(crawl: CrawlStatus) -> str:
             lines = wrap(now, columns - 2)
             text += f"{host}  {urls} URLs\n" + "".join(f"  {line}\n" for line in lines)
     return printable(text, keep_lines=True) + (end if more else "")
-
-
-def _left(crawl: CrawlStatus) -> list[HostWait]:
-    hosts = crawl.waits.hosts if crawl.waits else ()
-    return [wait for wait in hosts if wait.reason is not WaitReason.NOTHING_LEFT]
-
-
-def _crawl_line(crawl: CrawlStatus, pauses: Sequence[Paused], *, with_hosts: bool) -> CrawlLine:
-    """One crawl; what the queue holds only while the queue runs."""
-    from msgspec import UNSET
-
-    from workers.answers.crawls import CrawlLine
-    from workers.output.wait_report import wait_counts, waiting_host
-
-    row, counts, waits = crawl.row, crawl.counts, crawl.waits
-    return CrawlLine(
-        crawl=row.spec.crawl_id,
-        state=crawl.state,
-        records=row.pages.get(UrlState.RECORD, 0),
-        failed=row.pages.get(UrlState.FAILED, 0),
-        pages=dict(row.pages),
-        created_at=row.created_at,
-        seeds=tuple(row.spec.seeds),
-        include=row.spec.include,
-        exclude=row.spec.exclude,
-        paused_hosts=tuple(each.target for each in pauses if row.spec.crawl_id in each.crawls),
-        keep_fresh=row.spec.keep_fresh,
-        next_visit=crawl.next_visit,
-        to_visit_again=counts.revisits if counts else UNSET,
-        visited_again=counts.revisited if counts else UNSET,
-        waiting=counts.pending if counts else UNSET,
-        in_flight=counts.in_flight if counts else UNSET,
-        hosts=counts.hosts if counts else UNSET,
-        waiting_in_store=counts.spilled if counts else UNSET,
-        waits=wait_counts(waits) if waits else UNSET,
-        hosts_examined=len(waits.hosts) if waits else UNSET,
-        holds=tuple(waits.holds) if waits else UNSET,
-        spiders=waits.spiders if waits else UNSET,
-        hosts_left=tuple(map(waiting_host, _left(crawl))) if waits and with_hosts else UNSET,
-    )

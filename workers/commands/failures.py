@@ -34,26 +34,15 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints failed URLs, newest first: all, or those of one crawl or host."""
     if arguments.causes:
         return _print_causes(settings, arguments.target, as_json=arguments.json)
-    from workers.answers.crawls import FailedUrl
     from workers.control_characters import readable_line
+    from workers.operations.answering.urls import failed_url
     from workers.operations.reading import failures_of
     from workers.output.printing import print_answer
 
     with failures_of(settings, arguments.target) as rows:
         for row in rows:
             if arguments.json:
-                print_answer(
-                    FailedUrl(
-                        crawl=row.crawl_id,
-                        url=row.url,
-                        host=row.host,
-                        reason=row.reason,
-                        detail=row.detail,
-                        status=row.status,
-                        attempts=row.attempts,
-                        failed_at=row.failed_at,
-                    )
-                )
+                print_answer(failed_url(row))
             else:
                 tries = f"{row.attempts} attempts" if row.attempts > 1 else "1 attempt"
                 line = f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})"

@@ -93,9 +93,9 @@ def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
     from msgspec import UNSET
 
     from workers.answers.hosts import HostAnswer
-    from workers.output.drift_report import drift_answer
+    from workers.operations.answering.models import drift_answer
+    from workers.operations.answering.waits import waiting_host
     from workers.output.image_report import image_requests
-    from workers.output.wait_report import waiting_host
 
     waits = found.waits
     return HostAnswer(

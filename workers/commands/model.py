@@ -76,9 +76,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.answers.hosts import ModelAnswer, ModelLine
+    from workers.operations.answering.models import drift_answer, version_fields
     from workers.operations.host_models import find_models
-    from workers.output.drift_report import drift_answer, drift_line, evidence_lines
-    from workers.output.model_report import in_words, on_a_screen, version_fields
+    from workers.output.drift_report import drift_line, evidence_lines
+    from workers.output.model_report import in_words, on_a_screen
     from workers.output.printing import print_answer, write_lines
     from workers.site_models import read_model
 
@@ -132,8 +133,8 @@ def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int
 
 def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.answers.hosts import ModelLine
+    from workers.operations.answering.models import version_fields
     from workers.operations.host_models import take_up
-    from workers.output.model_report import version_fields
     from workers.output.printing import print_answer
 
     about = take_up(settings, arguments.host, arguments.rollback)

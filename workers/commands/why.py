@@ -12,11 +12,11 @@ from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.answers.crawls import LinkedFrom, UnknownUrl, UrlTrace
+    from workers.answers.crawls import UnknownUrl, UrlTrace
     from workers.answers.stories import StoryLine
     from workers.answers.topics import TopicVerdict
     from workers.operations.explaining import Explanation, Trace
-    from workers.operations.refused_urls import Inlinks, NotTaken
+    from workers.operations.refused_urls import NotTaken
 
 MOST_CRAWLS_SHOWN = 5
 
@@ -30,7 +30,8 @@ def register(commands: Commands) -> None:
         "Prints the decision log of a URL. For a URL that no crawl has queued, prints the reason "
         "of each crawl, the pages that link to the URL, and known URLs that are like it. For a "
         "page that a topic has judged, prints which words and examples made it relevant. Names the "
-        "other URLs that tell the same story.",
+        "other URLs that tell the same story. With --text: why a text of a stored page was kept "
+        "or cut.",
     )
     add_json(parser)
     parser.add_argument("target", metavar="URL", help="with or without http://")
@@ -39,10 +40,18 @@ def register(commands: Commands) -> None:
         action="store_true",
         help="search all records for links to an unknown URL, however long it takes (else 5 s)",
     )
+    parser.add_argument(
+        "--text",
+        metavar="TEXT",
+        help="print which rule kept or cut each text of the stored page that holds TEXT, or lies "
+        "in it; '' for all texts",
+    )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the decision log of a URL; returns 1 when no crawl knows the URL."""
+    """Prints the decision log of a URL, or its verdicts; returns 1 when there are none."""
+    if arguments.text is not None:
+        return _print_verdicts(settings, arguments)
     from workers.control_characters import readable_line
     from workers.operations.explaining import explain_url
     from workers.output.printing import print_answer, write_lines
@@ -65,51 +74,36 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0 if found.traces else 1
 
 
+def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
+    from workers.control_characters import readable_line
+    from workers.operations.judged_page import judge_url, matching
+    from workers.output.printing import print_answer, write_lines
+    from workers.output.text_verdicts import verdict_text
+
+    judged = judge_url(settings, arguments.target)
+    found = matching(judged.verdicts, arguments.text)
+    if arguments.json:
+        for each in found:
+            print_answer(each)
+        return 0 if found else 1
+    lines = [line for each in found for line in verdict_text(each)]
+    if not judged.is_same:
+        lines.insert(0, "the stored record is of another version of this program, or changed by a")
+        lines.insert(1, "hook; these verdicts are of a reading now")
+    write_lines(readable_line(line) for line in lines or ["no text of the page holds this"])
+    return 0 if found else 1
+
+
 def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdict | StoryLine]:
     """Yields a JSON line for each crawl, each topic that has judged the page, and its story."""
-    from workers.answers.crawls import UnknownUrl, UrlTrace
+    from workers.operations.answering.urls import unknown_urls, url_traces
+    from workers.output.wait_report import wait_text
 
-    for trace in found.traces:
-        yield UrlTrace(
-            url=found.url,
-            crawl=trace.crawl,
-            state=trace.state,
-            referrer=trace.referrer,
-            link_text=trace.link_text,
-            steps=trace.steps,
-            visits_again=trace.visits_again,
-            last_visit=trace.last_visit,
-            next_visit=trace.next_visit,
-            waits_for=_waits_for(trace),
-        )
-    for each in found.not_taken:
-        yield UnknownUrl(
-            url=found.url,
-            crawl=each.crawl,
-            cause=each.cause,
-            reason=each.reason,
-            unknown=each.unknown,
-            linked_from=_linked_from(each.inlinks),
-            did_you_mean=found.near,
-        )
+    yield from url_traces(found, wait_text)
+    yield from unknown_urls(found)
     yield from found.topics
     if found.story is not None:
         yield found.story
-
-
-def _linked_from(found: Inlinks) -> LinkedFrom:
-    from workers.answers.crawls import Inlink, LinkedFrom
-
-    return LinkedFrom(
-        pages=found.count,
-        nearest=tuple(
-            Inlink(url=link.page_url, via=link.via, text=link.text, depth=link.depth)
-            for link in found.pages
-        ),
-        records_searched=found.records,
-        is_whole=found.is_whole,
-        capped=tuple(found.capped),
-    )
 
 
 def _traces(found: Explanation) -> Iterator[str]:
@@ -134,11 +128,11 @@ def _why_excluded(trace: Trace) -> str:
 
 
 def _steps(trace: Trace) -> Iterator[str]:
-    from workers.output.wait_report import visit_text
+    from workers.operations.answering.urls import waits_for
+    from workers.output.wait_report import visit_text, wait_text
 
-    waits_for = _waits_for(trace)
-    if waits_for:
-        yield f"  waits: {waits_for}"
+    if waits := waits_for(trace, wait_text):
+        yield f"  waits: {waits}"
     if trace.next_visit and trace.last_visit:
         again = f", visited again {trace.visits_again} times" if trace.visits_again else ""
         due = visit_text(trace.next_visit, datetime.now(UTC))
@@ -149,15 +143,6 @@ def _steps(trace: Trace) -> Iterator[str]:
     for step in trace.steps:
         at = f"{step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3]
         yield f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else "")
-
-
-def _waits_for(trace: Trace) -> str:
-    """Why a pending URL is not fetched at this moment; ``""`` otherwise."""
-    from workers.output.wait_report import wait_text
-
-    if trace.wait is None or trace.at is None:
-        return trace.waits_for
-    return f"{trace.wait.host}: {wait_text(trace.wait, trace.at)}"
 
 
 def _reasons(found: Explanation) -> Iterator[str]:

@@ -18,19 +18,51 @@ from werkzeug.exceptions import HTTPException
 from cleaning.errors import ConfigError, NotFound, ServiceError
 from workers import __dist__
 from workers.console import charts, formats, strangers_text
+from workers.console.api import problems
+from workers.console.api.serving import add_api
 from workers.console.guards import add_guards
-from workers.console.routes import Console, Routes, render
-from workers.console.screens import actions, audit, crawls, health, help_page, hosts, login, now
+from workers.console.routes import Console, Page, Routes, render
+from workers.console.screens import (
+    actions,
+    audit,
+    crawls,
+    events,
+    failures,
+    health,
+    help_page,
+    hosts,
+    login,
+    now,
+    pages,
+    queues,
+    traps,
+)
 from workers.console.words.words import Language, say
 
-SCREENS = (now, crawls, hosts, actions, audit, help_page, login, health)
+SCREENS = (
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    traps,
+    events,
+    actions,
+    audit,
+    help_page,
+    login,
+    health,
+)
 """Every module with addresses."""
 
 NAVIGATION: Final = (
     ("now", "show_now", "n"),
     ("crawls", "show_crawls", "c"),
     ("hosts", "show_hosts", "h"),
-    ("audit", "show_audit", "a"),
+    ("failures", "show_failures", "f"),
+    ("queues", "show_queues", "q"),
+    ("events", "show_events", "e"),
     ("help", "show_help", "?"),
 )
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""
@@ -54,6 +86,7 @@ def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Fl
     add_guards(app, console.access, host_names, routes)
     for screen in SCREENS:
         screen.register(routes)
+    add_api(app, console)
     _add_filters(app)
     app.context_processor(partial(_shared_values, app, console, _versions()))
     app.register_error_handler(HTTPException, _show_http_error)
@@ -112,8 +145,8 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "charts": charts,
         "has_password": console.access.needs_password,
         "has_view": app.view_functions.__contains__,
-        "may_act": console.actions is not None,
         "language": g.get("language", Language.ENGLISH),
+        "may_act": console.actions is not None,
         "navigation": NAVIGATION,
         "now": _now,
         "page_of": page_of,
@@ -132,14 +165,16 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _show_http_error(error: HTTPException) -> tuple[str, int]:
+def _show_http_error(error: HTTPException) -> Page:
+    if request.path.startswith(problems.PREFIX):
+        return problems.of_http_error(error)
     status = error.code or 500
     known = {400, 401, 403, 404, 405, 413, 421, 429, 500, 503}
     key = f"error.{status if status in known else 500}"
     return render("error.html", status=status, key=key, detail=""), status
 
 
-def _show_service_error(error: ServiceError) -> tuple[str, int]:
+def _show_service_error(error: ServiceError) -> Page:
     if isinstance(error, NotFound):
         status = 404
     elif isinstance(error, ConfigError):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, g, redirect, request, url_for
 
 from workers.console.access import Access
+from workers.console.api.problems import PREFIX
 from workers.console.formats import zone_of
 from workers.console.routes import Routes
 from workers.console.words.words import language_of
@@ -65,11 +67,12 @@ def add_guards(app: Flask, access: Access, host_names: frozenset[str], routes: R
         g.zone = zone_of(request.cookies.get("zone"))
         g.session = request.cookies.get(session_cookie(), "")
 
-    def check_origin() -> None:
+    def check_origin() -> Response | None:
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             origin = request.headers.get("Origin", "")
             if not origin or urlsplit(origin).netloc != request.host:
                 abort(403, description="origin")
+        return None
 
     def check_login() -> Response | None:
         if request.endpoint in routes.open_views or access.is_logged_in(g.session):
@@ -79,7 +82,11 @@ def add_guards(app: Flask, access: Access, host_names: frozenset[str], routes: R
         response = redirect(url_for("show_login", to=request.full_path.rstrip("?")), 303)
         return response if isinstance(response, Response) else None
 
-    for check in (check_host, prepare, check_origin, check_login):
+    def only_pages(check: Callable[[], Response | None]) -> Callable[[], Response | None]:
+        """The check, but for the API: it has tokens, and cookies do not count there."""
+        return lambda: None if request.path.startswith(PREFIX) else check()
+
+    for check in (check_host, prepare, only_pages(check_origin), only_pages(check_login)):
         app.before_request(check)
     app.after_request(_compressed)
     app.after_request(_with_headers)

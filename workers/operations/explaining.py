@@ -28,11 +28,12 @@ from workers.operations.queued_urls import (
     read_queue,
 )
 from workers.operations.reading import find_page, is_page_id
-from workers.operations.refused_urls import Judge, NotTaken
+from workers.operations.refused_urls import SEARCH_S, Judge, NotTaken
 from workers.operations.told_stories import story_of
 from workers.operations.topic_verdicts import topic_verdicts
 
 MOST_SEARCHED = 5  # crawls whose records are searched for links
+BRIEF_SEARCH_S = 0.3  # a page of the console waits for it
 UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again
 Rows = Mapping[str, UrlRow]
 
@@ -108,34 +109,59 @@ def explain_url(
         InvalidUrl: The text is not an http(s) URL.
     """
     with existing_store(settings) as store:
-        crawls = store.crawls.all()
-        if is_page_id(text):
-            ids = [find_page(store, text)]
-            return Explanation(
-                url=text,
-                traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, ids))),
-                topics=tuple(topic_verdicts(store, ids)),
-                story=story_of(store, ids[0]),
-            )
-        url = with_scheme(store, text)
-        rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
-        at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
-        queue = read_queue(settings, host_of(url), list(rows), at_rest=at_rest)
-        judge = Judge(settings, store, queue, url)
-        traces = tuple(_traces(judge, crawls, rows, queue, url))
-        traces = _with_visits(store, page_id(url), traces)
-        if traces:
-            return Explanation(
-                url=text if "://" in text else url,
-                traces=traces,
-                topics=tuple(topic_verdicts(store, rows)),
-                story=story_of(store, page_id(url)),
-            )
-        if search_all:
-            judge.search_all(search_all)
-        not_taken = _not_taken(judge, crawls)
-        seeds = dict.fromkeys(host_of(seed) for row in crawls for seed in row.spec.seeds)
-        near = tuple(near_urls(store, url, seeds))
+        return explain_in(settings, store, text, search_all)
+
+
+def explain_in(
+    settings: Settings,
+    store: Store,
+    text: str,
+    search_all: Callable[[int], None] | None = None,
+    *,
+    is_brief: bool = False,
+) -> Explanation:
+    """Returns what ``explain_url`` does, from a store that is open.
+
+    Args:
+        settings: Where the queue is.
+        store: The store.
+        text: A URL, with or without scheme, or the beginning of a page id: ``4f1193``.
+        search_all: As in ``explain_url``.
+        is_brief: Somebody waits: a queue at rest stays so, links are searched for
+            ``BRIEF_SEARCH_S`` alone.
+
+    Raises:
+        NotFound: No page has this id.
+        InvalidUrl: The text is not an http(s) URL.
+    """
+    crawls = store.crawls.all()
+    if is_page_id(text):
+        ids = [find_page(store, text)]
+        return Explanation(
+            url=text,
+            traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, ids))),
+            topics=tuple(topic_verdicts(store, ids)),
+            story=story_of(store, ids[0]),
+        )
+    url = with_scheme(store, text)
+    rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
+    at_rest = not is_brief and any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
+    queue = read_queue(settings, host_of(url), list(rows), at_rest=at_rest)
+    judge = Judge(settings, store, queue, url, BRIEF_SEARCH_S if is_brief else SEARCH_S)
+    traces = tuple(_traces(judge, crawls, rows, queue, url))
+    traces = _with_visits(store, page_id(url), traces)
+    if traces:
+        return Explanation(
+            url=text if "://" in text else url,
+            traces=traces,
+            topics=tuple(topic_verdicts(store, rows)),
+            story=story_of(store, page_id(url)),
+        )
+    if search_all:
+        judge.search_all(search_all)
+    not_taken = _not_taken(judge, crawls)
+    seeds = dict.fromkeys(host_of(seed) for row in crawls for seed in row.spec.seeds)
+    near = tuple(near_urls(store, url, seeds))
     return Explanation(url=url, traces=(), not_taken=not_taken, near=near)
 
 

@@ -97,14 +97,21 @@ class NotTaken:
 class Judge:
     """Judges one URL for the crawls of a store; reads what it needs once."""
 
-    def __init__(self, settings: Settings, store: Store, queue: QueueAnswer, url: str) -> None:
-        """``url`` is in normal form."""
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        queue: QueueAnswer,
+        url: str,
+        search_s: float = SEARCH_S,
+    ) -> None:
+        """``url`` is in normal form; links to it are searched for so many seconds."""
         self._settings = settings
         self._store = store
         self._queue = queue
         self._url = url
         self._host = host_of(url)
-        self._deadline = time.monotonic() + SEARCH_S
+        self._deadline = time.monotonic() + search_s
         self._progress: Callable[[int], None] = lambda _records: None
         self._is_robots_unread = False
         self._hooks = HookCalls(load_hooks(settings))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from cleaning.errors import InvalidUrl
@@ -21,6 +22,7 @@ SUFFIXES = {
     "image/x-icon": ".ico",
 }
 MAX_REDIRECTS = 10  # in a row; a crawl follows no more
+READ_PAGES = 100  # whose relevance is asked for at once
 REQUESTED = frozenset({UrlState.IMAGE, UrlState.REDIRECT, UrlState.FAILED})
 OK = 200
 
@@ -115,7 +117,10 @@ class ImageReport:
     """Counts of the image URLs on a host's pages; each URL counts once a crawl.
 
     Attributes:
-        content: URLs of content images on at least one page; only these are fetched.
+        content: URLs of content images on at least one page, in a topic's crawl a relevant one;
+            only these are fetched.
+        irrelevant: URLs that are content images of irrelevant pages alone, in crawls of topics;
+            they are not requested.
         stored: Content URLs whose image is stored.
         stored_bytes: Bytes of the stored images.
         held_back: URLs that are content on no page and were not requested, by the image kind on
@@ -128,6 +133,7 @@ class ImageReport:
     """
 
     content: int = 0
+    irrelevant: int = 0
     stored: int = 0
     stored_bytes: int = 0
     held_back: Tally[ImageKind] = field(default_factory=Tally)
@@ -138,40 +144,69 @@ class ImageReport:
 
     @property
     def requests_saved(self) -> int:
-        """Requests that were not made: one for each URL that was held back."""
-        return self.held_back.total()
+        """Requests that were not made: one for each URL that was held back or is irrelevant."""
+        return self.held_back.total() + self.irrelevant
 
 
 def report_host(store: Store, host: str) -> ImageReport | None:
     """Reports on the images of a host's pages; None when no crawl of the host fetches images."""
     crawls = [row.spec.crawl_id for row in store.crawls.all() if row.spec.images]
     report = report_images(store, host, crawls)
-    return report if report.content or report.held_back or report.too_early else None
+    is_empty = not (report.content or report.requests_saved or report.too_early)
+    return None if is_empty else report
 
 
 def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageReport:
     """Reports on the images of a host's pages in the given crawls, from the present records."""
     report = ImageReport()
+    topics = {row.spec.crawl_id: row.spec.topic for row in store.crawls.all()}
     for crawl_id in crawl_ids:
-        content, others = split_by_kind(
-            image for page in store.images.of_pages(crawl_id, host) for image in page.images
-        )
+        content, others, irrelevant = _images_of(store, host, crawl_id, topics.get(crawl_id, ""))
         report.content += len(content)
         for url in content:
             row = find_image(store, url, crawl_id)
             report.stored += row is not None
             report.stored_bytes += row.fetched_bytes if row else 0
-        for url, image in others.items():
+        for url in irrelevant | others.keys():
             rows = store.urls.rows(image_id(url))
             if any(row.crawl_id == crawl_id and row.state in REQUESTED for row in rows):
                 report.too_early += 1
                 continue
-            report.held_back[image.kind] += 1
-            report.reasons[image.reason] += 1
+            if url in irrelevant:
+                report.irrelevant += 1
+            else:
+                report.held_back[others[url].kind] += 1
+                report.reasons[others[url].reason] += 1
             size = _known_bytes(store, url)
             report.known += size is not None
             report.known_bytes += size or 0
     return report
+
+
+def _images_of(
+    store: Store, host: str, crawl_id: str, topic: str
+) -> tuple[set[str], dict[str, Image], set[str]]:
+    """Reads the images of a host's pages in a crawl, each URL once.
+
+    Returns:
+        URLs of content images, in a topic's crawl of relevant pages; the last image of URLs that
+        are content on no page; URLs of content images of irrelevant pages alone.
+    """
+    content: set[str] = set()
+    others: dict[str, Image] = {}
+    irrelevant: set[str] = set()
+    found = store.images.of_pages(crawl_id, host)
+    while pages := list(islice(found, READ_PAGES)):
+        known = store.topics.known(topic, {page.page_id for page in pages}) if topic else {}
+        for page in pages:
+            shown, rest = split_by_kind(page.images)
+            others.update(rest)
+            is_wanted = not topic or known.get(page.page_id, False)
+            (content if is_wanted else irrelevant).update(shown)
+    irrelevant -= content
+    taken = content | irrelevant
+    others = {url: image for url, image in others.items() if url not in taken}
+    return content, others, irrelevant
 
 
 def _known_bytes(store: Store, url: str) -> int | None:

@@ -45,7 +45,7 @@ def list_topics(settings: Settings) -> list[TopicLine]:
         NotFound: The data folder holds no crawl.
     """
     with existing_store(settings) as store:
-        return [_line(store, row) for row in store.topics.all()]
+        return [topic_line(store, row) for row in store.topics.all()]
 
 
 def show_topic(settings: Settings, name: str) -> TopicLine:
@@ -55,10 +55,11 @@ def show_topic(settings: Settings, name: str) -> TopicLine:
         NotFound: There is none of this name.
     """
     with existing_store(settings) as store:
-        return _line(store, find_topic(store, name))
+        return topic_line(store, find_topic(store, name))
 
 
-def _line(store: Store, row: TopicRow) -> TopicLine:
+def topic_line(store: Store, row: TopicRow) -> TopicLine:
+    """A topic as an answer."""
     order, counts = order_of(row), store.topics.counts(row.name, row.version)
     reading = store.topics.reading(row.name)
     return TopicLine(
@@ -104,33 +105,50 @@ def report_topic(settings: Settings, name: str) -> TopicReport:
         NotFound: There is no such topic.
     """
     with existing_store(settings) as store:
-        row = find_topic(store, name)
-        story_of = store.stories.by_page()
-        harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
-        model = store.topics.model(name)
-        waiting, asleep = _queued(settings, row)
-        line = _line(store, row)
-        return TopicReport(
-            topic=line,
-            made_at=datetime.now(UTC),
-            stories=harvest.stories,
-            copies=harvest.copies,
-            adopted=line.pages - harvest.own_pages,
-            batches=model.version if model else 0,
-            waiting=waiting,
-            budget=_budget(store, row, harvest),
-            harvest=harvest.steps,
-            days=tuple(_days(harvest)),
-            newest=tuple(_newest(store, name, harvest, story_of)),
-            reprints=tuple(_reprints(store, harvest)),
-            hosts=tuple(_hosts(store.topics.by_host(name), harvest, asleep)),
-            images=count_images(store, row) or UNSET,
-        )
+        return report_in(settings, store, name, at_rest=True)
 
 
-def _queued(settings: Settings, row: TopicRow) -> tuple[int | None, dict[str, datetime]]:
+def report_in(settings: Settings, store: Store, name: str, *, at_rest: bool) -> TopicReport:
+    """As ``report_topic``, of a store that is open.
+
+    Args:
+        settings: Where the queue is.
+        store: The store.
+        name: The topic.
+        at_rest: Whether a queue at rest is opened.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    row = find_topic(store, name)
+    story_of = store.stories.by_page()
+    harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
+    model = store.topics.model(name)
+    waiting, asleep = _queued(settings, row, at_rest=at_rest)
+    line = topic_line(store, row)
+    return TopicReport(
+        topic=line,
+        made_at=datetime.now(UTC),
+        stories=harvest.stories,
+        copies=harvest.copies,
+        adopted=line.pages - harvest.own_pages,
+        batches=model.version if model else 0,
+        waiting=waiting,
+        budget=_budget(store, row, harvest),
+        harvest=harvest.steps,
+        days=tuple(_days(harvest)),
+        newest=tuple(_newest(store, name, harvest, story_of)),
+        reprints=tuple(_reprints(store, harvest)),
+        hosts=tuple(_hosts(store.topics.by_host(name), harvest, asleep)),
+        images=count_images(store, row) or UNSET,
+    )
+
+
+def _queued(
+    settings: Settings, row: TopicRow, *, at_rest: bool
+) -> tuple[int | None, dict[str, datetime]]:
     """(URLs that wait, hosts that sleep) of a topic's crawl; (None, {}) without a queue."""
-    with suppress(NotFound, QueueUnavailable), queue_side(settings, at_rest=True) as side:
+    with suppress(NotFound, QueueUnavailable), queue_side(settings, at_rest=at_rest) as side:
         if side.frontier is not None:
             pending = side.frontier.counts(row.crawl_id).pending
             return pending, side.frontier.topics.asleep(row.crawl_id)

@@ -1,10 +1,9 @@
-"""Drift events as text and in JSON, for `model HOST` and `hosts HOST`."""
+"""Drift events as text, for `model HOST` and `hosts HOST`."""
 
 from __future__ import annotations
 
 from cleaning.drift.alarms import DriftSign
 from storage.store.drifts import DriftEvent, DriftOutcome
-from workers.answers.hosts import Drift
 
 SHOWN_CLASSES = 3
 SIGNS = {
@@ -44,25 +43,3 @@ def evidence_lines(event: DriftEvent) -> list[str]:
     if len(alarm.classes) > SHOWN_CLASSES:
         lines.append(f"  {len(alarm.classes) - SHOWN_CLASSES} more classes")
     return lines + [f"  example: {url}" for url in alarm.examples]
-
-
-def drift_answer(event: DriftEvent) -> Drift:
-    """The event as a value of the JSON of `model HOST` and `hosts HOST`."""
-    alarm = event.alarm
-    return Drift(
-        model_version=event.model_version,
-        sign=alarm.sign,
-        url_class=alarm.url_class,
-        since=alarm.since,
-        at=alarm.at,
-        pages=alarm.pages,
-        misfits=alarm.misfits,
-        empty=alarm.empty,
-        expected=alarm.expected,
-        observed=round(alarm.observed, 4),
-        classes=dict(alarm.classes),
-        examples=tuple(alarm.examples),
-        outcome=event.outcome,
-        new_version=event.new_version,
-        detail=event.detail,
-    )

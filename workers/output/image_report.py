@@ -77,7 +77,8 @@ def report_rows(report: ImageReport | None) -> list[Row]:
     elif report.requests_saved:
         saved += " (no size known)"
     rows = [("fetched", f"{fetched}, {report.stored_bytes:,} bytes")]
-    rows += [("too early", early), ("held back", saved)]
+    irrelevant = f"{report.irrelevant:,} of irrelevant pages" if report.irrelevant else ""
+    rows += [("too early", early), ("held back", saved), ("", irrelevant)]
     if report.held_back:
         rows.append(("", f"{listed(report.held_back)}; by {listed(report.reasons)}"))
     return rows
@@ -89,6 +90,7 @@ def image_requests(report: ImageReport | None) -> ImageRequests | UnsetType:
         return UNSET
     return ImageRequests(
         content=report.content,
+        irrelevant=report.irrelevant,
         stored=report.stored,
         stored_bytes=report.stored_bytes,
         too_early=report.too_early,

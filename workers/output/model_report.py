@@ -1,35 +1,19 @@
-"""Descriptions of a site model for a terminal, and the fields of model versions."""
+"""Descriptions of a site model for a terminal."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 from cleaning.learn.model_diff import describe
 from cleaning.model.site_model import SiteModel
-from storage.store.models import ModelVersion
 
 MOST_OF_KIND = 6
 MAX_CLASSES = 20
 WIDTH = 80
 _VALUE = re.compile(r"html/|https?://|/")  # where a path or URL begins
 _PATH = re.compile(r"(?:html)?(?:/[^/\s]+){2,}")
-
-
-def version_fields(about: ModelVersion) -> dict[str, Any]:
-    """The fields of a ``ModelLine``, and of all answers made from one, by name."""
-    return {
-        "host": about.host,
-        "version": about.version,
-        "learned_at": about.learned_at,
-        "saved_at": about.saved_at,
-        "page_count": about.page_count,
-        "size_bytes": about.size_bytes,
-        "reason": about.reason,
-        "detail": about.detail,
-    }
 
 
 def in_words(model: SiteModel) -> list[str]:

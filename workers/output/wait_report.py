@@ -1,12 +1,10 @@
-"""What hosts wait for, as text and as JSON values, for `crawls` and `hosts HOST`."""
+"""What hosts wait for, as text, for `crawls` and `hosts HOST`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from storage.host_waits import HostWait, WaitReason, Waits
-from workers.answers.waits import WaitCount, WaitingHost
 from workers.output.progress import duration
 
 LEAST_SHOWN_S = 10.0  # a shorter wait is over before its end is read
@@ -101,34 +99,6 @@ def visit_text(next_visit: datetime, now: datetime) -> str:
         return f"a visit is due since {_time(next_visit, now)}"
     left = duration((next_visit - now).total_seconds())
     return f"next visit at {_time(next_visit, now)} (in {left})"
-
-
-def waiting_host(wait: HostWait) -> WaitingHost:
-    """One wait as a value of the JSON of `crawls CRAWL` and `hosts HOST`."""
-    return WaitingHost(
-        crawl=wait.crawl_id,
-        host=wait.host,
-        reason=wait.reason,
-        until=wait.until,
-        pause_s=wait.pause_s,
-        urls=wait.urls,
-        in_flight=wait.in_flight,
-    )
-
-
-def wait_counts(waits: Waits) -> tuple[WaitCount, ...]:
-    """The examined hosts by what they wait for; a reason without hosts is left out."""
-    by_reason: dict[WaitReason, list[HostWait]] = {}
-    for wait in waits.hosts:
-        by_reason.setdefault(wait.reason, []).append(wait)
-    return tuple(
-        WaitCount(reason=reason, hosts=len(hosts), until=min(_ends(hosts), default=None))
-        for reason, hosts in sorted(by_reason.items())
-    )
-
-
-def _ends(hosts: Sequence[HostWait]) -> list[datetime]:
-    return [wait.until for wait in hosts if wait.until]
 
 
 def _until(end: datetime, now: datetime) -> str:

@@ -2,12 +2,24 @@
 -- ARGV: crawl, the crawl that fetched them, then host, fingerprint, page id of each.
 -- A URL that waits in a queue, or in the store, ends when its turn comes, without a request (cc:ad). What is adopted is
 -- noted with the page, which lasts until the ack: the job may be done again. Returns 1.
+-- A URL that has ended in the crawl looks like one that waits, and is never asked about: one that failed there, or was
+-- adopted at an earlier visit. So cc:ad has no more members than URLs wait; the rest are of such URLs, mostly.
 local crawl, fetched_by = ARGV[1], ARGV[2]
 if not is_topic(crawl) or redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return 0
 end
 local buckets, added = seen_buckets(crawl), 0
 local full = full_of(buckets)
+
+local function end_unasked(pid)
+  local adopted, waiting = 'cc:ad:' .. crawl, tonumber(redis.call('HGET', 'cc:c:' .. crawl, 'pending')) or 0
+  redis.call('SADD', adopted, pid)
+  local too_many = redis.call('SCARD', adopted) - waiting
+  if too_many > 0 then
+    redis.call('SPOP', adopted, too_many)
+  end
+end
+
 for i = 3, #ARGV, 3 do
   local host, fingerprint, key = ARGV[i], ARGV[i + 1], page_key(crawl, ARGV[i + 2])
   local fetched = page_key(fetched_by, ARGV[i + 2])
@@ -22,7 +34,7 @@ for i = 3, #ARGV, 3 do
     count(crawl, 'pending', -1)
     count(crawl, 'done', 1)
   elseif not is_known and redis.call('EXISTS', key) == 0 then
-    redis.call('SADD', 'cc:ad:' .. crawl, ARGV[i + 2])
+    end_unasked(ARGV[i + 2])
   end
 end
 if added > 0 then

@@ -12,7 +12,7 @@ from tests.kit.defects import ANSWERED, FINISH, REQUEST, TWICE, UNANSWERED
 from tests.kit.queues import assert_at_rest, spec
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 
 BODY = "what is on the page"
 BROKEN = (REQUEST, ANSWERED, UNANSWERED, FINISH)
@@ -66,7 +66,7 @@ def test_a_spider_that_cannot_go_on_ends_with_an_error(
     assert spider.process.poll() is None
     spider.client.set("cc:metrics", "no counters")
     spider.client.publish("cc:wake", "1")  # it looks for leases, and has something to count
-    assert spider.process.wait(10) != 0
+    assert spider.process.wait(LIMIT_S) != 0
     assert "error spider the spider cannot continue, ending" in spider.log
 
 
@@ -77,5 +77,5 @@ def test_a_queue_that_somebody_else_wrote_into_ends_the_spider_with_an_error(
         wait_until(lambda: bool(spider.client.zcard("cc:spiders")))
         spider.client.set("cc:ready", "not what it was")
         spider.client.publish("cc:wake", "1")
-        assert spider.process.wait(15) != 0
+        assert spider.process.wait(LIMIT_S) != 0
         assert "error spider the spider cannot continue, ending" in spider.log

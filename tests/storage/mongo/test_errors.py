@@ -37,13 +37,11 @@ def check_line(error: ServiceError) -> None:
 
 def test_server_away() -> None:
     assert mongo_connection._options("mongodb://h/")["serverSelectionTimeoutMS"] == 5000
-    with closing(
-        MongoStore("mongodb://u:secret@127.0.0.1:9/x?serverSelectionTimeoutMS=200")
-    ) as store:
-        begun = time.monotonic()
+    url = "mongodb://u:secret@127.0.0.1:9/x?serverSelectionTimeoutMS=200"
+    assert "serverSelectionTimeoutMS" not in mongo_connection._options(url), "the URL's counts"
+    with closing(MongoStore(url)) as store:
         with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:9 does not answer") as caught:
             store.save([make_outcome()])
-        assert time.monotonic() - begun < 4
         check_line(caught.value)
 
 

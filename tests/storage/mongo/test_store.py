@@ -31,6 +31,7 @@ from tests.kit.mongo_server import (
 )
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.storage.store.drifts_contract import DriftsContract
+from tests.storage.store.failures_contract import FailuresContract
 from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
 from tests.storage.store.journal_contract import JournalContract
@@ -52,6 +53,7 @@ class TestMongoStore(
     ModelsContract,
     DriftsContract,
     ImagesContract,
+    FailuresContract,
     JournalContract,
     PausesContract,
     PicturesContract,

@@ -30,7 +30,7 @@ from storage.queue.embedded import (
     socket_url,
 )
 from tests.kit.crawls import environment
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 
 PARENT = """
 import signal, sys
@@ -124,7 +124,7 @@ def test_watchdog_kills_when_its_parent_ends() -> None:
             if left is None:
                 assert sleeper.poll() is None
                 sleeper.kill()
-            assert sleeper.wait(10) == -signal.SIGKILL
+            assert sleeper.wait(LIMIT_S) == -signal.SIGKILL
 
 
 def test_watchdog_imports_nothing_of_the_current_folder(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_watchdog_imports_nothing_of_the_current_folder(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "600"]) as sleeper:
         call = [sys.executable, "-P", "-c", code, str(sleeper.pid)]
         subprocess.run(call, check=False, cwd=tmp_path, env=environment())
-        assert sleeper.wait(10) == -signal.SIGKILL
+        assert sleeper.wait(LIMIT_S) == -signal.SIGKILL
     assert not (tmp_path / "stolen").exists()
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, PageRole
+from storage.crawl_types import CrawlState, PageRole, UrlState
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
+from storage.queue.revisits import Visit
 from storage.queue.topic_ranks import MOST_HOSTS
 from tests.kit.queues import A, Spider, ack_all, let_time_pass, server_ms, spec, urls
 from tests.kit.topic_queues import credit, judge_pages, next_pages, open_topic, ranked, topic_spec
@@ -113,7 +114,7 @@ def test_a_lease_by_waiting_time_looks_at_no_host_twice(
 ) -> None:
     """Hosts that are due and have judged pages wait by the hundred in a large topic crawl."""
     hosts = {f"h{n}": (900,) for n in range(60)}
-    open_topic(frontier, a=range(200, 300), **hosts)
+    open_topic(frontier, "t", a=range(200, 300), **hosts)
     for host in ("a", *hosts):
         credit(frontier.topics, f"{host}.example", 1, 1)
     next_pages(spider, 41)  # all hosts have given robots.txt, and all have been looked at
@@ -245,6 +246,45 @@ def test_adopted_pages_end_without_a_request(
     assert client.exists("cc:ad:t") == 0
     frontier.topics.adopt("none", "other", adopted)
     assert not client.exists("cc:c:none")
+
+
+def test_adopted_pages_that_have_ended_take_no_room(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    open_topic(frontier, a=range(300, 320))
+    ended = next_pages(spider, 17)
+    spider.flush()
+    ack_all(frontier, client)
+    pages = [(page_id(f"http://a.example/{each.split()[1]}"), "a.example") for each in ended]
+    for _ in range(2):  # visited again and again by their own crawl
+        frontier.topics.adopt("t", "other", pages)
+        assert client.scard("cc:ad:t") == frontier.counts("t").pending == 3
+    assert len(next_pages(spider)) == 3
+    frontier.topics.adopt("t", "other", pages)
+    assert client.exists("cc:ad:t") == 0
+    assert frontier.counts("t").done == 17, "three are with the workers"
+
+
+def test_a_visit_that_failed_is_repeated_though_its_page_was_adopted(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    url = "http://a.example/300"
+    frontier.open_crawl(topic_spec("t", slots=1, keep_fresh=True))
+    frontier.add("t", ranked("a.example", 300, 310))
+    assert next_pages(spider, 1) == ["a 300"]
+    spider.flush()
+    ack_all(frontier, client)
+    due = Visit(page_id=page_id(url), url=url, host="a.example", was=UrlState.FAILED)
+    frontier.topics.adopt("t", "other", [(due.page_id, "a.example")])
+    assert client.exists("cc:ad:t")
+    assert frontier.revisits.offer("t", [due]) == 1
+    (lease,) = spider.lease(1)
+    assert lease.is_revisit
+    assert spider.nack(lease)
+    frontier.topics.adopt("t", "other", [(due.page_id, "a.example")])
+    assert frontier.counts("t").done == 1
+    let_time_pass(client, "a.example")
+    assert sorted(next_pages(spider)) == ["a 300", "a 310"]
 
 
 def test_a_lost_topic_is_rebuilt(frontier: Frontier, spider: Spider, queue_url: str) -> None:

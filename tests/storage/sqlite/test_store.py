@@ -28,6 +28,7 @@ from tests.kit.disks import tiny_disk
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.kit.segments import archived_bodies
 from tests.storage.store.drifts_contract import DriftsContract
+from tests.storage.store.failures_contract import FailuresContract
 from tests.storage.store.frontier_contract import FrontierContract
 from tests.storage.store.images_contract import ImagesContract
 from tests.storage.store.journal_contract import JournalContract
@@ -49,6 +50,7 @@ class TestSqliteStore(
     ModelsContract,
     DriftsContract,
     ImagesContract,
+    FailuresContract,
     JournalContract,
     PausesContract,
     PicturesContract,

@@ -11,15 +11,28 @@ import pytest
 from jinja2 import Environment, nodes
 
 from cleaning.drift.alarms import DriftSign
-from cleaning.records import ImageKind, LinkKind, PageKind, UrlKind
+from cleaning.page_warnings import WarningKind
+from cleaning.records import (
+    BodySource,
+    ImageKind,
+    ImageReason,
+    LinkKind,
+    LinkReason,
+    PageKind,
+    UrlKind,
+)
+from cleaning.verdict import VerdictKind, VerdictReason
 from storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
 from storage.host_waits import WaitReason
+from storage.live_state import ProcessRole
 from storage.store.drifts import DriftOutcome
+from storage.store.events import EventKind
 from storage.store.models import LearnReason
 from storage.store.operations import OperationState
 from workers.console.actions import Refusal
 from workers.console.words.words import Language, all_words, language_of, say
 from workers.operations.acting.action import Fact, Note
+from workers.operations.watching.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
@@ -39,7 +52,16 @@ ENUMS: dict[str, type[StrEnum]] = {
     "fact": Fact,
     "note": Note,
     "refusal": Refusal,
-    "operation_state": OperationState,
+    "trouble": TroubleSign,
+    "event": EventKind,
+    "role": ProcessRole,
+    "operation": OperationState,
+    "verdict": VerdictKind,
+    "rule": VerdictReason,
+    "link_reason": LinkReason,
+    "image_reason": ImageReason,
+    "body_source": BodySource,
+    "warning": WarningKind,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 

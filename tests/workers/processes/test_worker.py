@@ -15,7 +15,7 @@ from redis import Redis
 from storage.config import StorageConfig
 from storage.opening import start_queue
 from tests.kit.crawls import ROOT, environment
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import LONG, WAIT, WAITING, Waiting
 from workers.processes.worker import CleaningWorker
@@ -57,7 +57,7 @@ def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench
     wait_until(lambda: "queue away, waiting" in bench.log)
     bench.server.start()
     bench.go()
-    assert bench.process.wait(30) == 0, bench.log
+    assert bench.process.wait(LIMIT_S) == 0, bench.log
     assert bench.stored() == ["http://a.example/1", WAIT]
 
 

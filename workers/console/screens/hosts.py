@@ -24,12 +24,14 @@ from workers.console.routes import (
 from workers.console.screens.crawls import KINDS as KINDS_OF_STATES
 from workers.console.words.words import say
 from workers.operations.watching.hosts import (
-    HostDetails,
+    HostWaiting,
     find_host,
+    host_waits,
     list_hosts,
     named_hosts,
     paused_rows,
 )
+from workers.operations.watching.troubles import troubled_hosts
 
 K = TypeVar("K", bound=StrEnum)
 
@@ -52,6 +54,8 @@ def show_hosts(console: Console) -> Page:
     only = request.args.get("state", "")
     if text:
         page = named_hosts(console.backends, text)
+    elif only == "trouble":
+        return render("troubles.html", found=troubled_hosts(console.backends), by=by, only=only)
     elif only == "paused":
         page = paused_rows(console.backends)
     else:
@@ -69,10 +73,10 @@ def show_host(console: Console, host: str) -> Page:
 
 def live_host(console: Console, host: str) -> Page:
     """What the host waits for."""
-    return render("host_live.html", **_live(find_host(console.backends, host)))
+    return render("host_live.html", **_live(host_waits(console.backends, host)))
 
 
-def _live(details: HostDetails) -> dict[str, object]:
+def _live(details: HostWaiting) -> dict[str, object]:
     lines: list[HostWait] = []
     if details.waits:
         lines = [wait for wait in details.waits.hosts if wait.reason is not WaitReason.NOTHING_LEFT]

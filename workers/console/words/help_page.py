@@ -36,6 +36,18 @@ WORDS: Final = {
         "Which hosts are in trouble? What does a host wait for, until when, who paused it?",
         "哪些主机有问题？主机在等什么、等到何时、谁暂停了它？",
     ),
+    "help.q_failures": (
+        "What fails, since when, one cause or many, what mends it?",
+        "什么失败了，从何时起，一个原因还是多个，怎样解决？",
+    ),
+    "help.q_queues": (
+        "Who is dead or stuck? What waits for workers?",
+        "哪个进程终止或卡住了？什么在等待处理？",
+    ),
+    "help.q_events": (
+        "What changed before it went wrong? Who did what?",
+        "出问题之前发生了什么变化？谁做了什么？",
+    ),
     "help.programs": ("For programs", "供程序使用"),
     "help.healthz": ("200 while the console lives", "控制台存活时返回 200"),
     "help.readyz": ("200 while queue and store answer", "队列与存储有响应时返回 200"),

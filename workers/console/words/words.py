@@ -13,9 +13,33 @@ from types import MappingProxyType
 
 from markupsafe import Markup
 
-from workers.console.words import actions, crawls, frame, help_page, hosts, now, terms
+from workers.console.words import (
+    actions,
+    crawls,
+    failures,
+    frame,
+    help_page,
+    hosts,
+    now,
+    pages,
+    queues,
+    terms,
+    verdicts,
+)
 
-TABLES = (frame, now, crawls, hosts, terms, help_page, actions)
+TABLES = (
+    frame,
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    terms,
+    verdicts,
+    actions,
+    help_page,
+)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from cleaning.errors import NotFound
+from cleaning.errors import ServiceError
 from storage.queue.counters import Counter
 from storage.store.protocol import Store
 from storage.store.samples import DAY_S, HOUR_S, MINUTE_S, QUARTER_S, Gauge, Series
@@ -76,10 +76,10 @@ class History:
 
 
 def history(backends: KeptBackends, asked: Range) -> History | None:
-    """Returns the figures of a range that ends now; None before anything is stored."""
+    """Returns the figures of a range that ends now; None while the store has none, or is away."""
     try:
         return backends.remembered(("history", asked), CHARTS_S, lambda: _history(backends, asked))
-    except NotFound:
+    except ServiceError:
         return None
 
 

@@ -46,15 +46,27 @@ class HostPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostDetails:
-    """One host in full.
+class HostWaiting:
+    """What a host waits for.
 
     Attributes:
         host: Lower-case authority.
-        row: Its figures of the list; None before anything of it is stored.
-        stats: Its statistics.
         waits: What it waits for in each of its crawls; None when no queue runs.
         pause: Who paused it; None: it is not paused.
+    """
+
+    host: str
+    waits: Waits | None
+    pause: Pause | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostDetails(HostWaiting):
+    """One host in full.
+
+    Attributes:
+        row: Its figures of the list; None before anything of it is stored.
+        stats: Its statistics.
         groups: Its failures by cause and crawl, the largest first.
         versions: Versions of its model, newest first.
         records_by_model: Records by the model version that made them.
@@ -64,11 +76,8 @@ class HostDetails:
         as_of: When the figures were computed; None: they are of this moment.
     """
 
-    host: str
     row: HostRow | None
     stats: HostStats
-    waits: Waits | None
-    pause: Pause | None
     groups: Sequence[FailureGroup]
     versions: Sequence[ModelVersion]
     records_by_model: Mapping[int, int]
@@ -94,7 +103,7 @@ def list_hosts(
     """
     with backends.store() as store:
         rows = store.overview.hosts(by, after, limit + 1)
-        paused = _pauses(backends, store)
+        paused = pauses_of(backends, store)
         as_of = store.overview.as_of()
     place = _place(rows[limit - 1], by) if len(rows) > limit else ""
     return HostPage(rows=rows[:limit], after=place, paused=paused, as_of=as_of)
@@ -103,7 +112,7 @@ def list_hosts(
 def paused_rows(backends: KeptBackends) -> HostPage:
     """Returns the paused hosts that have figures, by name."""
     with backends.store() as store:
-        paused = _pauses(backends, store)
+        paused = pauses_of(backends, store)
         rows = [row for host in sorted(paused) if (row := store.overview.host(host))]
         return HostPage(rows=rows, after="", paused=paused, as_of=store.overview.as_of())
 
@@ -114,8 +123,16 @@ def named_hosts(backends: KeptBackends, text: str) -> HostPage:
         row = store.overview.host(text)
         near = [] if row else near_hosts(store, text)
         rows = [row] if row else [found for host in near if (found := store.overview.host(host))]
-        paused = _pauses(backends, store)
+        paused = pauses_of(backends, store)
         return HostPage(rows=rows, after="", paused=paused, as_of=store.overview.as_of())
+
+
+def host_waits(backends: KeptBackends, host: str) -> HostWaiting:
+    """Returns what a host waits for, and who paused it, without its figures."""
+    with backends.store() as store:
+        pause = pauses_of(backends, store).get(host)
+    waits, _ = _queue_side(backends, host, with_classes=False)
+    return HostWaiting(host=host, waits=waits, pause=pause)
 
 
 def find_host(backends: KeptBackends, host: str) -> HostDetails:
@@ -124,7 +141,7 @@ def find_host(backends: KeptBackends, host: str) -> HostDetails:
     Raises:
         NotFound: Nothing of the host is stored, and no running queue knows it.
     """
-    waits, classes = _queue_side(backends, host)
+    waits, classes = _queue_side(backends, host, with_classes=True)
     with backends.store() as store:
         stats = store.statistics.get(host)
         if stats is None and not (waits and waits.hosts):
@@ -134,7 +151,7 @@ def find_host(backends: KeptBackends, host: str) -> HostDetails:
             row=store.overview.host(host),
             stats=stats or HostStats(host=host),
             waits=waits,
-            pause=_pauses(backends, store).get(host),
+            pause=pauses_of(backends, store).get(host),
             groups=store.overview.failure_groups(host=host, limit=MOST_GROUPS),
             versions=store.models.versions(host),
             records_by_model=store.hosts.by_model(host),
@@ -152,18 +169,23 @@ def _place(row: HostRow, by: HostColumn) -> str:
     return f"{number}~{row.host}"
 
 
-def _pauses(backends: KeptBackends, store: Store) -> dict[str, Pause]:
-    """Paused hosts: of the queue while it runs, else of the store."""
+def pauses_of(backends: KeptBackends, store: Store) -> dict[str, Pause]:
+    """Returns the paused hosts by name: of the queue while it runs, else of the store."""
     with suppress(ServiceError), backends.queue() as frontier:
         return {pause.host: pause for pause in frontier.pauses()}
     return {pause.host: pause for pause in store.pauses.all()}
 
 
-def _queue_side(backends: KeptBackends, host: str) -> tuple[Waits | None, list[UrlClass]]:
+def _queue_side(
+    backends: KeptBackends, host: str, *, with_classes: bool
+) -> tuple[Waits | None, list[UrlClass]]:
     with suppress(ServiceError), backends.queue() as frontier:
         crawls = frontier.crawls_of(host)
         waits = frontier.waits.of([(crawl, host) for crawl in crawls])
-        classes = [each for crawl in crawls for each in list(classes_of(frontier, crawl, host))]
+        if not with_classes:
+            return waits, []
+        stops = frontier.classes.all_stopped()
+        classes = [each for crawl in crawls for each in classes_of(frontier, crawl, host, stops)]
         return waits, classes[:MOST_CLASSES]
     return None, []
 

@@ -1,0 +1,123 @@
+"""What each screen of the console costs over a large store, beside a queue of as many hosts.
+
+Milliseconds of wall and of processor time of the console's process, for each address: the median,
+and the 95th percentile of wall time. Goals: 100 ms and 50 ms. The application is asked in its own
+process, without a socket; what queue and store answer is asked anew by every request, but for what
+the console remembers for seconds.
+
+``make bench-console``, ``make bench-console ARGS="--records 100000 --requests 20"``
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from flask.testing import FlaskClient
+
+from benchmarks.console.large_store import host_name, write_store
+from benchmarks.kit.results import keep, show
+from storage.crawl_types import CrawlSpec, Discovery
+from storage.queue.embedded import EmbeddedServer
+from storage.queue.frontier import Frontier
+from tests.kit.console import open_console
+
+GOAL_WALL_MS, GOAL_CPU_MS = 100.0, 50.0
+PATHS = (
+    "/",
+    "/now/live",
+    "/?range=day",
+    "/crawls",
+    "/crawls/c0",
+    "/crawls/c0/live",
+    "/hosts",
+    "/hosts?sort=failed",
+    "/hosts?after=60~h05000.example",
+    "/hosts?state=trouble",
+    "/hosts?q=h04242.example",
+    "/hosts?q=h04242.exampel",
+    f"/hosts/{host_name(0)}",
+    f"/hosts/{host_name(0)}/live",
+    f"/hosts/{host_name(9000)}",
+    "/failures",
+    "/queues",
+    "/events",
+    "/traps",
+    "/help",
+)
+
+
+def main() -> int:
+    """Measures and keeps the result; 1 when a screen misses a goal."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--hosts", type=int, default=10_000)
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--failures", type=int, default=200_000)
+    parser.add_argument("--requests", type=int, default=60, help="of each address")
+    parser.add_argument("--keep", action="store_true", help="write benchmarks/results/console.json")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder)
+        write_store(data, asked.hosts, asked.records, asked.failures)
+        server = EmbeddedServer(data)
+        server.start()
+        try:
+            fill_queue(server.url, asked.hosts)
+            client = open_console(data)
+            screens = {path: measure(client, path, asked.requests) for path in PATHS}
+        finally:
+            server.stop()
+    sizes = {name: getattr(asked, name) for name in ("hosts", "records", "failures", "requests")}
+    result = {**sizes, "screens": {path: found for path, found in screens.items() if found}}
+    if asked.keep:
+        keep("console", result)
+    else:
+        show(result)
+    missed = [
+        path
+        for path, found in result["screens"].items()
+        if found["wall_p95_ms"] > GOAL_WALL_MS or found["cpu_ms"] > GOAL_CPU_MS
+    ]
+    if missed:
+        sys.stderr.write(f"missed: {', '.join(missed)}\n")
+    return 1 if missed else 0
+
+
+def fill_queue(url: str, hosts: int) -> None:
+    """Opens a crawl with a URL of every host, without a spider."""
+    frontier = Frontier(url)
+    frontier.open_crawl(CrawlSpec(crawl_id="c0", seeds=()))
+    frontier.offer(
+        "c0", [Discovery(url=f"http://{host_name(number)}/next.html") for number in range(hosts)]
+    )
+    frontier.close()
+
+
+def measure(client: FlaskClient, path: str, requests: int) -> dict[str, Any]:
+    """Asks for a page again and again; ``{}`` when there is no such page."""
+    first = client.get(path)
+    if first.status_code == 404:
+        return {}
+    if first.status_code != 200:
+        sys.exit(f"{path}: {first.status}")
+    walls, cpus = [], []
+    for _ in range(requests):
+        wall, cpu = time.perf_counter(), time.process_time()
+        client.get(path)
+        cpus.append(1000 * (time.process_time() - cpu))
+        walls.append(1000 * (time.perf_counter() - wall))
+    return {
+        "wall_ms": round(median(walls), 1),
+        "wall_p95_ms": round(quantiles(walls, n=20)[-1], 1),
+        "cpu_ms": round(median(cpus), 1),
+        "bytes": len(first.data),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""A real Chromium, and a console over a crawl that is done and a crawl that runs.
+
+Playwright drives Debian's Chromium. Without one of the two the tests are skipped on a laptop, and
+fail with CI=true.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    sync_playwright,
+)
+
+from tests.kit.crawls import run_crawl, start
+from tests.kit.servers import require
+from tests.kit.timing import LIMIT_S
+from tests.kit.web import Web, html
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ("--no-sandbox", "--disable-dev-shm-usage")  # root in a container has neither
+DONE, RUNNING = "news", "slow"
+"""Names of the two crawls."""
+
+OVERRIDE = "\u202e"
+HOSTILE = f"<script>window.pwned=1</script>{OVERRIDE}<img src=x onerror=window.pwned=1>"
+TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the console shows, and where it is.
+
+    Attributes:
+        url: Address of the console, without the final slash.
+        data: The data folder.
+        host: The host of both crawls.
+    """
+
+    url: str
+    data: Path
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A page in a window of its own.
+
+    Attributes:
+        page: The page.
+        told: What was written to its console, and errors of its scripts.
+        asked: Every address that was requested.
+    """
+
+    page: Page
+    told: list[str]
+    asked: list[str]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The browser."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        require("no chromium is installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+def site() -> dict[str, object]:
+    """Pages with hostile titles, addresses and anchor texts, some missing, some slow."""
+    escaped = HOSTILE.replace("<", "&lt;")
+    links = {f"/a/{n}.html": f"{escaped} {n}" for n in range(12)}
+    links |= {f"/missing/{n}.html": escaped for n in range(3)}
+    links |= {"/%E2%80%AE%3Cscript%3E.html": escaped}
+    pages: dict[str, object] = {"/": html(escaped, TEXT, links=links)}
+    pages |= {f"/a/{n}.html": html(f"{escaped} {n}", f"{n}{TEXT}") for n in range(12)}
+    pages["/%E2%80%AE%3Cscript%3E.html"] = html(escaped, TEXT)
+    pages["/robots.txt"] = f"User-agent: *\nDisallow: /private/\n# {HOSTILE}\n"
+    slow = {f"/slow/{n}.html": f"{n}" for n in range(2000)}
+    pages["/slow/"] = html("slow", TEXT, links=slow)
+    pages |= {path: {"body": html(f"s{path}", TEXT), "latency_ms": 150} for path in slow}
+    return pages
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A console without a password."""
+    base = tmp_path_factory.mktemp("browser")
+    data = base / "data"
+    with Web(base / "web", site()) as web:  # type: ignore[arg-type]
+        run_crawl(data, web.url("/"), "--crawl", DONE)
+        crawl = start(
+            "run", web.url("/slow/"), "--crawl", RUNNING, "--allow-private", "--data", str(data),
+            CRAWLCLEAN_SLOTS="1",
+        )  # fmt: skip
+        try:
+            with serving(data, "--no-password") as url:
+                yield World(url=url, data=data, host=web.host)
+        finally:
+            crawl.send_signal(signal.SIGINT)
+            crawl.communicate(timeout=LIMIT_S)
+
+
+@contextmanager
+def serving(data: Path, *arguments: str, port: str = "0") -> Iterator[str]:
+    """The command `console` over a data folder; yields its address without the final slash."""
+    process = start("console", "--port", port, "--data", str(data), *arguments)
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().split()[-1].rstrip("/")
+    finally:
+        end(process)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Ends a console."""
+    process.terminate()
+    _, errors = process.communicate(timeout=LIMIT_S)
+    assert (process.returncode, errors) == (0, "")
+
+
+@contextmanager
+def visiting(browser: Browser, **options: object) -> Iterator[Visit]:
+    """A window; ``options`` are those of Playwright's contexts (viewport, color_scheme, ...)."""
+    context: BrowserContext = browser.new_context(locale="en-GB", **options)  # type: ignore[arg-type]
+    context.set_default_timeout(LIMIT_S * 500)
+    page = context.new_page()
+    visit = Visit(page, [], [])
+
+    def note(message: ConsoleMessage) -> None:
+        visit.told.append(f"{message.type}: {message.text}")
+
+    def ask(request: Request) -> None:
+        visit.asked.append(request.url)
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: visit.told.append(str(error)))
+    page.on("request", ask)
+    try:
+        yield visit
+    finally:
+        context.close()

@@ -1,0 +1,224 @@
+"""Every page in both themes and at both widths, by a real browser; keys, live parts, no scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import DONE, RUNNING, Visit, World, serving, visiting
+from tests.kit.timing import wait_until
+
+PHONE, WIDE = {"width": 360, "height": 740}, {"width": 1920, "height": 1080}
+PAGES = (
+    "/",
+    "/?range=day",
+    "/crawls",
+    f"/crawls/{DONE}",
+    f"/crawls/{RUNNING}",
+    "/hosts",
+    "/hosts?sort=failed",
+    "/hosts?state=trouble",
+    "/hosts/HOST",
+    "/failures",
+    f"/failures/group?crawl={DONE}&host=HOST&cause=http_status&status=404",
+    "/queues",
+    "/traps",
+    "/events",
+    f"/events?kind=crawl&crawl={DONE}",
+    "/audit",
+    "/preferences",
+    "/help",
+    "/no-such-page",
+)
+"""Every address that is checked; HOST stands for the host of the crawls."""
+
+SHIFTS = """() => {
+  window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.shift += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+}"""
+
+
+@cache
+def axe() -> str:
+    """The source of axe-core."""
+    return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds: ``color-contrast: a.dim``."""
+    page.evaluate(axe())
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['id']}: {', '.join(str(node['target']) for node in each['nodes'][:3])}"
+        for each in found["violations"]
+    ]
+
+
+def assert_calm(visit: Visit, world: World) -> None:
+    """Nothing ran, nothing was asked elsewhere, nothing was complained about."""
+    expected = [line for line in visit.told if "status of 404" not in line]
+    assert expected == []
+    assert [url for url in visit.asked if not url.startswith(f"{world.url}/")] == []
+    assert visit.page.evaluate("() => window.pwned") is None
+
+
+@pytest.fixture(
+    scope="module", params=[("light", WIDE), ("dark", PHONE)], ids=["light-wide", "dark-phone"]
+)
+def visit(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[Visit]:
+    """A window in one theme and width."""
+    scheme, size = request.param
+    with visiting(chromium, color_scheme=scheme, viewport=size) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page(visit: Visit, world: World, path: str) -> None:
+    visit.told.clear()
+    visit.asked.clear()
+    page = visit.page
+    page.goto(world.url + path.replace("HOST", world.host))
+    size = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
+    assert size[0] <= size[1]
+    other = WIDE if page.viewport_size == PHONE else PHONE
+    before = page.viewport_size
+    page.set_viewport_size(other)  # type: ignore[arg-type]
+    size = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
+    assert size[0] <= size[1]
+    page.set_viewport_size(before)  # type: ignore[arg-type]
+    assert violations(page) == []
+    assert_calm(visit, world)
+
+
+def test_hostile_texts_are_shown_and_do_nothing(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        for path in (f"/crawls/{DONE}", f"/hosts/{world.host}"):
+            visit.page.goto(world.url + path)
+            assert_calm(visit, world)
+        visit.page.goto(f"{world.url}/hosts?q=%3Cscript%3Ewindow.pwned=1%3C/script%3E%E2%80%AE")
+        assert_calm(visit, world)
+        assert visit.page.locator("input[name=q]").input_value().endswith("[U+202E]")
+        missing = visit.page.goto(f"{world.url}/hosts/%E2%80%AE%3Cscript%3E")
+        assert missing is not None
+        assert missing.status == 404
+        assert "U+202E" in visit.page.inner_text("main")
+        assert_calm(visit, world)
+
+
+def test_a_live_part_changes_without_moving_anything(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/")
+        page.evaluate(SHIFTS)
+        so_far = "() => document.querySelector('#tile-stored small').textContent"
+        first = page.evaluate(so_far)
+        page.wait_for_function(f"first => ({so_far})() !== first", arg=first)
+        second = page.evaluate(so_far)
+        page.wait_for_function(f"second => ({so_far})() !== second", arg=second)
+        assert page.inner_text("#live-state") == "live"
+        assert page.evaluate("() => window.shift") == 0
+        assert_calm(visit, world)
+
+
+def test_what_has_the_focus_is_not_replaced(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/")
+        page.focus("#now-panels a")
+        page.evaluate("() => { document.querySelector('#now-panels').dataset.mine = 1; }")
+        so_far = "() => document.querySelector('#tile-stored small').textContent"
+        first = page.evaluate(so_far)
+        page.wait_for_function(f"first => ({so_far})() !== first", arg=first)
+        assert page.evaluate("() => document.activeElement.closest('#now-panels').dataset.mine")
+
+
+def test_keys_go_everywhere(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/")
+        page.keyboard.press("g")
+        page.keyboard.press("h")
+        page.wait_for_url("**/hosts")
+        page.keyboard.press("/")
+        assert page.evaluate("() => document.activeElement.name") == "q"
+        page.keyboard.type("gc")  # while somebody types, keys are letters
+        assert page.locator("input[name=q]").input_value() == "gc"
+        page.goto(f"{world.url}/crawls")
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("k")
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile(rf"/crawls/({DONE}|{RUNNING})$"))
+        page.keyboard.press("?")
+        page.wait_for_url("**/help")
+        page.keyboard.press("g")
+        page.keyboard.press("h")
+        assert page.url.endswith("/help")  # explained here, and off
+        page.goto(f"{world.url}/")
+        page.keyboard.press("Tab")
+        assert page.evaluate("() => document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.evaluate("() => document.activeElement.id") == "main"
+        assert_calm(visit, world)
+
+
+def test_everything_works_without_scripts(chromium: Browser, world: World) -> None:
+    with visiting(chromium, java_script_enabled=False) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/")
+        page.click("noscript a")
+        page.click("nav >> text=Hosts")
+        page.fill("input[name=q]", world.host)
+        page.click("text=Find")
+        page.click(f"main >> text={world.host}")
+        assert page.inner_text("h1") == world.host
+        page.click("text=Language and time")
+        page.select_option("select[name=language]", "zh")
+        page.select_option("select[name=zone]", "Asia/Shanghai")
+        page.click("main button")
+        assert page.inner_text("h1") == world.host
+        assert page.get_attribute("html", "lang") == "zh-CN"
+        assert "Asia/Shanghai" in page.inner_text("footer")
+
+
+def test_login_and_logout(chromium: Browser, world: World, tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("correct horse\n")
+    with serving(world.data, "--password-file", str(secret)) as url, visiting(chromium) as visit:
+        page = visit.page
+        page.goto(f"{url}/hosts?sort=failed")
+        assert violations(page) == []
+        page.fill("#password", "wrong")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("[role=alert]")
+        page.fill("#password", "correct horse")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/hosts?sort=failed")
+        page.click("text=Log out")
+        page.wait_for_url("**/login")
+        page.goto(f"{url}/crawls")
+        assert "/login?to=/crawls" in page.url
+        assert [line for line in visit.told if "status of 403" not in line] == []
+
+
+def test_a_console_that_goes_away_and_comes_back(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+        with serving(world.data, "--no-password") as url:
+            page.goto(f"{url}/")
+            page.wait_for_function("() => document.querySelector('#live-state').textContent")
+            tiles = page.locator(".tile").count()
+        wait_until(lambda: "does not answer" in page.inner_text("#live-state"))
+        assert page.locator(".tile").count() == tiles
+        with serving(world.data, "--no-password", port=url.rpartition(":")[2]):
+            page.wait_for_function(
+                "() => document.querySelector('#live-state').textContent === 'live'"
+            )

@@ -1,0 +1,62 @@
+"""What every store must do with lists of failures in parts; see ``store_contract.py``."""
+
+from __future__ import annotations
+
+from storage.crawl_types import FailureReason, UrlState
+from storage.store.codec import to_microseconds
+from storage.store.overview import FailureGroup
+from storage.store.protocol import Store
+from storage.store.urls import FailureKey
+from tests.kit.outcomes import HOST, later, make_failure
+
+TIMEOUTS = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.TIMEOUT, status=0)
+
+
+def fail(store: Store) -> None:
+    """Three timeouts and a page of poison in one crawl, a timeout in another."""
+    store.save([make_failure(f"/f/{n}", at=later(n)) for n in range(3)])
+    store.save([make_failure("/p", reason=FailureReason.POISON)])
+    store.save([make_failure("/f/0", crawl_id="c2")])
+    excluded = make_failure("/x", reason=FailureReason.ROBOTS, state=UrlState.EXCLUDED)
+    store.save([excluded])
+    store.statistics.refresh()
+
+
+class FailuresContract:
+    """Needs a fixture ``store`` that gives an empty store."""
+
+    def test_groups_come_in_parts_the_largest_first(self, store: Store) -> None:
+        fail(store)
+        every = store.overview.failure_groups()
+        assert [each.count for each in every] == [3, 1, 1]
+        found: list[FailureGroup] = []
+        while True:
+            after = (found[-1].count, found[-1].sample) if found else None
+            part = store.overview.failure_groups(limit=1, after=after)
+            if not part:
+                break
+            found += part
+        assert found == every
+        (first, second) = store.overview.failure_groups("c1", HOST)
+        assert [first.count, second.count] == [3, 1]
+        assert store.overview.failure_groups("c1", HOST, after=(3, first.sample)) == [second]
+
+    def test_groups_of_one_reason(self, store: Store) -> None:
+        fail(store)
+        groups = store.overview.failure_groups
+        assert [each.crawl_id for each in groups(reason=FailureReason.TIMEOUT)] == ["c1", "c2"]
+        assert groups("c2", reason=FailureReason.POISON) == []
+        assert [each.count for each in groups("c1", HOST, reason=FailureReason.POISON)] == [1]
+
+    def test_urls_of_a_group_come_in_parts_newest_first(self, store: Store) -> None:
+        fail(store)
+        every = store.urls.failures_of(TIMEOUTS)
+        assert [each.url.rpartition("/")[2] for each in every] == ["2", "1", "0"]
+        first = store.urls.failures_of(TIMEOUTS, limit=2)
+        assert first == every[:2]
+        place = (to_microseconds(first[-1].failed_at), first[-1].page_id)
+        for are_few in (True, False):
+            assert store.urls.failures_of(TIMEOUTS, limit=2, are_few=are_few) == first
+            assert store.urls.failures_of(TIMEOUTS, place, are_few=are_few) == every[2:]
+        none = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.ROBOTS, status=0)
+        assert store.urls.failures_of(none) == [], "URLs that are left out have not failed"

@@ -1,0 +1,179 @@
+"""The screens over a store at rest, and over a queue with a crawl that runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from storage.crawl_types import CrawlSpec, CrawlState, FailureReason
+from storage.opening import DATABASE
+from storage.sqlite.store import SqliteStore
+from storage.store.pauses import Pause
+from tests.kit.console import open_console
+from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
+from tests.kit.private_queue import PrivateQueue
+from tests.kit.queues import A, B, Spider, spec
+
+OTHER = "other.example"
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a crawl at rest: 30 records, 4 failures of two causes."""
+    data = tmp_path_factory.mktemp("stored")
+    store = SqliteStore(data / DATABASE)
+    store.crawls.put(CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/",)), CrawlState.FINISHED)
+    store.save([make_outcome(f"/t/{n}", at=later(n)) for n in range(30)])
+    store.save([make_failure(f"/f/{n}", at=later(n)) for n in range(3)])
+    gone = make_failure("/f/9", reason=FailureReason.HTTP_STATUS, status=404)
+    store.save([gone])
+    store.statistics.refresh()
+    store.pauses.put(Pause(host=HOST, since=T0, crawls=("c1",), who="ann@ops", why="<too slow>"))
+    store.close()
+    return data
+
+
+@pytest.fixture
+def console(stored: Path) -> FlaskClient:
+    return open_console(stored)
+
+
+def test_now_at_rest(console: FlaskClient) -> None:
+    page = console.get("/").text
+    assert "No crawl is running." in page
+    assert "HTTP status <b>404</b>" in page
+    assert "no answer in time" in page
+
+
+def test_crawls_at_rest(console: FlaskClient) -> None:
+    page = console.get("/crawls").text
+    assert 'href="/crawls/c1"' in page
+    assert "finished" in page
+    one = console.get("/crawls/c1")
+    assert one.status_code == 200
+    assert f"https://{HOST}/" in one.text
+    assert "records <b>30</b>" in one.text
+    assert console.get("/crawls/none").status_code == 404
+
+
+def test_a_host_at_rest(console: FlaskClient) -> None:
+    page = console.get(f"/hosts/{HOST}").text
+    assert "by ann@ops" in page
+    assert "&lt;too slow&gt;" in page
+    assert "threads <b>30</b>" in page
+    assert console.get("/hosts/none.example").status_code == 404
+    assert console.get("/hosts/%00%E2%80%AE").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", True),
+        ("?sort=failed", True),
+        ("?sort=no-column", True),
+        (f"?q={HOST}", True),
+        (f"?q={HOST[:-1]}", True),  # a near name
+        ("?q=%3Cscript%3E", False),
+        ("?state=paused", True),
+        ("?state=trouble", True),
+        (f"?after=30~{HOST}", False),
+        ("?after=31~z", True),
+        ("?limit=1", True),
+    ],
+)
+def test_hosts_are_found(console: FlaskClient, query: str, found: bool) -> None:
+    page = console.get(f"/hosts{query}")
+    assert page.status_code == 200
+    assert (f'href="/hosts/{HOST}"' in page.text) is found
+    assert "<script>" not in page.text
+
+
+@pytest.mark.parametrize("after", ["x", "1", "~", "1.5~a", "-~a", "²~a"])
+def test_a_damaged_place_is_refused(console: FlaskClient, after: str) -> None:
+    assert console.get("/hosts", query_string={"after": after}).status_code == 400
+
+
+def test_pages_of_hosts_follow_each_other(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / DATABASE)
+    store.overview._tables.put_all(  # 120 hosts, a figure of every third twice
+        "host_rows",
+        [
+            {"host": f"h{n:03}.example", "crawls": 1, "records": n // 3, "failed": 0, "excluded": 0,
+             "other": 0, "body_chars": 0, "fetched_bytes": 0, "noise_ppm": 0, "near_duplicates": 0,
+             "model_version": 0, "first_seen": 0, "last_seen": n * 1_000_000, "updated_at": 1}
+            for n in range(120)
+        ],
+    )  # fmt: skip
+    store.close()
+    client = open_console(tmp_path)
+    for sort in ("records", "last_seen"):
+        seen: list[str] = []
+        path = f"/hosts?sort={sort}&limit=50"
+        while path:
+            page = client.get(path).text
+            seen += re.findall(r'href="/hosts/(h\d+)\.example"', page)
+            following = re.search(r'rel="next" href="([^"]+)"', page)
+            path = following[1].replace("&amp;", "&") if following else ""
+        assert len(seen) == len(set(seen)) == 120
+        assert seen[0] == "h119"
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[PrivateQueue, Spider]]:
+    """A queue with a crawl of two hosts, and a spider that holds one URL."""
+    SqliteStore(tmp_path / DATABASE).close()
+    with PrivateQueue(tmp_path) as queue:
+        order = spec("c", A, f"{A}1", B, max_pages=100)
+        queue.frontier.open_crawl(order)
+        store = SqliteStore(tmp_path / DATABASE)
+        store.crawls.put(order, CrawlState.RUNNING)
+        store.close()
+        spider = Spider(queue.server.url)
+        spider.pages(1)
+        yield queue, spider
+        spider.close()
+
+
+def test_a_running_crawl(running: tuple[PrivateQueue, Spider]) -> None:
+    queue, _ = running
+    client = open_console(queue.data)
+    now = client.get("/")
+    assert "No sweeper is alive" in now.text
+    assert client.get("/metrics").text.count("# TYPE") > 20
+    crawl = client.get("/crawls/c").text
+    assert "of at most 100" in crawl
+    assert 'data-live="/crawls/c/live"' in crawl
+    host = client.get("/hosts/b.example").text
+    assert "Waits for " in host
+    assert 'data-live="/hosts/b.example/live"' in host
+    queue.frontier.pause_host("b.example", "bob@ops", "\u202e")
+    paused = client.get("/hosts/b.example/live").text
+    assert "by bob@ops" in paused
+    assert "U+202E" in paused
+
+
+def test_a_live_part_is_sent_once(running: tuple[PrivateQueue, Spider]) -> None:
+    queue, _ = running
+    client = open_console(queue.data)
+    first = client.get("/crawls/c/live")
+    again = client.get("/crawls/c/live", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+    queue.frontier.set_state("c", CrawlState.PAUSED)
+    changed = client.get("/hosts/b.example/live")
+    assert changed.status_code == 200
+
+
+def test_an_embedded_queue_that_ends_is_at_rest(running: tuple[PrivateQueue, Spider]) -> None:
+    queue, spider = running
+    client = open_console(queue.data)
+    assert "No sweeper is alive" in client.get("/").text
+    spider.close()
+    queue.stop()
+    page = client.get("/")
+    assert page.status_code == 200
+    assert "No crawl is running." in page.text
+    assert client.get("/readyz").status_code == 200

@@ -1,0 +1,162 @@
+"""The screens of failures, queues, traps and events, over a real store and a real queue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from cleaning.url_classes.stopping import Account, Asked, Verdict
+from storage.crawl_types import CrawlSpec, CrawlState, FailureReason
+from storage.live_state import ProcessRole
+from storage.queue.entries import process_name
+from storage.store.events import Event, EventKind
+from storage.store.operations import Operation
+from storage.store.protocol import Store
+from tests.kit.console import open_console
+from tests.kit.outcomes import HOST, later, make_failure, make_outcome
+from tests.kit.worker_bench import Bench
+
+HOSTILE = "<script>alert(1)</script>\u202eevil"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Bench(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def store(bench: Bench) -> Iterator[Store]:
+    with closing(bench.store()) as opened:
+        for crawl in ("c", "other"):
+            spec = CrawlSpec(crawl_id=crawl, seeds=(f"https://{HOST}/",))
+            opened.crawls.put(spec, CrawlState.RUNNING)
+        yield opened
+
+
+@pytest.fixture
+def console(bench: Bench) -> FlaskClient:
+    return open_console(bench.data)
+
+
+def text_of(console: FlaskClient, address: str) -> str:
+    answer = console.get(address)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def hrefs(page: str, begin: str) -> list[str]:
+    found = re.findall(rf'href="({re.escape(begin)}[^"]*)"', page)
+    return [each.replace("&amp;", "&") for each in found]
+
+
+def fail(store: Store) -> None:
+    """Three timeouts of one host and crawl, one status 404 of another crawl, and a record."""
+    store.save([make_failure(f"/f/{n}", crawl_id="c", at=later(n)) for n in range(3)])
+    lost = make_failure("/gone", crawl_id="other", reason=FailureReason.POISON)
+    store.save([lost, make_outcome("/t/1", crawl_id="c")])
+    store.statistics.refresh()
+
+
+def test_failures_are_grouped_and_filtered(
+    bench: Bench, console: FlaskClient, store: Store
+) -> None:
+    assert "No URL has failed" in text_of(open_console(bench.data), "/failures")
+    fail(store)
+    page = text_of(console, "/failures")
+    groups = hrefs(page, "/failures/group")
+    assert len(groups) == 2
+    assert "cause=timeout" in groups[0], "the largest first"
+    assert len(hrefs(text_of(console, "/failures?crawl=other"), "/failures/group")) == 1
+    assert len(hrefs(text_of(console, f"/failures?host={HOST}"), "/failures/group")) == 2
+    assert hrefs(text_of(console, "/failures?host=nobody.example"), "/failures/group") == []
+    (only,) = hrefs(text_of(console, "/failures?cause=poison"), "/failures/group")
+    assert "crawl=other" in only
+
+
+def test_groups_and_their_urls_come_in_parts(console: FlaskClient, store: Store) -> None:
+    fail(store)
+    first = text_of(console, "/failures?limit=1")
+    (more,) = (each for each in hrefs(first, "/failures?") if "after=" in each)
+    second = text_of(console, more)
+    assert hrefs(first, "/failures/group") != hrefs(second, "/failures/group")
+    (group,) = hrefs(first, "/failures/group")
+    seen = []
+    address = f"{group}&limit=1"
+    while address:
+        page = text_of(console, address)
+        seen += re.findall(r"/f/\d", page)
+        address = next((each for each in hrefs(page, "/failures/group") if "after=" in each), "")
+    assert seen == ["/f/2", "/f/1", "/f/0"], "newest first, each once"
+
+
+def test_a_group_says_what_mends_it(console: FlaskClient, store: Store) -> None:
+    fail(store)
+    (group,) = hrefs(text_of(console, "/failures?cause=poison"), "/failures/group")
+    assert "Several workers died on them" in text_of(console, group)
+    assert console.get("/failures/group?crawl=c&host=x.example&cause=dns").status_code == 404
+    for wrong in ("", "?crawl=c&host=x&cause=none", "?crawl=c&host=x&cause=dns&status=x"):
+        assert console.get(f"/failures/group{wrong}").status_code == 400
+
+
+def test_queues_show_who_works_on_what(bench: Bench, console: FlaskClient, store: Store) -> None:
+    bench.fetch("http://a.example/1", "http://a.example/2")
+    [job] = bench.client.zrange("cc:jobs", 0, -1)
+    bench.frontier.processes.beat(ProcessRole.WORKER)
+    bench.frontier.claim(job.decode(), f"{process_name()}.0a1b2c3d")
+    seq = store.operations.add(Operation(kind="retry", target=HOSTILE, who="x", total=10))
+    assert store.operations.advance(seq, 4, 10, "4 of 10")
+    page = text_of(console, "/queues")
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    for part in (job.decode(), "a.example", process_name().rpartition(".")[0], "4 / 10", "worker"):
+        assert part in page
+    live = console.get("/queues/live")
+    assert 'id="queues-panels"' in live.text
+    again = console.get("/queues/live", headers={"If-None-Match": live.headers["ETag"]})
+    assert again.status_code in (200, 304)
+
+
+def test_queues_at_rest_are_a_page(tmp_path: Path) -> None:
+    page = text_of(open_console(tmp_path / "data"), "/queues")
+    assert "No crawl is running" in page
+
+
+@pytest.mark.usefixtures("store")
+def test_traps_name_stopped_classes(bench: Bench, console: FlaskClient) -> None:
+    bench.fetch("http://a.example/1")
+    assert "No URL class is stopped" in text_of(console, "/traps")
+    stop = Verdict(stopped={"/s/*": "no news"}, accounts={"/s/*": Account(pages=7, with_news=1)})
+    asked = Asked(patterns=("/s/*",), fingerprints=())
+    bench.frontier.classes.judge("c", "a.example", asked, lambda _: stop)
+    page = text_of(console, "/traps")
+    for part in ("/s/*", "no news", "1 class is stopped", "a.example"):
+        assert part in page
+    assert "No URL class is stopped" in text_of(console, "/traps?host=b.example")
+
+
+def test_traps_at_rest_are_a_page(tmp_path: Path) -> None:
+    assert "stops are in its queue" in text_of(open_console(tmp_path / "data"), "/traps")
+
+
+def test_events_are_listed_and_filtered(console: FlaskClient, store: Store) -> None:
+    for n in range(3):
+        store.events.add(Event(kind=EventKind.DIED, text=f"worker {n} {HOSTILE}"))
+    store.events.add(Event(kind=EventKind.TRAP, host=HOST, crawl_id="c", text="/cal/* stopped"))
+    page = text_of(console, "/events")
+    assert page.index("/cal/*") < page.index("worker 2") < page.index("worker 0")
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    only = text_of(console, f"/events?host={HOST}")
+    assert "/cal/*" in only
+    assert "worker 0" not in only
+    assert "worker 0" not in text_of(console, "/events?kind=trap")
+    first = text_of(console, "/events?limit=2")
+    (more,) = (each for each in hrefs(first, "/events?") if "after=" in each)
+    assert "worker 1" in text_of(console, more)
+    assert "worker 2" not in text_of(console, more)

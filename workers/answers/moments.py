@@ -1,0 +1,115 @@
+"""JSON of this moment, which only the console's API gives: what crawls, what holds it back.
+
+The fields of a type are the fields of its object, and the docstring of the type is their
+documentation (``docs/api.md``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from storage.host_waits import WaitReason
+from storage.live_state import QueueNow
+from workers.answers.crawls import CrawlLine, FailureCause, UnknownUrl, UrlTrace
+from workers.answers.stories import StoryLine
+from workers.answers.topics import TopicVerdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldBack:
+    """The one thing that holds the crawls back, or that nothing does.
+
+    Attributes:
+        level: ``bad``: somebody has to act; ``warn``: slower than it could be; ``ok``: as fast as
+            politeness permits; ``rest``: nothing runs.
+        cause: Its name: ``queue_away``, ``no_worker``, ``full_speed``. A later version may know
+            more of them.
+        text: The same in words for a person.
+    """
+
+    level: str
+    cause: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueAnswer:
+    """The queue at this moment.
+
+    Attributes:
+        state: ``answers``; ``at_rest``: no crawl runs in the data folder; ``away``: its server
+            does not answer.
+        why: Why it could not be asked, in words for a person; ``""`` when it answers.
+        queue: The queue; null unless it answers.
+    """
+
+    state: str
+    why: str
+    queue: QueueNow | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskSpace:
+    """The disk of the data folder.
+
+    Attributes:
+        free_bytes: Free for the program.
+        total_bytes: Its size.
+    """
+
+    free_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NowAnswer:
+    """What crawls at this moment.
+
+    Attributes:
+        at: The moment, by the clock of the console.
+        held_back: What holds the crawls back.
+        queue: The queue.
+        why_no_store: Why the store could not be asked; ``""`` when it could.
+        running: Crawls that run.
+        pending: URLs that wait in running crawls.
+        rates: Events per second of the last half minute by counter, ``{"records": 3.5}``; empty
+            at the first question.
+        waits: Examined hosts of running crawls by what they wait for.
+        crawls: The newest crawls, running ones first, at most eight; `GET /crawls` has all.
+        causes: The most frequent causes of failures, at most eight.
+        disk: The disk of the data folder; null with servers.
+        as_of: When the store's figures were computed; null: they are of this moment.
+    """
+
+    at: datetime
+    held_back: HeldBack
+    queue: QueueAnswer
+    why_no_store: str
+    running: int
+    pending: int
+    rates: dict[str, float]
+    waits: dict[WaitReason, int]
+    crawls: tuple[CrawlLine, ...]
+    causes: tuple[FailureCause, ...]
+    disk: DiskSpace | None
+    as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlHistory:
+    """What became of a URL: the lines of `why`, in one object.
+
+    Attributes:
+        url: The URL.
+        traces: Its way through each crawl that knows it.
+        not_taken: Why the crawls did not take it, when none knows it.
+        topics: What topics hold of the page.
+        story: Its story, when other pages tell it too.
+    """
+
+    url: str
+    traces: tuple[UrlTrace, ...]
+    not_taken: tuple[UnknownUrl, ...]
+    topics: tuple[TopicVerdict, ...]
+    story: StoryLine | None

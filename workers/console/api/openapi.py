@@ -1,0 +1,177 @@
+"""The description of the API in OpenAPI 3.1, made from its addresses and their types."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from importlib.metadata import version
+from typing import Any
+
+from workers import __dist__
+from workers.answers.schema import all_types, definition, field_meanings, field_types
+from workers.console.api.idempotency import KEY
+from workers.console.api.paging import LARGEST
+from workers.console.api.problems import MEDIA_TYPE, Problem
+from workers.console.api.registry import JSON, Address
+
+SCHEMAS = "#/components/schemas/"
+TOKEN = "token"  # noqa: S105 - the name of the scheme
+
+_PROBLEMS = {
+    400: "The request is wrong: `detail` names the field.",
+    401: "No token, or none that counts.",
+    403: "The token permits less than this needs.",
+    404: "There is no such thing, or no crawl in the data folder.",
+    409: "The first request with this `Idempotency-Key` has not ended.",
+    415: "The body is no JSON.",
+    422: "The `Idempotency-Key` was used for another request.",
+    429: "Too many requests of this token; `Retry-After` says when to go on.",
+    500: "Stored data cannot be read.",
+    503: "Queue or store is away; `Retry-After` says when to ask again.",
+}
+_ALWAYS = (400, 401, 403, 404, 429, 500, 503)
+_OF_ACTIONS = (409, 415, 422)
+
+
+def openapi(addresses: Sequence[Address]) -> dict[str, Any]:
+    """Returns the description of some addresses."""
+    paths: dict[str, dict[str, Any]] = {}
+    for address in addresses:
+        paths.setdefault(address.template, {})[address.method.lower()] = _operation(address)
+    named = [each.answer for each in addresses]
+    taken = [each.takes for each in addresses if each.method == "POST" and each.takes]
+    schemas = {each.__name__: definition(each) for each in all_types([*named, *taken, Problem])}
+    for each in taken:
+        schemas[each.__name__]["required"] = _needed(each)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": f"{__dist__} console",
+            "version": version(__dist__),
+            "description": "What the operators' console shows, for programs.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": _at_components(schemas),
+            "securitySchemes": {TOKEN: {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{TOKEN: []}],
+    }
+
+
+def _operation(address: Address) -> dict[str, Any]:
+    name = address.view.__name__
+    summary, _, more = inspect.cleandoc(address.view.__doc__ or "").partition("\n")
+    return {
+        "operationId": name,
+        "summary": summary,
+        **({"description": more.strip()} if more.strip() else {}),
+        "security": [{TOKEN: [address.scope.value]}],
+        "parameters": _parameters(address),
+        **({"requestBody": _request_body(address.takes)} if _has_body(address) else {}),
+        "responses": _responses(address),
+    }
+
+
+def _has_body(address: Address) -> bool:
+    return address.method == "POST" and address.takes is not None
+
+
+def _parameters(address: Address) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": _PLACES[of]}
+        for name, of in address.places.items()
+    ]
+    if address.method == "POST":
+        return [*found, _KEY]
+    if address.takes is None:
+        return found
+    meanings, needed = field_meanings(address.takes), _needed(address.takes)
+    for name, schema in field_types(address.takes).items():
+        found.append(
+            {
+                "name": name,
+                "in": "query",
+                "required": name in needed,
+                "description": meanings[name],
+                "schema": _at_components(schema),
+            }
+        )
+    return found
+
+
+_PLACES: dict[type, dict[str, Any]] = {
+    str: {"type": "string", "minLength": 1},
+    int: {"type": "integer", "minimum": 0, "maximum": LARGEST},
+}
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": True,
+    "description": "A name of this action, chosen by the client; a repeated request repeats it.",
+    "schema": {"type": "string", "pattern": f"^{KEY.pattern}$"},
+}
+
+
+def _needed(of: type) -> list[str]:
+    """Fields of a query or body that have no default."""
+    return [
+        each.name
+        for each in fields(of)
+        if each.default is MISSING and each.default_factory is MISSING
+    ]
+
+
+def _request_body(of: type | None) -> dict[str, Any]:
+    assert of is not None  # noqa: S101 - the caller has looked
+    schema = {"$ref": f"{SCHEMAS}{of.__name__}"}
+    return {"required": True, "content": {JSON: {"schema": schema}}}
+
+
+def _responses(address: Address) -> dict[str, Any]:
+    answer = {"$ref": f"{SCHEMAS}{address.answer.__name__}"}
+    schema = _page(answer) if address.is_page else answer
+    found: dict[str, Any] = {
+        "200": {"description": "The answer.", "content": {JSON: {"schema": schema}}}
+    }
+    is_action = address.method == "POST"
+    if not is_action:
+        found["200"]["headers"] = {"ETag": {"schema": {"type": "string"}}}
+        found["304"] = {"description": "Unchanged since the ETag of `If-None-Match`."}
+    content = {MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMAS}{Problem.__name__}"}}}
+    for status in (*_ALWAYS, *(_OF_ACTIONS if is_action else ())):
+        found[str(status)] = {"description": _PROBLEMS[status], "content": content}
+    return found
+
+
+def _page(item: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a part of a list."""
+    return {
+        "type": "object",
+        "properties": {
+            "items": {"type": "array", "items": item},
+            "next": {
+                "description": "Cursor of the next part, for `after`; null at the end.",
+                "anyOf": [{"type": "string"}, {"type": "null"}],
+            },
+            "as_of": {
+                "description": "When the figures were computed; null: they are of this moment.",
+                "anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}],
+            },
+        },
+        "required": ["items", "next", "as_of"],
+        "additionalProperties": False,
+    }
+
+
+def _at_components(schema: Any) -> Any:
+    """A schema whose references lead to where OpenAPI keeps schemas."""
+    if isinstance(schema, dict):
+        return {
+            name: f"{SCHEMAS}{each.rpartition('/')[2]}" if name == "$ref" else _at_components(each)
+            for name, each in schema.items()
+        }
+    if isinstance(schema, list):
+        return [_at_components(each) for each in schema]
+    return schema

@@ -1,0 +1,250 @@
+"""Addresses of the API: each is registered once, for the routes and for OpenAPI."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, TypeVar
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+from flask import Flask, Response, request
+
+from cleaning.errors import ServiceError
+from cleaning.json_values import dump
+from workers.answers.schema import encode
+from workers.console.api.idempotency import Answer, once
+from workers.console.api.paging import LARGEST, PageOf
+from workers.console.api.problems import of_service_error, refuse
+from workers.console.api.tokens import Scope, Token, Tokens
+from workers.console.routes import Console
+
+BASE = "/api/v1"
+JSON = "application/json"
+FRESH: Final = {"Cache-Control": "private, no-cache"}
+"""A client may keep an answer, and asks with its ETag whether it still holds."""
+
+_PLACE = re.compile(r"<(?:(int):)?(\w+)>")
+Q = TypeVar("Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request of the API.
+
+    Attributes:
+        console: What all views share.
+        token: Who asks.
+        place: The address from where, ``192.0.2.7``.
+    """
+
+    console: Console
+    token: Token
+    place: str
+
+
+View = Callable[..., Any]
+"""Called with the ``Call``, the query or body if the address has one, and the path's values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A registered address.
+
+    Attributes:
+        method: ``GET`` or ``POST``.
+        path: Below ``/api/v1``: ``/hosts/<host>``.
+        view: What answers.
+        takes: Type of the query (GET) or of the body (POST); None: neither.
+        answer: Type of the answer, or of the items of a page.
+        is_page: Whether the answer is a ``PageOf``.
+        scope: What the token must permit.
+    """
+
+    method: str
+    path: str
+    view: View
+    takes: type | None
+    answer: Any
+    is_page: bool
+    scope: Scope
+
+    @property
+    def places(self) -> dict[str, type]:
+        """The values in the path, ``{"host": str}``."""
+        return {name: int if kind else str for kind, name in _PLACE.findall(self.path)}
+
+    @property
+    def template(self) -> str:
+        """The whole path as OpenAPI writes it: ``/api/v1/hosts/{host}``."""
+        return BASE + _PLACE.sub(r"{\2}", self.path)
+
+    @property
+    def rule(self) -> str:
+        """The whole path as Flask writes it; numbers that no database keeps are no address."""
+        return BASE + self.path.replace("<int:", f"<int(max={LARGEST}):")
+
+
+class Api:
+    """The addresses of one application."""
+
+    def __init__(self, app: Flask, console: Console, tokens: Tokens) -> None:
+        """Has no addresses yet."""
+        self._app = app
+        self._console = console
+        self._tokens = tokens
+        self.addresses: list[Address] = []
+
+    def get(
+        self, path: str, view: View, *, query: type | None = None, answer: Any = None,
+        page_of: type | None = None,
+    ) -> None:  # fmt: skip
+        """Adds an address that changes nothing; 304 while its answer is unchanged.
+
+        Args:
+            path: ``/hosts/<host>``, ``/operations/<int:seq>``.
+            view: ``view(call, query, host=...)``, without ``query`` where there is none.
+            query: Type of the query.
+            answer: Type of the answer; or
+            page_of: type of the items of a ``PageOf``.
+        """
+        self._add(
+            Address(
+                method="GET", path=path, view=view, takes=query, answer=page_of or answer,
+                is_page=page_of is not None, scope=Scope.READ,
+            )
+        )  # fmt: skip
+
+    def post(
+        self, path: str, view: View, *, body: type | None = None, answer: Any,
+        scope: Scope = Scope.ACT,
+    ) -> None:  # fmt: skip
+        """Adds an action; of requests with one ``Idempotency-Key`` only the first acts.
+
+        Args:
+            path: ``/hosts/<host>/pause``.
+            view: ``view(call, body, host=...)``, without ``body`` where there is none.
+            body: Type of the body, a JSON object.
+            answer: Type of the answer.
+            scope: What the token must permit.
+        """
+        self._add(
+            Address(
+                method="POST", path=path, view=view, takes=body, answer=answer, is_page=False,
+                scope=scope,
+            )
+        )  # fmt: skip
+
+    def _add(self, address: Address) -> None:
+        self.addresses.append(address)
+        self._app.add_url_rule(
+            address.rule,
+            f"api_{address.view.__name__}",
+            self.guarded(functools.partial(self._answer, address), address.scope),
+            methods=[address.method],
+            provide_automatic_options=False,
+        )
+
+    def guarded(self, view: Callable[..., Response], scope: Scope) -> Callable[..., Response]:
+        """A view of Flask's that is called with the token; errors are problems."""
+
+        def answer(**values: Any) -> Response:
+            check_text()
+            token = self._tokens.asked(request.headers.get("Authorization", ""), scope)
+            try:
+                return view(token, **values)
+            except ServiceError as error:
+                return of_service_error(error)
+
+        return answer
+
+    def _answer(self, address: Address, token: Token, **values: Any) -> Response:
+        call = Call(self._console, token, request.remote_addr or "")
+        if address.method == "GET":
+            return self._read(address, call, values)
+        return self._act(address, call, values)
+
+    def _read(self, address: Address, call: Call, values: Mapping[str, Any]) -> Response:
+        taken = _query(address.takes)
+        found = address.view(call, *taken, **values)
+        response = Response(_encoded(found), 200, FRESH, content_type=JSON)
+        response.add_etag(weak=True)
+        response.make_conditional(request)
+        return response
+
+    def _act(self, address: Address, call: Call, values: Mapping[str, Any]) -> Response:
+        _query(None)
+        raw = request.get_data()
+        taken = _body(address.takes, raw)
+
+        def act() -> Answer:
+            try:
+                return Answer(200, encode(address.view(call, *taken, **values)))
+            except ServiceError as error:
+                if error.retryable:
+                    raise
+                refused = of_service_error(error)
+                return Answer(refused.status_code, refused.get_data())
+
+        key = request.headers.get("Idempotency-Key", "")
+        return once(self._tokens.file, call.token.id, key, request.path.encode() + raw, act)
+
+
+def check_text() -> None:
+    """Refuses an address that is no UTF-8, which Flask would read with other letters.
+
+    Raises:
+        HTTPException: 400.
+    """
+    try:
+        request.environ.get("PATH_INFO", "").encode("latin-1").decode()
+        unquote_to_bytes(request.query_string).decode()
+    except UnicodeError:
+        refuse(400, "the address is not UTF-8")
+
+
+def _query(wanted: type | None) -> list[Any]:
+    """The query as a value of its type, in a list; ``[]`` where there is none."""
+    known = {field.name for field in fields(wanted)} if wanted else set()
+    for name in request.args:
+        if name not in known:
+            refuse(400, f"{name[:40]}: unknown; known are {', '.join(sorted(known)) or 'none'}")
+        if len(request.args.getlist(name)) > 1:
+            refuse(400, f"{name}: given twice")
+    if wanted is None:
+        return []
+    return [_converted(lambda: msgspec.convert(request.args.to_dict(), wanted, strict=False))]
+
+
+def _body(wanted: type | None, raw: bytes) -> list[Any]:
+    """The body as a value of its type, in a list; ``[]`` where there is none."""
+    if wanted is None:
+        if raw not in (b"", b"{}"):
+            refuse(400, "this address takes no body")
+        return []
+    if request.mimetype != JSON:
+        refuse(415, f"the body must be {JSON}")
+    value = _converted(lambda: msgspec.json.decode(raw))
+    known = {field.name for field in fields(wanted)}
+    for name in value if isinstance(value, dict) else ():
+        if name not in known:
+            refuse(400, f"{name[:40]}: unknown; known are {', '.join(sorted(known))}")
+    return [_converted(lambda: msgspec.convert(value, wanted))]
+
+
+def _converted(convert: Callable[[], Q]) -> Q:
+    try:
+        return convert()
+    except (ValueError, RecursionError) as error:  # msgspec's are among them
+        told, _, where = str(error).partition(" - at `$.")
+        name = where.rstrip("`")
+        refuse(400, f"{name}: {told}" if name else told)
+
+
+def _encoded(found: Any) -> bytes:
+    if not isinstance(found, PageOf):
+        return encode(found)
+    items = [msgspec.Raw(encode(each)) for each in found.items]
+    return dump({"items": items, "next": found.next, "as_of": found.as_of})

@@ -1,0 +1,36 @@
+"""Crawls."""
+
+from __future__ import annotations
+
+from workers.answers.crawls import CrawlLine
+from workers.console.api.paging import PageOf, Part, cursor, place
+from workers.console.api.registry import Api, Call
+from workers.operations.watching.answers import crawl_answer, crawl_answers
+from workers.operations.watching.crawls import list_crawls
+
+LIST = "crawls"
+
+
+def register(api: Api) -> None:
+    """Adds the addresses."""
+    api.get("/crawls", get_crawls, query=Part, page_of=CrawlLine)
+    api.get("/crawls/<crawl>", get_crawl, answer=CrawlLine)
+
+
+def get_crawls(call: Call, query: Part) -> PageOf[CrawlLine]:
+    """Crawls, newest first.
+
+    The fields that tell what hosts wait for are left out here.
+    """
+    page = list_crawls(call.console.backends, place(query.after, LIST), query.limit)
+    value, _, name = page.after.partition("~")
+    return PageOf(
+        items=crawl_answers(call.console.backends, page.crawls),
+        next=cursor(LIST, int(value), name) if page.after else None,
+        as_of=page.as_of,
+    )
+
+
+def get_crawl(call: Call, crawl: str) -> CrawlLine:
+    """One crawl, with what its hosts wait for; at most 200 hosts are examined."""
+    return crawl_answer(call.console.backends, crawl)

@@ -1,0 +1,82 @@
+"""Hosts, their URL classes and models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from storage.store.overview import HostColumn, HostRow
+from workers.answers.crawls import UrlClass
+from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
+from workers.console.api.paging import Name, PageOf, Part, cursor, place
+from workers.console.api.problems import refuse
+from workers.console.api.registry import Api, Call
+from workers.operations.watching.answers import host_answer, model_answer, model_lines
+from workers.operations.watching.hosts import find_host, list_hosts, named_hosts, paused_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostsQuery(Part):
+    """Which hosts.
+
+    Attributes:
+        sort: The figure to sort by, largest first.
+        q: Only the host of this name, or else those like it, at most five; without ``after``.
+        paused: Only paused hosts, by name; without ``after`` and ``limit``.
+    """
+
+    sort: HostColumn = "records"
+    q: Name = ""
+    paused: bool = False
+
+
+def register(api: Api) -> None:
+    """Adds the addresses."""
+    api.get("/hosts", get_hosts, query=HostsQuery, page_of=HostRow)
+    api.get("/hosts/<host>", get_host, answer=HostAnswer)
+    api.get("/hosts/<host>/classes", get_classes, page_of=UrlClass)
+    api.get("/hosts/<host>/models", get_models, page_of=ModelLine)
+    api.get("/hosts/<host>/models/<int:version>", get_model, answer=ModelAnswer)
+
+
+def get_hosts(call: Call, query: HostsQuery) -> PageOf[HostRow]:
+    """Hosts by a figure, largest first.
+
+    The figures are kept ones, which cost nothing to read: fewer than those of `hosts`.
+    """
+    backends, of = call.console.backends, f"hosts {query.sort}"
+    after = place(query.after, of)
+    if after and (query.q or query.paused):
+        refuse(400, "after: the hosts of q and paused are in one part")
+    if query.q:
+        page = named_hosts(backends, query.q.strip().lower())
+    elif query.paused:
+        page = paused_rows(backends)
+    else:
+        page = list_hosts(backends, query.sort, after, query.limit)
+    value, _, host = page.after.partition("~")
+    following = cursor(of, int(value), host) if page.after else None
+    return PageOf(items=page.rows, next=following, as_of=page.as_of)
+
+
+def get_host(call: Call, host: str) -> HostAnswer:
+    """One host in full: statistics, what it waits for, changes.
+
+    As `hosts HOST` prints it, but for `image_requests`, which are left out: they are counted from
+    all rows. `exact` is false when figures are older than this moment.
+    """
+    return host_answer(call.console.backends, host)
+
+
+def get_classes(call: Call, host: str) -> PageOf[UrlClass]:
+    """URL classes of a host in each of its crawls, at most 100; none while no queue runs."""
+    return PageOf(items=find_host(call.console.backends, host).classes)
+
+
+def get_models(call: Call, host: str) -> PageOf[ModelLine]:
+    """Versions of a host's model, newest first."""
+    return PageOf(items=model_lines(call.console.backends, host))
+
+
+def get_model(call: Call, version: int, host: str) -> ModelAnswer:
+    """One version of a host's model."""
+    return model_answer(call.console.backends, host, version)

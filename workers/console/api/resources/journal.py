@@ -1,0 +1,75 @@
+"""Events, actions (audit), and long operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from storage.store.audit import Action
+from storage.store.events import Event, EventKind
+from storage.store.operations import Operation
+from workers.console.api.paging import Name, PageOf, Part, before, cursor
+from workers.console.api.registry import Api, Call
+from workers.operations.watching.journal import (
+    find_operation,
+    list_actions,
+    list_events,
+    list_operations,
+)
+
+T = TypeVar("T", Event, Action, Operation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsQuery(Part):
+    """Which events.
+
+    Attributes:
+        kind: Only of this kind.
+        crawl: Only of this crawl.
+        host: Only of this host.
+    """
+
+    kind: EventKind | None = None
+    crawl: Name = ""
+    host: Name = ""
+
+
+def register(api: Api) -> None:
+    """Adds the addresses."""
+    api.get("/events", get_events, query=EventsQuery, page_of=Event)
+    api.get("/audit", get_audit, query=Part, page_of=Action)
+    api.get("/operations", get_operations, query=Part, page_of=Operation)
+    api.get("/operations/<int:seq>", get_operation, answer=Operation)
+
+
+def get_events(call: Call, query: EventsQuery) -> PageOf[Event]:
+    """What happened to crawls, hosts and processes, newest first."""
+    asked = {"kind": query.kind or "", "crawl_id": query.crawl, "host": query.host}
+    of = {name: str(value) for name, value in asked.items() if value}
+    at = before(query.after, "events")
+    return _page(list_events(call.console.backends, at, query.limit + 1, of), "events", query.limit)
+
+
+def get_audit(call: Call, query: Part) -> PageOf[Action]:
+    """Who did what by console or API, newest first."""
+    at = before(query.after, "audit")
+    return _page(list_actions(call.console.backends, at, query.limit + 1), "audit", query.limit)
+
+
+def get_operations(call: Call, query: Part) -> PageOf[Operation]:
+    """Long actions with their progress, newest first."""
+    at = before(query.after, "operations")
+    found = list_operations(call.console.backends, at, query.limit + 1)
+    return _page(found, "operations", query.limit)
+
+
+def get_operation(call: Call, seq: int) -> Operation:
+    """One long action."""
+    return find_operation(call.console.backends, seq)
+
+
+def _page(rows: Sequence[T], of: str, limit: int) -> PageOf[T]:
+    more = len(rows) > limit
+    return PageOf(items=rows[:limit], next=cursor(of, rows[limit - 1].seq) if more else None)

@@ -1,0 +1,49 @@
+"""Pages: what became of a URL, and records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+
+from cleaning.records import CleanRecord
+from workers.answers.moments import UrlHistory
+from workers.console.api.registry import Api, Call
+from workers.console.api.resources.moments import wait_in_words
+from workers.operations.watching.answers import record_answer, url_history
+
+MOST_CHARS = 4096
+"""The longest URL that is crawled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlQuery:
+    """Which page.
+
+    Attributes:
+        url: Its URL, with or without ``http://``, or the first digits of its page id, at least
+            six: ``4f1193``.
+    """
+
+    url: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_CHARS)]
+
+
+def register(api: Api) -> None:
+    """Adds the addresses."""
+    api.get("/urls", get_url, query=UrlQuery, answer=UrlHistory)
+    api.get("/records", get_record, query=UrlQuery, answer=CleanRecord)
+
+
+def get_url(call: Call, query: UrlQuery) -> UrlHistory:
+    """What became of a URL: every step in every crawl, or why no crawl took it.
+
+    The lines of `why`, in one object. A queue at rest is not started to answer, and records are
+    not searched for links to an unknown URL: `why` does both.
+    """
+    return url_history(call.console.backends, query.url, wait_in_words)
+
+
+def get_record(call: Call, query: UrlQuery) -> CleanRecord:
+    """The newest record of a page, as `show --json` prints it."""
+    return record_answer(call.console.backends, query.url)

@@ -1,0 +1,51 @@
+"""Adds the API to the console's application."""
+
+from __future__ import annotations
+
+from flask import Flask, Response, request
+
+from cleaning.json_values import dump
+from workers.console.api.openapi import openapi
+from workers.console.api.registry import FRESH, JSON, Api
+from workers.console.api.resources import (
+    crawls,
+    failures,
+    hosts,
+    journal,
+    moments,
+    pages,
+    topics,
+)
+from workers.console.api.tokens import Scope, Token, Tokens
+from workers.console.routes import Console
+
+RESOURCES = (moments, crawls, hosts, failures, pages, topics, journal)
+"""Every module with addresses, in the order of the documentation."""
+
+DESCRIPTION = "/api/openapi.json"
+
+
+def add_api(app: Flask, console: Console, tokens: Tokens | None = None) -> Api:
+    """Adds the addresses of the API.
+
+    Args:
+        app: The application.
+        console: What views share.
+        tokens: Who may ask; None: the tokens of the data folder.
+    """
+    api = Api(app, console, tokens or Tokens(console.settings.storage.data))
+    for each in RESOURCES:
+        each.register(api)
+    described = dump(openapi(api.addresses))
+
+    def describe(_token: Token) -> Response:
+        response = Response(described, 200, FRESH, content_type=JSON)
+        response.add_etag(weak=True)
+        response.make_conditional(request)
+        return response
+
+    app.add_url_rule(
+        DESCRIPTION, "api_description", api.guarded(describe, Scope.READ), methods=["GET"],
+        provide_automatic_options=False,
+    )  # fmt: skip
+    return api

@@ -1,0 +1,51 @@
+"""Events: what changed before it went wrong."""
+
+from __future__ import annotations
+
+from flask import request
+
+from storage.store.events import EventKind
+from workers.console.routes import (
+    Console,
+    Page,
+    Routes,
+    asked_limit,
+    asked_place,
+    render,
+)
+from workers.operations.watching.events import list_events
+
+LEVELS = {
+    EventKind.DIED: "bad",
+    EventKind.POISON: "bad",
+    EventKind.AWAY: "bad",
+    EventKind.NOT_LEARNED: "bad",
+    EventKind.DRIFT: "warn",
+    EventKind.TRAP: "warn",
+    EventKind.PAUSED: "warn",
+    EventKind.RESUMED: "ok",
+    EventKind.RECOVERED: "ok",
+    EventKind.MODEL: "info",
+    EventKind.CRAWL: "info",
+}
+"""Colours of the kinds."""
+
+
+def register(routes: Routes) -> None:
+    """Adds the pages."""
+    routes.page("/events", show_events)
+
+
+def show_events(console: Console) -> Page:
+    """The events."""
+    asked = request.args.get("kind", "")
+    kind = next((each for each in EventKind if each.value == asked), None)
+    crawl, host = request.args.get("crawl", "").strip(), request.args.get("host", "").strip()
+    wanted = {"kind": kind.value if kind else "", "crawl_id": crawl, "host": host.lower()}
+    of = {name: value for name, value in wanted.items() if value}
+    place = asked_place()
+    page = list_events(console.backends, of, place[0] if place else None, asked_limit())
+    return render(
+        "events.html", page=page, kind=kind, kinds=list(EventKind), levels=LEVELS, crawl=crawl,
+        host_name=host,
+    )  # fmt: skip

@@ -1,0 +1,254 @@
+"""Answers of the console's API: as the commands print them, without refreshing a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from datetime import datetime
+
+from msgspec import UNSET, json
+
+from cleaning.errors import NotFound, ServiceError
+from cleaning.records import CleanRecord, HostStats
+from storage.crawl_types import CrawlRow
+from storage.store.overview import Cause, FailureGroup
+from workers.answers.crawls import CrawlLine as CrawlAnswer
+from workers.answers.crawls import FailedUrl, FailureCause
+from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
+from workers.answers.moments import UrlHistory
+from workers.answers.stories import StoryLine
+from workers.answers.topics import TopicLine, TopicReport
+from workers.operations.answering.crawls import crawl_line
+from workers.operations.answering.models import drift_answer, version_fields
+from workers.operations.answering.urls import (
+    Describe,
+    failed_url,
+    unknown_urls,
+    url_traces,
+)
+from workers.operations.answering.waits import waiting_host
+from workers.operations.crawls import CrawlStatus
+from workers.operations.explaining import explain_in
+from workers.operations.host_models import find_version
+from workers.operations.near_matches import with_scheme
+from workers.operations.reading import find_page, is_page_id
+from workers.operations.stories import STORY_ID
+from workers.operations.told_stories import story_line
+from workers.operations.topic_reports import report_in, topic_line
+from workers.operations.watching.crawls import CrawlDetails, CrawlLine, find_crawl
+from workers.operations.watching.hosts import find_host
+from workers.operations.watching.kept_backends import KeptBackends
+
+STORIES_S, REPORT_S = 30.0, 30.0
+"""How old a list of stories and the report of a topic may be: both read every member."""
+
+
+def crawl_answers(backends: KeptBackends, lines: Sequence[CrawlLine]) -> list[CrawlAnswer]:
+    """Crawls of a list, without what their hosts wait for."""
+    paused = _paused_by_crawl(backends)
+    return [crawl_line(_status(line), paused(line.name)) for line in lines]
+
+
+def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
+    """One crawl in full.
+
+    Raises:
+        NotFound: No crawl has this name.
+    """
+    found = find_crawl(backends, crawl)
+    paused = _paused_by_crawl(backends)
+    return crawl_line(_status(found.line, found), paused(crawl), with_hosts=True)
+
+
+def host_answer(backends: KeptBackends, host: str) -> HostAnswer:
+    """One host in full, without the images: those are counted from every row.
+
+    Raises:
+        NotFound: Nothing of the host is stored, and no running queue knows it.
+    """
+    found = find_host(backends, host)
+    waits, stats = found.waits, found.stats
+    values = {field.name: getattr(stats, field.name) for field in fields(HostStats)}
+    return HostAnswer(
+        **{**values, "exact": found.as_of is None},
+        records_by_model=dict(found.records_by_model),
+        is_paused=found.pause is not None,
+        waits=tuple(map(waiting_host, waits.hosts)) if waits else UNSET,
+        holds=tuple(waits.holds) if waits else UNSET,
+        next_visits=dict(found.next_visits),
+        drifts=tuple(map(drift_answer, found.drifts)),
+    )
+
+
+def model_lines(backends: KeptBackends, host: str) -> list[ModelLine]:
+    """The versions of a host's model, newest first.
+
+    Raises:
+        NotFound: The host has no model.
+    """
+    with backends.store() as store:
+        find_version(store, host, None)
+        return [ModelLine(**version_fields(each)) for each in store.models.versions(host)]
+
+
+def model_answer(backends: KeptBackends, host: str, version: int) -> ModelAnswer:
+    """One version of a host's model.
+
+    Raises:
+        NotFound: The host does not have it.
+    """
+    with backends.store() as store:
+        stored = find_version(store, host, version)
+        return ModelAnswer(
+            **version_fields(stored.about),
+            model=json.decode(stored.text),
+            versions=tuple(ModelLine(**version_fields(v)) for v in store.models.versions(host)),
+            drifts=tuple(map(drift_answer, store.drifts.of(host))),
+        )
+
+
+def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHistory:
+    """What became of a URL; a queue at rest stays at rest, records are not searched for links.
+
+    Args:
+        backends: Queue and store.
+        url: A URL, or the beginning of a page id.
+        describe: Puts the wait of a host into words.
+
+    Raises:
+        NotFound: No page has this id.
+        InvalidUrl: It is no http(s) URL.
+    """
+    with backends.store() as store:
+        found = explain_in(backends.settings, store, url, is_brief=True)
+    return UrlHistory(
+        url=found.url,
+        traces=tuple(url_traces(found, describe)),
+        not_taken=tuple(unknown_urls(found)),
+        topics=found.topics,
+        story=found.story,
+    )
+
+
+def record_answer(backends: KeptBackends, target: str) -> CleanRecord:
+    """The newest record of a page.
+
+    Args:
+        backends: Queue and store.
+        target: Its URL, or the beginning of its id.
+
+    Raises:
+        NotFound: None is stored.
+        InvalidUrl: It is no http(s) URL.
+    """
+    with backends.store() as store:
+        url = target if is_page_id(target) else with_scheme(store, target)
+        record = store.records.get(find_page(store, url))
+    if record is None:
+        raise NotFound(f"no record of {target}")
+    return record
+
+
+def failed_urls(
+    backends: KeptBackends, crawl: str | None, host: str | None, limit: int
+) -> list[FailedUrl]:
+    """The newest failures of a crawl or host, or of all; at most ``limit``."""
+    with backends.store() as store:
+        return [failed_url(row) for row in store.urls.failures(crawl, host, limit)]
+
+
+def failure_causes(
+    backends: KeptBackends, crawl: str | None
+) -> tuple[list[FailureCause], datetime | None]:
+    """Causes of failures, most URLs first, and when the figures were computed."""
+    with backends.store() as store:
+        as_of = store.overview.as_of()
+        return [cause_answer(each, as_of) for each in store.overview.causes(crawl)], as_of
+
+
+def cause_answer(cause: Cause, as_of: datetime | None) -> FailureCause:
+    """A cause as an answer."""
+    return FailureCause(
+        crawl=cause.crawl_id,
+        reason=cause.reason,
+        status=cause.status,
+        urls=cause.count,
+        hosts=cause.hosts,
+        first_at=cause.first_at,
+        newest_at=cause.newest_at,
+        as_of=as_of,
+    )
+
+
+def failure_groups(
+    backends: KeptBackends, crawl: str | None, host: str | None, limit: int
+) -> tuple[list[FailureGroup], datetime | None]:
+    """Failures by cause of each host, the largest first, and when they were counted."""
+    with backends.store() as store:
+        return store.overview.failure_groups(crawl, host, limit), store.overview.as_of()
+
+
+def topic_answers(backends: KeptBackends) -> list[TopicLine]:
+    """Every topic, by name."""
+    with backends.store() as store:
+        return [topic_line(store, row) for row in store.topics.all()]
+
+
+def topic_report(backends: KeptBackends, name: str) -> TopicReport:
+    """What a topic has found, half a minute ago at most.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+
+    def ask() -> TopicReport:
+        with backends.store() as store:
+            return report_in(backends.settings, store, name, at_rest=False)
+
+    return backends.remembered(("topic", name), REPORT_S, ask)
+
+
+def story_answers(backends: KeptBackends, limit: int, *, by_size: bool) -> list[StoryLine]:
+    """The newest or the largest stories, as they were half a minute ago at most."""
+
+    def ask() -> list[StoryLine]:
+        with backends.store() as store:
+            member = store.stories
+            found = member.largest(limit) if by_size else member.newest(limit)
+            return [story_line(store, each, with_pages=False) for each in found]
+
+    return backends.remembered(("stories", limit, by_size), STORIES_S, ask)
+
+
+def story_answer(backends: KeptBackends, story: str) -> StoryLine:
+    """One story with its pages.
+
+    Raises:
+        NotFound: There is none of this id.
+    """
+    with backends.store() as store:
+        found = store.stories.story(story) if STORY_ID.fullmatch(story) else None
+        if found is None:
+            raise NotFound(f"no story has the id {story}")
+        return story_line(store, found, with_pages=True)
+
+
+def _status(line: CrawlLine, details: CrawlDetails | None = None) -> CrawlStatus:
+    row = CrawlRow(spec=line.spec, created_at=line.created_at, state=line.state, pages=line.pages)
+    return CrawlStatus(
+        row=row,
+        counts=line.counts,
+        state=line.state,
+        waits=details.waits if details else None,
+        next_visit=details.next_visit if details else None,
+    )
+
+
+def _paused_by_crawl(backends: KeptBackends) -> Callable[[str], list[str]]:
+    """Paused hosts of each crawl: of the queue while it runs, else of the store."""
+    with backends.store() as store:
+        hosts = {pause.host: pause.crawls for pause in store.pauses.all()}
+    with suppress(ServiceError), backends.queue() as frontier:
+        hosts = {pause.host: frontier.crawls_of(pause.host) for pause in frontier.pauses()}
+    return lambda crawl: sorted(host for host, crawls in hosts.items() if crawl in crawls)

@@ -1,0 +1,95 @@
+"""The queue's jobs, who works on them, and long actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from storage.live_state import Claim, Process, QueueNow
+from storage.store.operations import Operation
+from workers.operations.watching.kept_backends import KeptBackends
+
+SILENT_S = 40.0
+"""Silence of a process that somebody should look at: an idle worker is heard every 30 s."""
+
+LONG_CLAIM_S = 60.0
+"""A job of pages takes seconds; one that is held so long hangs, or has a huge page."""
+
+MOST_OPERATIONS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessLine:
+    """A process with what it does.
+
+    Attributes:
+        process: The process.
+        claims: Jobs that it holds.
+        leases: URLs that it fetches.
+        is_silent: Whether it was not heard for longer than usual.
+    """
+
+    process: Process
+    claims: Sequence[Claim] = ()
+    leases: int = 0
+    is_silent: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuesMoment:
+    """The queue at one moment.
+
+    Attributes:
+        queue: The queue; None when no crawl runs, or its server is away.
+        is_away: Whether its server does not answer.
+        why_not: Why it cannot be read, for a person.
+        processes: By role and name.
+        claims: Jobs that workers hold, the oldest first.
+        operations: The newest long actions.
+    """
+
+    queue: QueueNow | None
+    is_away: bool
+    why_not: str
+    processes: Sequence[ProcessLine]
+    claims: Sequence[Claim]
+    operations: Sequence[Operation]
+
+
+def queues_now(backends: KeptBackends) -> QueuesMoment:
+    """Returns the moment; what cannot be read is named in it."""
+    queue, is_away, why_not = None, False, ""
+    try:
+        with backends.queue() as frontier:
+            queue = frontier.now()
+    except NotFound as error:
+        why_not = str(error)
+    except QueueUnavailable as error:
+        is_away, why_not = True, str(error)
+    operations: list[Operation] = []
+    with suppress(ServiceError), backends.store() as store:
+        operations = store.operations.read(limit=MOST_OPERATIONS)
+    claims = sorted(queue.claims, key=lambda each: -each.age_s) if queue else []
+    return QueuesMoment(
+        queue=queue,
+        is_away=is_away,
+        why_not=why_not,
+        processes=_lines(queue) if queue else (),
+        claims=claims,
+        operations=operations,
+    )
+
+
+def _lines(queue: QueueNow) -> list[ProcessLine]:
+    leases = {session.name: session.leases for session in queue.sessions}
+    return [
+        ProcessLine(
+            process=each,
+            claims=[held for held in queue.claims if held.worker.startswith(f"{each.name}.")],
+            leases=leases.get(each.name, 0),
+            is_silent=each.silent_s > SILENT_S,
+        )
+        for each in queue.processes
+    ]
