@@ -25,8 +25,8 @@ from redis import Redis
 
 from benchmarks.console.large_store import host_name, write_store
 from benchmarks.kit.results import keep, show
-from storage.crawl_types import CrawlSpec, Discovery
 from storage.console_tokens import TokenScope
+from storage.crawl_types import CrawlSpec, Discovery
 from storage.opening import DATABASE
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier

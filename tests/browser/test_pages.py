@@ -33,6 +33,7 @@ PAGES = (
     "/queues",
     "/traps",
     "/events",
+    "/tokens",
     f"/events?kind=crawl&crawl={DONE}",
     "/audit",
     "/preferences",
