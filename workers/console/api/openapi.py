@@ -31,6 +31,9 @@ _PROBLEMS = {
     500: "Stored data cannot be read.",
     503: "Queue or store is away; `Retry-After` says when to ask again.",
 }
+_PLAIN = {"text/plain": {"schema": {"type": "string"}}}
+"""Of what the server refuses before the application is asked."""
+
 _ALWAYS = (400, 401, 403, 404, 429, 500, 503)
 _OF_ACTIONS = (409, 415, 422)
 
@@ -145,6 +148,7 @@ def _responses(address: Address) -> dict[str, Any]:
     content = {MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMAS}{Problem.__name__}"}}}
     for status in (*_ALWAYS, *(_OF_ACTIONS if is_action else ())):
         found[str(status)] = {"description": _PROBLEMS[status], "content": content}
+    found["431"] = {"description": "Address and headers are over 64 KB.", "content": _PLAIN}
     return found
 
 
