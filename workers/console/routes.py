@@ -17,6 +17,9 @@ from workers.operations.watching.kept_backends import KeptBackends
 Page = str | Response | tuple[str, int]
 """What a view returns: HTML, perhaps with a status, or a whole response."""
 
+LARGEST = (1 << 63) - 1
+"""The largest number that a database keeps; in an address a larger one names nothing."""
+
 MOST_ROWS, USUAL_ROWS = 200, 50
 """Rows of a list, at most and without ``limit=``."""
 
@@ -63,7 +66,9 @@ class Routes:
         """
         if is_open:
             self.open_views.add(view.__name__)
-        self._app.add_url_rule(path, view.__name__, partial(view, self._console), methods=["GET"])
+        self._app.add_url_rule(
+            _rule(path), view.__name__, partial(view, self._console), methods=["GET"]
+        )
 
     def live(self, path: str, view: Callable[..., Page]) -> None:
         """Adds a part of a page that is asked for again and again; 304 while it is unchanged."""
@@ -75,7 +80,7 @@ class Routes:
             return response
 
         self.live_views.add(view.__name__)
-        self._app.add_url_rule(path, view.__name__, answer, methods=["GET"])
+        self._app.add_url_rule(_rule(path), view.__name__, answer, methods=["GET"])
 
     def action(
         self, path: str, view: Callable[..., Page], *, form: str, is_open: bool = False
@@ -97,11 +102,18 @@ class Routes:
 
         if is_open:
             self.open_views.add(view.__name__)
-        self._app.add_url_rule(path, view.__name__, answer, methods=["POST"])
+        self._app.add_url_rule(_rule(path), view.__name__, answer, methods=["POST"])
 
     def checked_action(self, path: str, view: Callable[..., Page]) -> None:
         """Adds a POST whose view checks the token: it is bound to more than the form."""
-        self._app.add_url_rule(path, view.__name__, partial(view, self._console), methods=["POST"])
+        self._app.add_url_rule(
+            _rule(path), view.__name__, partial(view, self._console), methods=["POST"]
+        )
+
+
+def _rule(path: str) -> str:
+    """The path for Flask, whose numbers are those that a database keeps."""
+    return path.replace("<int:", f"<int(max={LARGEST}):")
 
 
 def render(template: str, **values: object) -> str:
@@ -138,6 +150,8 @@ def asked_place() -> tuple[int, str] | None:
         return None
     value, separator, key = text.partition("~")
     if not separator or not value.lstrip("-").isascii() or not value.lstrip("-").isdigit():
+        abort(400, description="after")
+    if abs(int(value[:20])) > LARGEST:
         abort(400, description="after")
     return int(value[:20]), key
 

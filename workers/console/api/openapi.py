@@ -12,9 +12,9 @@ from workers import __dist__
 from workers.answers.schema import all_types, definition, field_meanings, field_types
 from workers.console.api.asked import JSON
 from workers.console.api.idempotency import KEY
-from workers.console.api.paging import LARGEST
 from workers.console.api.problems import MEDIA_TYPE, Problem
 from workers.console.api.registry import Address
+from workers.console.routes import LARGEST
 
 SCHEMAS = "#/components/schemas/"
 TOKEN = "token"  # noqa: S105 - the name of the scheme

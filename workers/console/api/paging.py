@@ -12,13 +12,10 @@ from typing import Annotated, Generic, TypeVar
 import msgspec
 
 from workers.console.api.problems import refuse
+from workers.console.routes import LARGEST, MOST_ROWS, USUAL_ROWS
 
 T = TypeVar("T")
-MOST_ROWS, USUAL_ROWS = 200, 50
 MOST_CURSOR_CHARS = 1024
-LARGEST = (1 << 63) - 1
-"""The largest number that a database keeps."""
-
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
 Cursor = Annotated[
     str, msgspec.Meta(max_length=MOST_CURSOR_CHARS, extra_json_schema={"format": "cursor"})

@@ -17,10 +17,10 @@ from cleaning.json_values import dump
 from workers.answers.schema import encode
 from workers.console.api.asked import JSON, check_text, read_body, read_query
 from workers.console.api.idempotency import Answer, once
-from workers.console.api.paging import LARGEST, PageOf
+from workers.console.api.paging import PageOf
 from workers.console.api.problems import of_service_error
 from workers.console.api.tokens import Token, Tokens, TokenScope
-from workers.console.routes import Console
+from workers.console.routes import LARGEST, Console
 
 BASE = "/api/v1"
 FRESH: Final = {"Cache-Control": "private, no-cache"}

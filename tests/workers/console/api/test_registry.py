@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.kit.api import Program
-from workers.console.api.paging import LARGEST, cursor
+from workers.console.api.paging import cursor
+from workers.console.routes import LARGEST
 
 
 def wrong(answer: Any, status: int, word: str) -> None:

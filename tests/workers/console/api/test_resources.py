@@ -9,6 +9,7 @@ import pytest
 
 from tests.kit.api import EVENTS, IMPORTED, PAGES, TOPIC, A, B, Program, all_items, check
 from tests.kit.commands import DataFolder
+from tests.kit.console import open_console
 
 PLACES = {
     "/crawls/{crawl}": f"/crawls/{IMPORTED}",
@@ -148,8 +149,20 @@ def test_now_names_what_holds_the_crawls_back(reader: Program) -> None:
 
 
 def test_before_any_crawl_there_is_nothing_and_no_folder_is_made(tmp_path: Path) -> None:
-    from tests.kit.console import open_console
-
     client = open_console(tmp_path / "absent")
     assert client.get("/api/v1/hosts").status_code == 401
     assert not (tmp_path / "absent").exists()
+
+
+def test_pages_refuse_numbers_that_no_database_keeps(data: Path) -> None:
+    client = open_console(data)
+    large = "9" * 25
+    for path, status in (
+        (f"/hosts?after={large}~a", 400),
+        (f"/failures?after={large}~a", 400),
+        (f"/events?after={large}~", 400),
+        (f"/operations/{large}", 404),
+        (f"/audit/{large}", 404),
+        (f"/hosts?limit={large}", 200),
+    ):
+        assert client.get(path).status_code == status, path
