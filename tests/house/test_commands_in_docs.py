@@ -47,6 +47,7 @@ NOT_RUN = {
     r"chmod 700|for ": "makes passwords for containers",
     r"crawlclean (worker|spider|keeper|sender)\b": "joins a crawl; see tests/workers/processes",
     r"crawlclean console\b": "does not end; tests/workers/console/test_serving.py starts it",
+    r"curl |crawlclean tokens\b": "asks a console; tests/workers/console/api/ does so",
     r"crawlclean classes 127\.": "needs a spider trap; tests/flow/test_traps.py has one",
     r"crawlclean topics?\b": "follows a topic; tests/flow/test_topics.py does so",
     r"crawlclean (images quake|export --topic)": "asks a topic; test_topic_images.py does so",

@@ -7,8 +7,9 @@ from typing import Literal
 
 from workers.answers.stories import StoryLine
 from workers.answers.topics import TopicLine, TopicReport
-from workers.console.api.paging import USUAL_ROWS, Limit, PageOf
+from workers.console.api.paging import Limit, PageOf
 from workers.console.api.registry import Api, Call
+from workers.console.routes import USUAL_ROWS
 from workers.operations.watching.answers import (
     story_answer,
     story_answers,
