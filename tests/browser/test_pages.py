@@ -32,6 +32,7 @@ PAGES = (
     "/events",
     f"/events?kind=crawl&crawl={DONE}",
     "/audit",
+    "/space",
     "/preferences",
     "/help",
     "/no-such-page",

