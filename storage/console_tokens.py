@@ -6,6 +6,7 @@ actions are kept for a day: a program that repeats a request gets the first one'
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,16 +32,16 @@ _SCHEMA = (
 _COLUMNS = "id, name, scope, created_at, expires_at, used_at"
 
 
-class Scope(StrEnum):
+class TokenScope(StrEnum):
     """What a token permits."""
 
     READ = "read"  # to read
     ACT = "act"  # also what can be taken back: pause, resume
     ADMIN = "admin"  # also what cannot: purge
 
-    def permits(self, wanted: Scope) -> bool:
+    def permits(self, wanted: TokenScope) -> bool:
         """Whether this scope contains another."""
-        order = list(Scope)
+        order = list(TokenScope)
         return order.index(self) >= order.index(wanted)
 
 
@@ -59,7 +60,7 @@ class TokenRow:
 
     id: str
     name: str
-    scope: Scope
+    scope: TokenScope
     created_at: datetime
     expires_at: datetime | None = None
     used_at: datetime | None = None
@@ -174,12 +175,17 @@ class TokenFile(ConsoleFile):
             file.execute("DELETE FROM answers WHERE token = ? AND name = ?", (token, name))
 
 
+def digest_of(secret: str) -> bytes:
+    """What is kept of a token's secret, which has 160 random bits."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
 def _token(row: tuple[str, str, str, int, int | None, int | None]) -> TokenRow:
     name, label, scope, created, ends, used = row
     return TokenRow(
         id=name,
         name=label,
-        scope=Scope(scope),
+        scope=TokenScope(scope),
         created_at=datetime.fromtimestamp(created, UTC),
         expires_at=None if ends is None else datetime.fromtimestamp(ends, UTC),
         used_at=None if used is None else datetime.fromtimestamp(used, UTC),

@@ -1,7 +1,7 @@
 """Generates the reference pages of the documentation from the code.
 
-``python -m workers.reference docs`` writes ``cli.md``, ``settings.md`` and ``json.md`` into a
-folder; a test fails when they are out of date.
+``python -m workers.reference docs`` writes ``cli.md``, ``settings.md``, ``json.md``, ``api.md`` and
+``crawl-file.md`` into a folder; a test fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -108,12 +108,15 @@ def crawl_file_markdown() -> str:
 
 def main(argv: list[str] | None = None) -> int:
     """Writes the pages into the folder named by the first argument."""
+    from workers.console.api.document import api_markdown  # Flask is slow to import
+
     folder = Path((argv or sys.argv[1:])[0])
     pages = {
         "cli.md": cli_markdown(),
         "settings.md": settings_markdown(),
         "json.md": json_markdown(),
         "crawl-file.md": crawl_file_markdown(),
+        "api.md": api_markdown(),
     }
     for name, text in pages.items():
         (folder / name).write_text(re.sub(r"[ \t]+\n", "\n", text), "utf-8")

@@ -1,11 +1,12 @@
 """What each screen of the console costs over a large store, beside a queue of as many hosts.
 
-Milliseconds of wall and of processor time of the console's process, for each address: the median,
-and the 95th percentile of wall time. Goals: 100 ms and 50 ms. The application is asked in its own
-process, without a socket; what queue and store answer is asked anew by every request, but for what
-the console remembers for seconds.
+Milliseconds of wall time, of processor time of the console's process, and of the queue's server,
+for each address: medians (of the server the mean), and the 95th percentile of wall time. Goals:
+100 ms of wall time, 50 ms of processor time of both; the first needs a machine without other work.
+The application is asked in its own process, without a socket; what queue and store answer is asked
+anew by every request, but for what the console remembers for seconds.
 
-``make bench-console``, ``make bench-console ARGS="--records 100000 --requests 20"``
+``make bench-console``, ``make bench-console ARGS="--records 100000 --data /tmp/large"``
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ import argparse
 import sys
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 from flask.testing import FlaskClient
+from redis import Redis
 
 from benchmarks.console.large_store import host_name, write_store
 from benchmarks.kit.results import keep, show
 from storage.crawl_types import CrawlSpec, Discovery
+from storage.opening import DATABASE
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
 from tests.kit.console import open_console
@@ -59,17 +63,23 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--failures", type=int, default=200_000)
     parser.add_argument("--requests", type=int, default=60, help="of each address")
+    parser.add_argument(
+        "--data", type=Path, help="folder to keep the store in, and to find it again"
+    )
     parser.add_argument("--keep", action="store_true", help="write benchmarks/results/console.json")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder)
-        write_store(data, asked.hosts, asked.records, asked.failures)
+        data = asked.data or Path(folder)
+        data.mkdir(exist_ok=True)
+        if not (data / DATABASE).exists():
+            write_store(data, asked.hosts, asked.records, asked.failures)
         server = EmbeddedServer(data)
         server.start()
         try:
             fill_queue(server.url, asked.hosts)
             client = open_console(data)
-            screens = {path: measure(client, path, asked.requests) for path in PATHS}
+            with closing(Redis.from_url(server.url)) as queue:
+                screens = {path: measure(client, queue, path, asked.requests) for path in PATHS}
         finally:
             server.stop()
     sizes = {name: getattr(asked, name) for name in ("hosts", "records", "failures", "requests")}
@@ -81,7 +91,8 @@ def main() -> int:
     missed = [
         path
         for path, found in result["screens"].items()
-        if found["wall_p95_ms"] > GOAL_WALL_MS or found["cpu_ms"] > GOAL_CPU_MS
+        if found["wall_p95_ms"] > GOAL_WALL_MS
+        or found["cpu_ms"] + found["queue_cpu_ms"] > GOAL_CPU_MS
     ]
     if missed:
         sys.stderr.write(f"missed: {', '.join(missed)}\n")
@@ -98,7 +109,7 @@ def fill_queue(url: str, hosts: int) -> None:
     frontier.close()
 
 
-def measure(client: FlaskClient, path: str, requests: int) -> dict[str, Any]:
+def measure(client: FlaskClient, queue: Any, path: str, requests: int) -> dict[str, Any]:
     """Asks for a page again and again; ``{}`` when there is no such page."""
     first = client.get(path)
     if first.status_code == 404:
@@ -106,6 +117,7 @@ def measure(client: FlaskClient, path: str, requests: int) -> dict[str, Any]:
     if first.status_code != 200:
         sys.exit(f"{path}: {first.status}")
     walls, cpus = [], []
+    server = server_ms(queue)
     for _ in range(requests):
         wall, cpu = time.perf_counter(), time.process_time()
         client.get(path)
@@ -115,8 +127,15 @@ def measure(client: FlaskClient, path: str, requests: int) -> dict[str, Any]:
         "wall_ms": round(median(walls), 1),
         "wall_p95_ms": round(quantiles(walls, n=20)[-1], 1),
         "cpu_ms": round(median(cpus), 1),
+        "queue_cpu_ms": round((server_ms(queue) - server) / requests, 1),
         "bytes": len(first.data),
     }
+
+
+def server_ms(queue: Any) -> float:
+    """Processor time of the queue's server so far, milliseconds."""
+    used = queue.info("cpu")
+    return 1000 * (float(used["used_cpu_user"]) + float(used["used_cpu_sys"]))
 
 
 if __name__ == "__main__":

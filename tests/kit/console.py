@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from storage.config import StorageConfig
 from storage.console_file import ConsoleFile
 from workers.config import Settings
 from workers.console.access import Access
+from workers.console.actions import Actions
 from workers.console.app import create_app
 from workers.console.routes import Console
 from workers.operations.watching.kept_backends import KeptBackends
@@ -67,3 +69,37 @@ def log_in(client: FlaskClient, password: str = PASSWORD, to: str = "/") -> Test
     return client.post(
         "/login", data={"token": token, "password": password, "to": to}, headers=ORIGIN
     )
+
+
+def acting_console(
+    settings: Settings, data: Path, backends: KeptBackends | None = None
+) -> FlaskClient:
+    """A client of a console that allows actions, without a password."""
+    backends = backends or KeptBackends(settings)
+    file = ConsoleFile(data)
+    access = Access(file, is_generated=True)
+    actions = Actions(settings, access, file)
+    return create_app(Console(settings, backends, access, actions)).test_client()
+
+
+def fields_in(page: TestResponse) -> dict[str, str]:
+    """The hidden fields of the form of a confirm page."""
+    main = page.text.partition('<form method="post" action="/actions/')[2].partition("</form>")[0]
+    found = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', main)
+    assert found, page.text
+    return {name: html.unescape(value) for name, value in found}
+
+
+def do(client: FlaskClient, name: str, target: str, **values: str) -> TestResponse:
+    """Opens the confirm page of an action and sends its form; the page that follows.
+
+    Values with a ``typed_`` before their name are typed on the page: ``typed_why="too slow"``.
+    """
+    given = {key: text for key, text in values.items() if not key.startswith("typed_")}
+    page = client.get(f"/actions/{name}", query_string={"target": target, **given})
+    assert page.status_code == 200, page.text
+    typed = {key.removeprefix("typed_"): text for key, text in values.items() if key not in given}
+    form = fields_in(page) | typed
+    answer = client.post(f"/actions/{name}", data=form, headers=ORIGIN)
+    assert answer.status_code == 303, answer.text
+    return client.get(answer.location)

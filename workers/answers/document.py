@@ -59,13 +59,14 @@ def json_markdown() -> str:
     known = all_types([each for wanted in ANSWERS.values() for each in wanted])
     lines.append("\n`export --fields A,B` prints these fields alone.\n")
     lines.append("## Objects\n")
-    lines += [_object(each) for each in known if not issubclass(each, Enum)]
+    lines += [object_markdown(each) for each in known if not issubclass(each, Enum)]
     lines.append("## Values\n")
-    lines += [_values(each) for each in known if issubclass(each, Enum)]
+    lines += [values_markdown(each) for each in known if issubclass(each, Enum)]
     return "\n".join(lines)
 
 
-def _object(of: type) -> str:
+def object_markdown(of: type) -> str:
+    """The section of a type with fields: its meaning, a table of its fields."""
     lines = [f"### {of.__name__}\n", f"{_escaped(summary(of))}\n"]
     lines += ["| field | type | meaning |", "|---|---|---|"]
     if issubclass(of, VERSIONED):
@@ -74,11 +75,12 @@ def _object(of: type) -> str:
     for name, schema in field_types(of).items():
         left_out = " *(may be left out)*" if is_left_out(of, name) else ""
         meaning = _escaped(meanings[name])
-        lines.append(f"| `{name}` | {_type(schema)}{left_out} | {meaning} |")
+        lines.append(f"| `{name}` | {type_markdown(schema)}{left_out} | {meaning} |")
     return "\n".join(lines) + "\n"
 
 
-def _values(of: type[Enum]) -> str:
+def values_markdown(of: type[Enum]) -> str:
+    """The section of an enum: its meaning, a table of its values."""
     lines = [
         f"### {of.__name__}\n",
         f"{_escaped(summary(of))}\n",
@@ -89,23 +91,23 @@ def _values(of: type[Enum]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _type(schema: dict[str, Any]) -> str:
+def type_markdown(schema: dict[str, Any]) -> str:
     """Describes a field's schema: ``list of [Link](#link)``, ``text or null``."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema:
-        return " or ".join(_type(each) for each in schema["anyOf"])
+        return " or ".join(type_markdown(each) for each in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(f"`{each}`" for each in schema["enum"])
     if "prefixItems" in schema:
-        return "[" + ", ".join(_type(each) for each in schema["prefixItems"]) + "]"
+        return "[" + ", ".join(type_markdown(each) for each in schema["prefixItems"]) + "]"
     if schema.get("type") == "array":
-        return f"list of {_type(schema['items'])}"
+        return f"list of {type_markdown(schema['items'])}"
     if schema.get("type") == "object":
         keys = schema.get("propertyNames")
-        named = f" by {_type(keys)}" if keys else ""
-        return f"object of {_type(schema['additionalProperties'])}{named}"
+        named = f" by {type_markdown(keys)}" if keys else ""
+        return f"object of {type_markdown(schema['additionalProperties'])}{named}"
     if schema.get("format"):
         return "time"
     names = {"string": "text", "boolean": "true or false", "null": "null"}

@@ -30,6 +30,7 @@ from workers.answers import (
     images,
     messages,
     stories,
+    tokens,
     topics,
     versions,
 )
@@ -83,6 +84,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "reclean": (hosts.RecleaningReport,),
     "export": (hosts.ExportedRecord,),
     "clean": (CleanRecord,),
+    "tokens": (tokens.TokenLine, tokens.NewToken),
     "doctor": (control.Check,),
     "config": (control.SettingLine,),
 }
@@ -264,6 +266,8 @@ def _schema(of: types.Type) -> dict[str, Any]:
             values = _schema(of.value_type)
             named = {"propertyNames": keys} if keys else {}
             return {"type": "object", **named, "additionalProperties": values}
+        case types.Metadata():
+            return {**_schema(of.type), **(of.extra_json_schema or {})}
     bounds = {named: getattr(of, name, None) for name, named in _BOUNDS.items()}
     return {
         **_SIMPLE[type(of)],

@@ -12,7 +12,8 @@ from workers.config import Settings
 
 DESCRIPTION = (
     "Serves pages for operators at http://127.0.0.1:8484/: what crawls, what holds it back, which "
-    "hosts are in trouble. The pages change nothing. A new password is printed at every start."
+    "hosts are in trouble. Without --allow-actions the pages change nothing. A new password is "
+    "printed at every start."
 )
 
 
@@ -36,6 +37,11 @@ def register(commands: Commands) -> None:
     )
     parser.add_argument(
         "--no-password", action="store_true", help="let everybody in who reaches the port"
+    )
+    parser.add_argument(
+        "--allow-actions",
+        action="store_true",
+        help="show forms that pause, retry, re-clean, delete; every action is kept in the audit",
     )
     parser.add_argument(
         "--host-name",
@@ -68,6 +74,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         is_open=arguments.no_password,
         host_names=frozenset(name.lower().rstrip(".") for name in arguments.host_name),
         behind=arguments.behind,
+        allows_actions=arguments.allow_actions,
     )
     serve(settings, serving, _tell)
     return 0

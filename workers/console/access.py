@@ -129,6 +129,10 @@ class Access:
             return False
         return self._file.is_open(_digest(session), int(self._clock()), IDLE_S)
 
+    def name_of(self, session: str) -> str:
+        """What the audit calls a session: ``session 4f11ab90``; ``no password`` where none is."""
+        return f"session {_digest(session).hex()[:8]}" if self.needs_password else "no password"
+
     def logout(self, session: str) -> None:
         """Ends a session."""
         if session and self._file:

@@ -23,6 +23,8 @@ from workers.console.api.serving import add_api
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens import (
+    actions,
+    audit,
     crawls,
     events,
     failures,
@@ -34,6 +36,7 @@ from workers.console.screens import (
     pages,
     queues,
     space,
+    tokens,
     traps,
 )
 from workers.console.words.words import Language, say
@@ -48,6 +51,9 @@ SCREENS = (
     traps,
     events,
     space,
+    actions,
+    audit,
+    tokens,
     help_page,
     login,
     health,
@@ -58,6 +64,7 @@ NAVIGATION: Final = (
     ("now", "show_now", "n"),
     ("crawls", "show_crawls", "c"),
     ("hosts", "show_hosts", "h"),
+    ("pages", "show_pages", "p"),
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
     ("events", "show_events", "e"),
@@ -144,6 +151,7 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "charts": charts,
         "has_password": console.access.needs_password,
         "has_view": app.view_functions.__contains__,
+        "may_act": console.actions is not None,
         "language": g.get("language", Language.ENGLISH),
         "navigation": NAVIGATION,
         "now": _now,

@@ -11,6 +11,7 @@ from flask import Flask, Response, abort, g, make_response, redirect, render_tem
 
 from workers.config import Settings
 from workers.console.access import Access
+from workers.console.actions import Actions
 from workers.operations.watching.kept_backends import KeptBackends
 
 Page = str | Response | tuple[str, int]
@@ -28,11 +29,13 @@ class Console:
         settings: Settings of the process.
         backends: Queue and store, for operations.
         access: Password and sessions.
+        actions: What it may do; None: it is read-only.
     """
 
     settings: Settings
     backends: KeptBackends
     access: Access
+    actions: Actions | None = None
 
 
 class Routes:
@@ -96,6 +99,10 @@ class Routes:
             self.open_views.add(view.__name__)
         self._app.add_url_rule(path, view.__name__, answer, methods=["POST"])
 
+    def checked_action(self, path: str, view: Callable[..., Page]) -> None:
+        """Adds a POST whose view checks the token: it is bound to more than the form."""
+        self._app.add_url_rule(path, view.__name__, partial(view, self._console), methods=["POST"])
+
 
 def render(template: str, **values: object) -> str:
     """Returns a template, filled: ``render("hosts.html", rows=rows)``."""
@@ -133,3 +140,17 @@ def asked_place() -> tuple[int, str] | None:
     if not separator or not value.lstrip("-").isascii() or not value.lstrip("-").isdigit():
         abort(400, description="after")
     return int(value[:20]), key
+
+
+def asked_number() -> int | None:
+    """``after=`` of the address where rows have numbers: ``after=480``; None at the start.
+
+    Raises:
+        BadRequest: It is no number.
+    """
+    text = request.args.get("after", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        abort(400, description="after")
+    return int(text)

@@ -17,6 +17,7 @@ from storage.console_file import ConsoleFile
 from workers import __dist__
 from workers.config import Settings
 from workers.console.access import Access, generated_password
+from workers.console.actions import Actions
 from workers.console.app import create_app
 from workers.console.guards import LOOPBACK_NAMES
 from workers.console.routes import Console
@@ -40,6 +41,7 @@ class Serving:
         is_open: Whether there is no password.
         host_names: Names under which it is reached, besides those of loopback.
         behind: Address of the proxy whose forwarded headers are believed; ``""``: none.
+        allows_actions: Whether it changes anything; otherwise it is read-only.
     """
 
     host: str = "127.0.0.1"
@@ -48,6 +50,7 @@ class Serving:
     is_open: bool = False
     host_names: frozenset[str] = frozenset()
     behind: str = ""
+    allows_actions: bool = False
 
 
 def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -> None:
@@ -67,12 +70,14 @@ def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -
             f"--host {serving.host} is reached from other machines: give the name they use "
             "with --host-name, and put a proxy with TLS in front (--behind)"
         )
-    file = None if serving.is_open else ConsoleFile(settings.storage.data)
+    needs_file = serving.allows_actions or not serving.is_open
+    file = ConsoleFile(settings.storage.data) if needs_file else None
     password = "" if serving.is_open else serving.password or generated_password()
     access = Access(file, password, is_generated=not serving.password)
+    actions = Actions(settings, access, file) if serving.allows_actions and file else None
     backends = KeptBackends(settings)
     logging.getLogger("waitress").setLevel(logging.ERROR)
-    app = create_app(Console(settings, backends, access), serving.host_names)
+    app = create_app(Console(settings, backends, access, actions), serving.host_names)
     forwarded = (
         {
             "trusted_proxy": serving.behind,

@@ -15,7 +15,6 @@ from cleaning.url_classes.stopping import Account, Asked, Verdict
 from storage.crawl_types import CrawlSpec, CrawlState, FailureReason
 from storage.live_state import ProcessRole
 from storage.queue.entries import process_name
-from storage.store.audit import Action
 from storage.store.events import Event, EventKind
 from storage.store.operations import Operation
 from storage.store.protocol import Store
@@ -92,7 +91,7 @@ def test_groups_and_their_urls_come_in_parts(console: FlaskClient, store: Store)
     address = f"{group}&limit=1"
     while address:
         page = text_of(console, address)
-        seen += re.findall(r"/f/\d", page)
+        seen += re.findall(r"(/f/\d)</bdi>", page)
         address = next((each for each in hrefs(page, "/failures/group") if "after=" in each), "")
     assert list(dict.fromkeys(seen)) == ["/f/2", "/f/1", "/f/0"], "newest first"
 
@@ -162,16 +161,6 @@ def test_events_are_listed_and_filtered(console: FlaskClient, store: Store) -> N
     (more,) = (each for each in hrefs(first, "/events?") if "after=" in each)
     assert "worker 1" in text_of(console, more)
     assert "worker 2" not in text_of(console, more)
-
-
-def test_actions_are_listed(console: FlaskClient, store: Store) -> None:
-    assert "Nobody has changed anything" in text_of(console, "/audit")
-    asked = Action(who="password", place="127.0.0.1", action="pause_host", target=HOSTILE)
-    store.audit.begin(asked)
-    page = text_of(console, "/audit")
-    assert "pause_host" in page
-    assert "not ended" in page
-    assert "<script>alert" not in page
 
 
 def test_space_names_the_largest_crawl_first(console: FlaskClient, store: Store) -> None:

@@ -29,7 +29,9 @@ from storage.store.drifts import DriftOutcome
 from storage.store.events import EventKind
 from storage.store.models import LearnReason
 from storage.store.operations import OperationState
+from workers.console.actions import Refusal
 from workers.console.words.words import Language, all_words, language_of, say
+from workers.operations.acting.action import Fact, Note
 from workers.operations.watching.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
@@ -50,13 +52,16 @@ ENUMS: dict[str, type[StrEnum]] = {
     "trouble": TroubleSign,
     "event": EventKind,
     "role": ProcessRole,
-    "operation": OperationState,
     "verdict": VerdictKind,
     "rule": VerdictReason,
     "link_reason": LinkReason,
     "image_reason": ImageReason,
     "body_source": BodySource,
     "warning": WarningKind,
+    "fact": Fact,
+    "note": Note,
+    "refusal": Refusal,
+    "operation_state": OperationState,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 

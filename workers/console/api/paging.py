@@ -20,7 +20,9 @@ LARGEST = (1 << 63) - 1
 """The largest number that a database keeps."""
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
-Cursor = Annotated[str, msgspec.Meta(max_length=MOST_CURSOR_CHARS)]
+Cursor = Annotated[
+    str, msgspec.Meta(max_length=MOST_CURSOR_CHARS, extra_json_schema={"format": "cursor"})
+]
 Name = Annotated[str, msgspec.Meta(max_length=4096)]
 """A name or an address in a query."""
 
@@ -65,6 +67,12 @@ def cursor(of: str, value: int, key: str = "") -> str:
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
+def following(of: str, after: str) -> str | None:
+    """The cursor of a place as the pages of the console write it: ``480~www.example.com``."""
+    value, _, key = after.partition("~")
+    return cursor(of, int(value), key) if after else None
+
+
 def place(text: str, of: str) -> tuple[int, str] | None:
     """Returns value and key of a cursor; None of ``""``.
 
@@ -85,7 +93,7 @@ def place(text: str, of: str) -> tuple[int, str] | None:
     return value, key
 
 
-def before(text: str, of: str) -> int | None:
+def number(text: str, of: str) -> int | None:
     """Returns the number in a cursor of rows that are numbered; None of ``""``."""
     found = place(text, of)
     return found[0] if found else None

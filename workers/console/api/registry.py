@@ -18,7 +18,7 @@ from workers.answers.schema import encode
 from workers.console.api.idempotency import Answer, once
 from workers.console.api.paging import LARGEST, PageOf
 from workers.console.api.problems import of_service_error, refuse
-from workers.console.api.tokens import Scope, Token, Tokens
+from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
 BASE = "/api/v1"
@@ -69,7 +69,7 @@ class Address:
     takes: type | None
     answer: Any
     is_page: bool
-    scope: Scope
+    scope: TokenScope
 
     @property
     def places(self) -> dict[str, type]:
@@ -113,13 +113,13 @@ class Api:
         self._add(
             Address(
                 method="GET", path=path, view=view, takes=query, answer=page_of or answer,
-                is_page=page_of is not None, scope=Scope.READ,
+                is_page=page_of is not None, scope=TokenScope.READ,
             )
         )  # fmt: skip
 
     def post(
         self, path: str, view: View, *, body: type | None = None, answer: Any,
-        scope: Scope = Scope.ACT,
+        scope: TokenScope = TokenScope.ACT,
     ) -> None:  # fmt: skip
         """Adds an action; of requests with one ``Idempotency-Key`` only the first acts.
 
@@ -147,7 +147,7 @@ class Api:
             provide_automatic_options=False,
         )
 
-    def guarded(self, view: Callable[..., Response], scope: Scope) -> Callable[..., Response]:
+    def guarded(self, view: Callable[..., Response], scope: TokenScope) -> Callable[..., Response]:
         """A view of Flask's that is called with the token; errors are problems."""
 
         def answer(**values: Any) -> Response:

@@ -16,7 +16,7 @@ from workers.console.api.resources import (
     pages,
     topics,
 )
-from workers.console.api.tokens import Scope, Token, Tokens
+from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
 RESOURCES = (moments, crawls, hosts, failures, pages, topics, journal)
@@ -45,7 +45,7 @@ def add_api(app: Flask, console: Console, tokens: Tokens | None = None) -> Api:
         return response
 
     app.add_url_rule(
-        DESCRIPTION, "api_description", api.guarded(describe, Scope.READ), methods=["GET"],
+        DESCRIPTION, "api_description", api.guarded(describe, TokenScope.READ), methods=["GET"],
         provide_automatic_options=False,
     )  # fmt: skip
     return api

@@ -5,10 +5,8 @@ A token is shown once, when it is made; its digest is in the data folder. Cookie
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
-import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -17,17 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from storage.console_tokens import Scope, TokenFile, TokenRow
+from storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
 from workers.console.api.problems import refuse
 
 FORM = re.compile(r"cc_([0-9a-f]{8})_([0-9a-f]{40})")
-ID_BYTES, SECRET_BYTES = 4, 20
-"""160 random bits: one SHA-256 is enough, and no number of guesses finds them."""
-
 MOST_REQUESTS, IN_S = 1_200, 60.0
 """Requests of one token in a minute: a program that asks for a list twice a second is far below."""
 
-__all__ = ["Scope", "Token", "Tokens", "new_token"]
+__all__ = ["Token", "TokenScope", "Tokens"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +37,7 @@ class Token:
 
     id: str
     name: str
-    scope: Scope
-
-
-def new_token(
-    file: TokenFile, name: str, scope: Scope, expires_at: datetime | None
-) -> tuple[str, TokenRow]:
-    """Makes a token; returns it, which is kept nowhere, and what is kept of it.
-
-    Args:
-        file: Where its digest is kept.
-        name: What it is for.
-        scope: What it permits.
-        expires_at: When it ends; None: never.
-    """
-    public, secret = secrets.token_hex(ID_BYTES), secrets.token_hex(SECRET_BYTES)
-    row = TokenRow(
-        id=public,
-        name=name,
-        scope=scope,
-        created_at=datetime.now(UTC).replace(microsecond=0),
-        expires_at=expires_at,
-    )
-    file.add(row, _digest(secret))
-    return f"cc_{public}_{secret}", row
+    scope: TokenScope
 
 
 class Tokens:
@@ -99,7 +71,7 @@ class Tokens:
                 self._opened = TokenFile(self._data)
             return self._opened
 
-    def asked(self, header: str, scope: Scope) -> Token:
+    def asked(self, header: str, scope: TokenScope) -> Token:
         """Returns the token of a request.
 
         Args:
@@ -131,7 +103,7 @@ class Tokens:
             return None
         found = self.file.find(public)
         now = self._clock()
-        if found is None or not hmac.compare_digest(found[1], _digest(secret)):
+        if found is None or not hmac.compare_digest(found[1], digest_of(secret)):
             return None
         row = found[0]
         if row.expires_at is not None and row.expires_at.timestamp() <= now:
@@ -157,7 +129,3 @@ class Tokens:
 
     def _refuse(self, detail: str, challenge: str = "Bearer") -> NoReturn:
         refuse(401, detail, {"WWW-Authenticate": challenge})
-
-
-def _digest(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode()).digest()

@@ -1,4 +1,4 @@
-"""Events: what changed before it went wrong, and who did what."""
+"""Events: what changed before it went wrong."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from workers.console.routes import (
     Page,
     Routes,
     asked_limit,
-    asked_place,
+    asked_number,
     render,
 )
-from workers.operations.watching.events import list_actions, list_events
+from workers.operations.watching.journal import list_events
 
 LEVELS = {
     EventKind.DIED: "bad",
@@ -34,7 +34,6 @@ LEVELS = {
 def register(routes: Routes) -> None:
     """Adds the pages."""
     routes.page("/events", show_events)
-    routes.page("/audit", show_audit)
 
 
 def show_events(console: Console) -> Page:
@@ -44,16 +43,8 @@ def show_events(console: Console) -> Page:
     crawl, host = request.args.get("crawl", "").strip(), request.args.get("host", "").strip()
     wanted = {"kind": kind.value if kind else "", "crawl_id": crawl, "host": host.lower()}
     of = {name: value for name, value in wanted.items() if value}
-    place = asked_place()
-    page = list_events(console.backends, of, place[0] if place else None, asked_limit())
+    page = list_events(console.backends, asked_number(), asked_limit(), of)
     return render(
         "events.html", page=page, kind=kind, kinds=list(EventKind), levels=LEVELS, crawl=crawl,
         host_name=host,
     )  # fmt: skip
-
-
-def show_audit(console: Console) -> Page:
-    """The actions of console and API."""
-    place = asked_place()
-    page = list_actions(console.backends, place[0] if place else None, asked_limit())
-    return render("audit.html", page=page)

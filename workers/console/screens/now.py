@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flask import g, request
@@ -65,12 +65,24 @@ def _live(console: Console) -> dict[str, object]:
         "moment": moment,
         "told": told,
         "words": _said(told),
-        "rates": console.backends.meter.read(moment.queue) if moment.queue else {},
+        "rates": _rates(console, moment, day),
         "full_in_s": full_in_s(free, day.step_s) if day else None,
         "counted": dict(zip(("fetched", "stored", "failed"), RATES, strict=True)),
         "alive": _alive(moment),
         "waits": sorted(moment.waits.items(), key=lambda each: -each[1]),
     }
+
+
+def _rates(console: Console, moment: Moment, found: History | None) -> Mapping[str, float]:
+    """Events per second of the last half minute; on the first page, those of the last sample."""
+    if moment.queue is None:
+        return {}
+    rates = console.backends.meter.read(moment.queue)
+    if rates or found is None:
+        return rates
+    newest = {name: [rate for rate in values if rate is not None][-1:] for name, values in
+              found.rates.items()}  # fmt: skip
+    return {name: rate[0] for name, rate in newest.items() if rate}
 
 
 def _alive(moment: Moment) -> dict[str, int]:

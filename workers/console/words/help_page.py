@@ -36,6 +36,10 @@ WORDS: Final = {
         "Which hosts are in trouble? What does a host wait for, until when, who paused it?",
         "哪些主机有问题？主机在等什么、等到何时、谁暂停了它？",
     ),
+    "help.q_pages": (
+        "What became of this address? Why was this text cut or kept?",
+        "这个网址后来怎样了？这段文字为什么被删除或保留？",
+    ),
     "help.q_failures": (
         "What fails, since when, one cause or many, what mends it?",
         "什么失败了，从何时起，一个原因还是多个，怎样解决？",
@@ -55,6 +59,10 @@ WORDS: Final = {
     "help.programs": ("For programs", "供程序使用"),
     "help.healthz": ("200 while the console lives", "控制台存活时返回 200"),
     "help.readyz": ("200 while queue and store answer", "队列与存储有响应时返回 200"),
+    "help.api/v1": (
+        "JSON for programs with a token; described in /api/openapi.json",
+        "供持有令牌的程序使用的 JSON，说明见 /api/openapi.json",
+    ),
     "help.metrics": (
         "counters for Prometheus; with a password, HTTP Basic with any user name",
         "Prometheus 计数器；有密码时用 HTTP Basic，用户名任意",

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from markupsafe import Markup
 
 from workers.console.words import (
+    actions,
     crawls,
     failures,
     frame,
@@ -24,10 +25,25 @@ from workers.console.words import (
     queues,
     space,
     terms,
+    tokens,
     verdicts,
 )
 
-TABLES = (frame, now, crawls, hosts, pages, failures, queues, terms, verdicts, help_page, space)
+TABLES = (
+    frame,
+    now,
+    crawls,
+    hosts,
+    pages,
+    failures,
+    queues,
+    space,
+    actions,
+    tokens,
+    terms,
+    verdicts,
+    help_page,
+)
 """Every file with words."""
 
 Entry = tuple[str, str] | tuple[str, str, str]

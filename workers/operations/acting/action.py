@@ -58,6 +58,7 @@ class Note(StrEnum):
     ALL_CRAWLS = "all_crawls"  # it counts for every crawl that knows the host
     IN_FLIGHT_GO_ON = "in_flight_go_on"  # what is being fetched is finished
     NOT_FETCHED_YET = "not_fetched_yet"  # no crawl runs: the next run fetches
+    NEEDS_CRAWL = "needs_crawl"  # embedded, at rest: its command does it
     NO_WORKER = "no_worker"  # no worker is heard: the operation waits for one
     IN_BACKGROUND = "in_background"  # a worker does it
     WILL_FAIL_AGAIN = "will_fail_again"  # 4xx, robots.txt: what failed is the page's fault

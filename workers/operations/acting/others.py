@@ -38,7 +38,8 @@ def _mark(settings: Settings, asked: Asked, *, is_relevant: bool) -> Done:
     with existing_store(settings) as store:
         find_topic(store, topic)
         page = store.topics.page(topic, page_id(normalize(asked.target)))
-    arguments = {"topic": topic, "url": asked.target, "is_relevant": is_relevant}
+    word = "relevant" if is_relevant else "not-relevant"
+    arguments = {"topic": topic, "url": asked.target, "word": word}
     done = start_operation(settings, "mark", asked, arguments)
     if page is None or page.mark is None or page.mark == is_relevant:
         return done  # a first mark is replaced, never taken off
@@ -67,11 +68,11 @@ def _plan_dead(settings: Settings, asked: Asked) -> Plan:
     finally:
         frontier.close()
     known = [each for each in now.processes if f"{each.name}.".startswith(f"{name}.")]
-    leases = sum(each.leases for each in now.sessions if each.name.startswith(f"{name}."))
+    sessions = [each for each in now.sessions if each.name.startswith(f"{name}.")]
     claims = [each for each in now.claims if each.worker.startswith(f"{name}.")]
-    if not (known or leases or claims):
+    if not (known or sessions or claims):
         raise NotFound(f"no process {name} is known to the queue")
-    facts = {Fact.LEASES: leases, Fact.CLAIMS: len(claims)}
+    facts = {Fact.LEASES: sum(each.leases for each in sessions), Fact.CLAIMS: len(claims)}
     if known:
         facts[Fact.SILENT_S] = int(min(each.silent_s for each in known))
     return Plan(facts=facts, notes=(Note.PROCESS_MAY_LIVE,))

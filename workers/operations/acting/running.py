@@ -7,7 +7,6 @@ slice before it ended.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -44,7 +43,7 @@ COMMANDS = MappingProxyType(
         "try_reclean": "reclean {host} --dry-run",
         "reclean": "reclean {host}",
         "purge": "purge {target}",
-        "mark": "topic mark {topic} {url}",
+        "mark": "topic {topic} --{word} {url}",
     }
 )
 """What does the same at rest."""
@@ -54,7 +53,7 @@ def background_notes(settings: Settings) -> tuple[Note, ...]:
     """What to say of a long action at this moment: that a worker does it, or that none is there."""
     with queue_side(settings, at_rest=False) as side:
         if side.frontier is None:
-            return (Note.NO_WORKER,)
+            return (Note.NEEDS_CRAWL,)
         workers = side.frontier.now().of_role(ProcessRole.WORKER)
     return (Note.IN_BACKGROUND,) if workers else (Note.NO_WORKER,)
 
@@ -111,7 +110,7 @@ def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
     operation = operations.get(seq)
     if operation is None or operation.state.has_ended or not jobs.is_newest(seq, job_id):
         return
-    turn = Turn(context, operation, json.loads(operation.asked), cursor, time.monotonic)
+    turn = Turn(context, operation, json.loads(operation.asked), cursor)
     try:
         is_begun = turn.tell(turn.done, operation.total, operation.detail, cursor)
         is_finished = is_begun and WORK[operation.kind](turn)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Mapping
 from typing import Any
 
 from storage.store.operations import Operation
@@ -31,7 +32,6 @@ class Turn:
         operation: Operation,
         asked: Mapping[str, Any],
         cursor: Mapping[str, Any],
-        clock: Callable[[], float],
     ) -> None:
         """Begins now."""
         self.context = context
@@ -42,8 +42,7 @@ class Turn:
             self.done = 0
         self.is_stopped = False
         self._seq = operation.seq
-        self._clock = clock
-        self._until = clock() + SLICE_S
+        self._until = time.monotonic() + SLICE_S
 
     def tell(self, done: int, total: int, detail: str, cursor: Mapping[str, Any]) -> bool:
         """Stores progress; returns whether to go on now."""
@@ -51,4 +50,4 @@ class Turn:
         self.cursor = dict(cursor)
         operations = self.context.store.operations
         self.is_stopped = not operations.advance(self._seq, done, self.total, detail)
-        return not self.is_stopped and self._clock() < self._until
+        return not self.is_stopped and time.monotonic() < self._until

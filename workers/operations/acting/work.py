@@ -125,7 +125,7 @@ def mark(turn: Turn) -> bool:
         asked["topic"],
         asked["url"],
         tell,
-        is_relevant=asked["is_relevant"],
+        is_relevant=asked["word"] == "relevant",
     )
     turn.tell(turn.done, turn.done, f"version {row.version} of {row.name}", turn.cursor)
     return True

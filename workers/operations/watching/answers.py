@@ -12,9 +12,9 @@ from msgspec import UNSET, json
 from cleaning.errors import NotFound, ServiceError
 from cleaning.records import CleanRecord, HostStats
 from storage.crawl_types import CrawlRow
-from storage.store.overview import Cause, FailureGroup
+from storage.store.overview import Cause
 from workers.answers.crawls import CrawlLine as CrawlAnswer
-from workers.answers.crawls import FailedUrl, FailureCause
+from workers.answers.crawls import FailureCause
 from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
 from workers.answers.moments import UrlHistory
 from workers.answers.stories import StoryLine
@@ -23,7 +23,6 @@ from workers.operations.answering.crawls import crawl_line
 from workers.operations.answering.models import drift_answer, version_fields
 from workers.operations.answering.urls import (
     Describe,
-    failed_url,
     unknown_urls,
     url_traces,
 )
@@ -109,7 +108,7 @@ def model_answer(backends: KeptBackends, host: str, version: int) -> ModelAnswer
 
 
 def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHistory:
-    """What became of a URL; a queue at rest stays at rest, records are not searched for links.
+    """What became of a URL; a queue at rest stays at rest, links are searched for briefly.
 
     Args:
         backends: Queue and store.
@@ -150,14 +149,6 @@ def record_answer(backends: KeptBackends, target: str) -> CleanRecord:
     return record
 
 
-def failed_urls(
-    backends: KeptBackends, crawl: str | None, host: str | None, limit: int
-) -> list[FailedUrl]:
-    """The newest failures of a crawl or host, or of all; at most ``limit``."""
-    with backends.store() as store:
-        return [failed_url(row) for row in store.urls.failures(crawl, host, limit)]
-
-
 def failure_causes(
     backends: KeptBackends, crawl: str | None
 ) -> tuple[list[FailureCause], datetime | None]:
@@ -179,14 +170,6 @@ def cause_answer(cause: Cause, as_of: datetime | None) -> FailureCause:
         newest_at=cause.newest_at,
         as_of=as_of,
     )
-
-
-def failure_groups(
-    backends: KeptBackends, crawl: str | None, host: str | None, limit: int
-) -> tuple[list[FailureGroup], datetime | None]:
-    """Failures by cause of each host, the largest first, and when they were counted."""
-    with backends.store() as store:
-        return store.overview.failure_groups(crawl, host, limit), store.overview.as_of()
 
 
 def topic_answers(backends: KeptBackends) -> list[TopicLine]:

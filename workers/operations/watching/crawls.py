@@ -18,6 +18,9 @@ ROWS_S = 3.0
 EXAMINED_HOSTS = 200
 """Hosts of a crawl whose waits and queues are read: 20 ms."""
 
+WAITS_S = 4.0
+"""How old these waits may be: several who look at a crawl ask once."""
+
 MOST_GROUPS = 20
 
 
@@ -175,8 +178,11 @@ def _line(row: CrawlRow, counts: CrawlCounts | None) -> CrawlLine:
 
 
 def _waits(backends: KeptBackends, crawl: str) -> Waits | None:
-    try:
+    def ask() -> Waits:
         with backends.queue() as frontier:
             return frontier.waits.of_crawl(crawl, EXAMINED_HOSTS)
+
+    try:
+        return backends.remembered(("waits of", crawl), WAITS_S, ask)
     except ServiceError:
         return None

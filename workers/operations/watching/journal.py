@@ -2,44 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from cleaning.errors import NotFound
 from storage.store.audit import Action
 from storage.store.events import Event
 from storage.store.operations import Operation
+from storage.store.protocol import Store
 from workers.operations.watching.kept_backends import KeptBackends
+
+Row = TypeVar("Row", Event, Action, Operation)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalPage(Generic[Row]):
+    """A part of a list.
+
+    Attributes:
+        rows: Newest first.
+        after: Number of the last row, behind which the next part begins; 0 at the end.
+    """
+
+    rows: Sequence[Row]
+    after: int
 
 
 def list_events(
     backends: KeptBackends, before: int | None, limit: int, of: Mapping[str, str]
-) -> list[Event]:
-    """Events.
+) -> JournalPage[Event]:
+    """Returns events; there are none before the first crawl.
 
     Args:
         backends: Queue and store.
-        before: Only events with a smaller number; None: all.
-        limit: At most this many.
+        before: Only events with a smaller number; None: from the newest.
+        limit: At most this many, >= 1.
         of: Only events with these values of ``kind``, ``host`` or ``crawl_id``.
     """
+    return _page(backends, lambda store: store.events.read(before, limit + 1, **of), limit)
+
+
+def list_actions(backends: KeptBackends, before: int | None, limit: int) -> JournalPage[Action]:
+    """Returns actions of console and API; arguments as in ``list_events``."""
+    return _page(backends, lambda store: store.audit.read(before, limit + 1), limit)
+
+
+def list_operations(
+    backends: KeptBackends, before: int | None, limit: int
+) -> JournalPage[Operation]:
+    """Returns long operations; arguments as in ``list_events``."""
+    return _page(backends, lambda store: store.operations.read(before, limit + 1), limit)
+
+
+def find_action(backends: KeptBackends, seq: int) -> Action:
+    """Returns one action.
+
+    Raises:
+        NotFound: It is not kept.
+    """
     with backends.store() as store:
-        return store.events.read(before, limit, **of)
-
-
-def list_actions(backends: KeptBackends, before: int | None, limit: int) -> list[Action]:
-    """Actions of console and API; arguments as in ``list_events``."""
-    with backends.store() as store:
-        return store.audit.read(before, limit)
-
-
-def list_operations(backends: KeptBackends, before: int | None, limit: int) -> list[Operation]:
-    """Long operations; arguments as in ``list_events``."""
-    with backends.store() as store:
-        return store.operations.read(before, limit)
+        found = store.audit.get(seq)
+    if found is None:
+        raise NotFound(f"there is no action {seq} in the audit")
+    return found
 
 
 def find_operation(backends: KeptBackends, seq: int) -> Operation:
-    """One long operation.
+    """Returns one long operation.
 
     Raises:
         NotFound: It is not kept.
@@ -47,5 +77,16 @@ def find_operation(backends: KeptBackends, seq: int) -> Operation:
     with backends.store() as store:
         found = store.operations.get(seq)
     if found is None:
-        raise NotFound(f"no operation has the number {seq}")
+        raise NotFound(f"there is no operation {seq}")
     return found
+
+
+def _page(
+    backends: KeptBackends, read: Callable[[Store], list[Row]], limit: int
+) -> JournalPage[Row]:
+    try:
+        with backends.store() as store:
+            rows = read(store)
+    except NotFound:  # before the first crawl
+        rows = []
+    return JournalPage(rows[:limit], rows[limit - 1].seq if len(rows) > limit else 0)

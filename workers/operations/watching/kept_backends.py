@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cleaning.errors import NotFound, QueueUnavailable, StoreUnavailable
+from cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
 from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
 from workers.operations.watching.meter import Meter
@@ -20,9 +20,27 @@ if TYPE_CHECKING:  # the queue's client is slow to import
 T = TypeVar("T")
 
 MOST_REMEMBERED = 100
-AWAY_S = 2.0
-"""An absent server is not asked again for this long: its client repeats a command for a second,
-and every thread that answers a browser would wait with it."""
+AWAY_S = 5.0
+"""An absent server is not asked again for this long: a client looks for its server for one second
+(queue) or five (store), and every thread that answers a browser would wait with it."""
+
+
+class Outage:
+    """Whether a server was away a moment ago, and why."""
+
+    def __init__(self) -> None:
+        """Was never away."""
+        self._until = 0.0
+        self._why = ""
+
+    def begin(self, error: ServiceError) -> None:
+        """Notes that the server did not answer."""
+        self._why = str(error)
+        self._until = time.monotonic() + AWAY_S
+
+    def why(self) -> str:
+        """Why the server need not be asked; ``""``: it has to be."""
+        return self._why if time.monotonic() < self._until else ""
 
 
 class KeptBackends:
@@ -39,8 +57,7 @@ class KeptBackends:
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
-        self._away_until = 0.0
-        self._why_away = ""
+        self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
 
     @contextmanager
@@ -51,11 +68,17 @@ class KeptBackends:
             NotFound: The data folder holds no crawl.
             StoreUnavailable: The database is away or locked.
         """
-        with self._lock:
-            if self._store is None:
-                self._store = open_store(self.settings.storage)
-            store = self._store
-        yield store
+        if why := self._store_outage.why():
+            raise StoreUnavailable(why)
+        try:
+            with self._lock:
+                if self._store is None:
+                    self._store = open_store(self.settings.storage)
+                store = self._store
+            yield store
+        except StoreUnavailable as error:
+            self._store_outage.begin(error)
+            raise
 
     @contextmanager
     def queue(self) -> Iterator[Frontier]:
@@ -67,13 +90,12 @@ class KeptBackends:
         """
         if has_ended(self.settings.storage):
             raise NotFound(f"no crawl is running on {self.settings.storage.data}")
-        if time.monotonic() < self._away_until:
-            raise QueueUnavailable(self._why_away)
+        if why := self._queue_outage.why():
+            raise QueueUnavailable(why)
         try:
             yield self._opened()
         except QueueUnavailable as error:
-            self._why_away = str(error)
-            self._away_until = time.monotonic() + AWAY_S
+            self._queue_outage.begin(error)
             if self.settings.storage.is_embedded and has_ended(self.settings.storage):
                 raise NotFound(f"no crawl is running on {self.settings.storage.data}") from error
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workers.answers.crawls import CrawlLine
-from workers.console.api.paging import PageOf, Part, cursor, place
+from workers.console.api.paging import PageOf, Part, following, place
 from workers.console.api.registry import Api, Call
 from workers.operations.watching.answers import crawl_answer, crawl_answers
 from workers.operations.watching.crawls import list_crawls
@@ -23,10 +23,9 @@ def get_crawls(call: Call, query: Part) -> PageOf[CrawlLine]:
     The fields that tell what hosts wait for are left out here.
     """
     page = list_crawls(call.console.backends, place(query.after, LIST), query.limit)
-    value, _, name = page.after.partition("~")
     return PageOf(
         items=crawl_answers(call.console.backends, page.crawls),
-        next=cursor(LIST, int(value), name) if page.after else None,
+        next=following(LIST, page.after),
         as_of=page.as_of,
     )
 

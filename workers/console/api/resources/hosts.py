@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from storage.store.overview import HostColumn, HostRow
 from workers.answers.crawls import UrlClass
 from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
-from workers.console.api.paging import Name, PageOf, Part, cursor, place
+from workers.console.api.paging import Name, PageOf, Part, following, place
 from workers.console.api.problems import refuse
 from workers.console.api.registry import Api, Call
 from workers.operations.watching.answers import host_answer, model_answer, model_lines
@@ -53,9 +53,7 @@ def get_hosts(call: Call, query: HostsQuery) -> PageOf[HostRow]:
         page = paused_rows(backends)
     else:
         page = list_hosts(backends, query.sort, after, query.limit)
-    value, _, host = page.after.partition("~")
-    following = cursor(of, int(value), host) if page.after else None
-    return PageOf(items=page.rows, next=following, as_of=page.as_of)
+    return PageOf(items=page.rows, next=following(of, page.after), as_of=page.as_of)
 
 
 def get_host(call: Call, host: str) -> HostAnswer:

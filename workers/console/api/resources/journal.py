@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from storage.store.audit import Action
 from storage.store.events import Event, EventKind
 from storage.store.operations import Operation
-from workers.console.api.paging import Name, PageOf, Part, before, cursor
+from workers.console.api.paging import Name, PageOf, Part, cursor, number
 from workers.console.api.registry import Api, Call
 from workers.operations.watching.journal import (
+    JournalPage,
     find_operation,
     list_actions,
     list_events,
@@ -48,21 +48,21 @@ def get_events(call: Call, query: EventsQuery) -> PageOf[Event]:
     """What happened to crawls, hosts and processes, newest first."""
     asked = {"kind": query.kind or "", "crawl_id": query.crawl, "host": query.host}
     of = {name: str(value) for name, value in asked.items() if value}
-    at = before(query.after, "events")
-    return _page(list_events(call.console.backends, at, query.limit + 1, of), "events", query.limit)
+    at = number(query.after, "events")
+    return _page(list_events(call.console.backends, at, query.limit, of), "events")
 
 
 def get_audit(call: Call, query: Part) -> PageOf[Action]:
     """Who did what by console or API, newest first."""
-    at = before(query.after, "audit")
-    return _page(list_actions(call.console.backends, at, query.limit + 1), "audit", query.limit)
+    at = number(query.after, "audit")
+    return _page(list_actions(call.console.backends, at, query.limit), "audit")
 
 
 def get_operations(call: Call, query: Part) -> PageOf[Operation]:
     """Long actions with their progress, newest first."""
-    at = before(query.after, "operations")
-    found = list_operations(call.console.backends, at, query.limit + 1)
-    return _page(found, "operations", query.limit)
+    at = number(query.after, "operations")
+    found = list_operations(call.console.backends, at, query.limit)
+    return _page(found, "operations")
 
 
 def get_operation(call: Call, seq: int) -> Operation:
@@ -70,6 +70,5 @@ def get_operation(call: Call, seq: int) -> Operation:
     return find_operation(call.console.backends, seq)
 
 
-def _page(rows: Sequence[T], of: str, limit: int) -> PageOf[T]:
-    more = len(rows) > limit
-    return PageOf(items=rows[:limit], next=cursor(of, rows[limit - 1].seq) if more else None)
+def _page(found: JournalPage[T], of: str) -> PageOf[T]:
+    return PageOf(items=found.rows, next=cursor(of, found.after) if found.after else None)

@@ -26,7 +26,12 @@ class UrlQuery:
             six: ``4f1193``.
     """
 
-    url: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_CHARS)]
+    url: Annotated[
+        str,
+        msgspec.Meta(
+            min_length=1, max_length=MOST_CHARS, extra_json_schema={"format": "url-or-page-id"}
+        ),
+    ]
 
 
 def register(api: Api) -> None:
@@ -38,8 +43,8 @@ def register(api: Api) -> None:
 def get_url(call: Call, query: UrlQuery) -> UrlHistory:
     """What became of a URL: every step in every crawl, or why no crawl took it.
 
-    The lines of `why`, in one object. A queue at rest is not started to answer, and records are
-    not searched for links to an unknown URL: `why` does both.
+    The lines of `why`, in one object. A queue at rest is not started to answer, and links to an
+    unknown URL are searched for a moment: `why` takes longer for both.
     """
     return url_history(call.console.backends, query.url, wait_in_words)
 

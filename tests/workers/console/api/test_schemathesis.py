@@ -1,0 +1,69 @@
+"""Requests that schemathesis makes from the description: right ones and wrong ones.
+
+Right ones are accepted, wrong ones are refused by 4xx, no answer is 500, and every answer has the
+status, the media type and the schema that the description names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.core.result import Err
+from schemathesis.schemas import APIOperation, BaseSchema
+
+from tests.kit.api import Program, program
+from workers.console.api.serving import DESCRIPTION
+from workers.console.api.tokens import TokenScope
+
+EXAMPLES = 10
+"""Of each address and kind of request."""
+
+
+@pytest.fixture(scope="module")
+def asking(data: Path) -> Program:
+    return program(data, TokenScope.ADMIN)
+
+
+def operations(asking: Program) -> Iterator[APIOperation[Any, Any, Any, Any]]:
+    """Every address of the API."""
+    schemathesis.openapi.format("cursor", st.just(""))
+    pages = ["http://a.example/1.html", "a.example/none", "http://中文.example/%E4", "4f1193"]
+    schemathesis.openapi.format("url-or-page-id", st.sampled_from(pages))
+    headers = {"Authorization": f"Bearer {asking.token}"}
+    described: BaseSchema = schemathesis.openapi.from_wsgi(
+        DESCRIPTION, asking.client.application, headers=headers
+    )
+    for found in described.get_all_operations():
+        assert not isinstance(found, Err)
+        yield found.ok()
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+def test_every_request_is_answered_as_described(asking: Program, mode: GenerationMode) -> None:
+    count = 0
+    for operation in operations(asking):
+        if mode is GenerationMode.NEGATIVE and not (operation.query or operation.path_parameters):
+            continue  # no request to it can be wrong
+
+        @given(case=operation.as_strategy(generation_mode=mode))
+        @settings(
+            max_examples=EXAMPLES,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        )
+        def ask(case: Case[Any]) -> None:
+            nonlocal count
+            count += 1
+            case.call_and_validate(headers={"Authorization": f"Bearer {asking.token}"})
+
+        ask()
+    assert count > EXAMPLES

@@ -1,0 +1,145 @@
+"""What a console with ``--allow-actions`` does: each confirmed action once, one at a time.
+
+The form of a confirm page has a token that is bound to its session, the action, the target, and the
+numbers that the page shows. The data folder keeps which tokens have served, and for which row of
+the audit (``storage/console_file.py``), so a form that is sent again shows the first result, also
+after a crash of the console.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from storage.console_file import ConsoleFile
+from workers.config import Settings
+from workers.console.access import Access
+from workers.operations.acting.action import Action, Asked
+from workers.operations.acting.performing import Caller, perform
+
+FORM_S = 3600
+"""A confirm page serves for so long: its numbers are old afterwards."""
+KEPT_S = 2 * FORM_S
+TURN_S = 20.0
+"""How long an action waits for the one before it."""
+
+
+class Refusal(StrEnum):
+    """Why a form did nothing."""
+
+    FORGED = "forged"  # the token is not of this form and session
+    OLD = "old"  # the page is older than ``FORM_S``
+    MISTYPED = "mistyped"  # the name of what is deleted was not typed
+    BUSY = "busy"  # the action before it is still at work
+    LOST = "lost"  # the console died before the action began
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A confirmed form.
+
+    Attributes:
+        session: The session that sends it.
+        asked: What it asks for, with what was typed.
+        expected: What its page said would happen.
+        at: When its page was made, seconds since 1970.
+        token: Its token.
+        typed: The name that was typed; ``""``: none.
+    """
+
+    session: str
+    asked: Asked
+    expected: str
+    at: int
+    token: str
+    typed: str = ""
+
+
+class Actions:
+    """The actions of one console."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        access: Access,
+        file: ConsoleFile,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Has done nothing.
+
+        Args:
+            settings: Where store and queue are.
+            access: Makes and knows tokens.
+            file: Keeps which have served.
+            clock: Seconds since 1970.
+        """
+        self._settings = settings
+        self._access = access
+        self._file = file
+        self._clock = clock
+        self._turn = threading.Lock()
+        self._at_work: set[int] = set()
+
+    def is_at_work(self, seq: int) -> bool:
+        """Whether an action without an end is being done; otherwise its process has died."""
+        return seq in self._at_work
+
+    def new_form(self, session: str, action: Action, asked: Asked, expected: str) -> Form:
+        """The form of a confirm page."""
+        at = int(self._clock())
+        token = self._access.form_token(session, _bound(action, asked, expected, at))
+        return Form(session=session, asked=asked, expected=expected, at=at, token=token)
+
+    def do(self, action: Action, form: Form, caller: Caller) -> int | Refusal:
+        """Does an action, once a form; returns the number of its row of the audit.
+
+        Raises:
+            ServiceError: The store is away.
+        """
+        bound = _bound(action, form.asked, form.expected, form.at)
+        if not self._access.is_form_token(form.token, form.session, bound):
+            return Refusal.FORGED
+        with self._in_turn() as is_mine:
+            if not is_mine:
+                return Refusal.BUSY
+            now = int(self._clock())
+            if not 0 <= now - form.at <= FORM_S:
+                return Refusal.OLD
+            before = self._file.spend(form.token, now, KEPT_S)
+            if before is not None:
+                return before or Refusal.LOST
+            return self._perform(action, form, caller)
+
+    def _perform(self, action: Action, form: Form, caller: Caller) -> int:
+        begun: list[int] = []
+
+        def note(seq: int) -> None:
+            begun.append(seq)
+            self._at_work.add(seq)
+            self._file.note_action(form.token, seq)
+
+        try:
+            return perform(self._settings, action, form.asked, caller, form.expected, note)
+        finally:
+            self._at_work.difference_update(begun)
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[bool]:
+        """Whether the turn came: at rest an action starts the queue for itself."""
+        is_mine = self._turn.acquire(timeout=TURN_S)
+        try:
+            yield is_mine
+        finally:
+            if is_mine:
+                self._turn.release()
+
+
+def _bound(action: Action, asked: Asked, expected: str, at: int) -> str:
+    """What a token is bound to; what a person types or chooses on the page is not."""
+    values: Mapping[str, str] = {name: asked.values.get(name, "") for name in action.values}
+    return json.dumps(["action", action.name, asked.target, values, expected, at])

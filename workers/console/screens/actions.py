@@ -1,0 +1,171 @@
+"""An action: the page that says what it would do, the form that does it, and what it led to."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from flask import abort, g, request, url_for
+
+from cleaning.records import UrlKind
+from workers.console.actions import Form, Refusal
+from workers.console.routes import Console, Page, Routes, render, see
+from workers.operations.acting.action import (
+    Action,
+    Asked,
+    Fact,
+    Note,
+    Safety,
+    Subject,
+    read_written,
+    told,
+    untold,
+)
+from workers.operations.acting.actions import ACTIONS
+from workers.operations.acting.performing import (
+    ERROR,
+    REFUSED,
+    Caller,
+    keep_refusal,
+    plan_of,
+)
+
+MOST_TARGET_CHARS = 2_000
+STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
+"""Of the page of a refusal; the others show the confirm page again."""
+FIRST = {"retry_failed": "retry_some", "reclean_host": "try_reclean"}
+"""What should be tried before an action."""
+LEVELS = {"done": "ok", "error": "bad", "refused": "warn", "unknown": "bad", "at_work": "info"}
+VIEWS = {Subject.HOST: ("show_host", "host"), Subject.CRAWL: ("show_crawl", "crawl")}
+"""The screens of targets: view, and name of its argument."""
+
+
+def register(routes: Routes) -> None:
+    """Adds the pages."""
+    routes.page("/actions/<name>", confirm_action)
+    routes.checked_action("/actions/<name>", do_action)
+
+
+def confirm_action(console: Console, name: str) -> Page:
+    """What an action would do, in numbers of this moment."""
+    if console.actions is None:
+        return render("read_only.html"), 403
+    return _confirm(console, _known(name), _asked(console, request.args.to_dict()))
+
+
+def _known(name: str) -> Action:
+    action = ACTIONS.get(name)
+    if action is None:
+        abort(404)
+    return action
+
+
+def _asked(console: Console, given: dict[str, str]) -> Asked:
+    """The target and the values of a query or a form."""
+    values = {
+        key: text[:MOST_TARGET_CHARS]
+        for key, text in given.items()
+        if key not in ("target", "token", "expected", "at", "typed")
+    }
+    who = console.access.name_of(g.session)
+    return Asked(target=given.get("target", "")[:MOST_TARGET_CHARS], values=values, who=who)
+
+
+def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") -> Page:
+    if console.actions is None:
+        return render("read_only.html"), 403
+    values = {name: asked.values.get(name, "") for name in action.values}
+    if "until" in values and not values["until"]:
+        values["until"] = str(time.time_ns() // 1000)
+    asked = Asked(target=asked.target, values=values, who=asked.who)
+    plan = plan_of(console.settings, action, asked)
+    form = console.actions.new_form(g.session, action, asked, told(plan.facts, plan.notes))
+    page = render(
+        "action_confirm.html",
+        action=action,
+        first=FIRST.get(action.name, ""),
+        form=form,
+        is_typed=action.safety is Safety.TYPED,
+        kinds=list(UrlKind),
+        plan=plan,
+        refusal=refusal,
+        back=_screen_of(action, asked.target),
+    )
+    return (page, 422) if refusal else page
+
+
+def do_action(console: Console, name: str) -> Page:
+    """Does an action, and leads to its row of the audit."""
+    asked = _asked(console, request.form.to_dict())
+    caller = Caller(who=asked.who, place=request.remote_addr or "")
+    if console.actions is None:
+        keep_refusal(console.settings, name, asked, caller)
+        return render("read_only.html"), 403
+    action = _known(name)
+    form = Form(
+        session=g.session,
+        asked=asked,
+        expected=request.form.get("expected", ""),
+        at=request.form.get("at", 0, type=int),
+        token=request.form.get("token", ""),
+        typed=request.form.get("typed", ""),
+    )
+    if action.safety is Safety.TYPED and form.typed.strip() != asked.target:
+        return _confirm(console, action, asked, Refusal.MISTYPED)
+    done = console.actions.do(action, form, caller)
+    if done is Refusal.OLD:
+        return _confirm(console, action, asked, done)
+    if isinstance(done, Refusal):
+        return render("action_refused.html", refusal=done.value), STATUS[done]
+    return see(url_for("show_action", seq=done))
+
+
+def values_of_row(console: Console, row: object) -> dict[str, object]:
+    """What the template ``audit_row.html`` shows of a row of the audit."""
+    seq, did = getattr(row, "seq", 0), getattr(row, "did", None)
+    is_at_work = console.actions is not None and console.actions.is_at_work(seq)
+    facts, notes, text = untold(did or "")
+    outcome = "at_work" if is_at_work else "unknown"
+    if did is not None:
+        outcome = "error" if did.startswith(ERROR) else "refused" if did == REFUSED else "done"
+    return {
+        "known": ACTIONS,
+        "levels": LEVELS,
+        "row": row,
+        "asked": _told_before(getattr(row, "asked", "")),
+        "facts": facts,
+        "notes": notes,
+        "outcome": outcome,
+        "text": text.removeprefix(ERROR) if outcome == "error" else "",
+    }
+
+
+def _told_before(asked: str) -> tuple[str, dict[Fact, int], list[Note]]:
+    """The (values, facts, notes) of what was asked for."""
+    first, _, rest = asked.partition("; ")
+    if "=" not in first:
+        first, rest = "", asked
+    facts, notes, _ = untold(rest)
+    return first, facts, notes
+
+
+def undo_of(text: str) -> tuple[str, str, dict[str, str]] | None:
+    """The (action, target, values) that takes an action back; None: nothing does."""
+    if not text:
+        return None
+    name, target, values = read_written(text)
+    return (name, target, values) if name in ACTIONS else None
+
+
+def _screen_of(action: Action, target: str) -> str:
+    """The address of the screen about a target; ``""``: there is none."""
+    if action.subject not in VIEWS:
+        return ""
+    view, argument = VIEWS[action.subject]
+    values: dict[str, Any] = {argument: target}
+    return url_for(view, **values) if target else ""
+
+
+def screen_of(name: str, target: str) -> str:
+    """The address of the screen about the target of an action by name."""
+    return _screen_of(ACTIONS[name], target) if name in ACTIONS else ""

@@ -1,0 +1,96 @@
+"""Makes, lists and revokes tokens of the console's API."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cleaning.errors import ConfigError, NotFound
+from storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
+from workers.answers.tokens import NewToken, TokenLine
+
+ID_BYTES, SECRET_BYTES = 4, 20
+"""160 random bits: one SHA-256 is enough, and no number of guesses finds them."""
+
+MOST_DAYS, MOST_NAME_CHARS = 36_500, 100
+
+
+def make_token(data: Path, name: str, scope: TokenScope, days: int | None) -> NewToken:
+    """Makes a token and returns it; nothing keeps its secret.
+
+    Args:
+        data: The data folder of the console.
+        name: What it is for.
+        scope: What it permits.
+        days: How long it counts; None: until it is revoked.
+
+    Raises:
+        ConfigError: The name is empty or too long, or the days are out of range.
+        StoreUnavailable: The folder cannot be written.
+    """
+    if not 0 < len(name) <= MOST_NAME_CHARS or not name.isprintable():
+        raise ConfigError(f"the name of a token has 1 to {MOST_NAME_CHARS} printable characters")
+    if days is not None and not 0 < days <= MOST_DAYS:
+        raise ConfigError(f"--days {days}: a token counts for 1 to {MOST_DAYS} days")
+    now = datetime.now(UTC).replace(microsecond=0)
+    public, secret = secrets.token_hex(ID_BYTES), secrets.token_hex(SECRET_BYTES)
+    row = TokenRow(
+        id=public,
+        name=name,
+        scope=scope,
+        created_at=now,
+        expires_at=None if days is None else now + timedelta(days=days),
+    )
+    with closing(TokenFile(data)) as file:
+        file.add(row, digest_of(secret))
+    line = token_line(row)
+    return NewToken(
+        id=line.id,
+        name=line.name,
+        scope=line.scope,
+        created_at=line.created_at,
+        expires_at=line.expires_at,
+        used_at=None,
+        token=f"cc_{public}_{secret}",
+    )
+
+
+def list_tokens(data: Path) -> list[TokenLine]:
+    """Returns every token, newest first; those that have expired are among them."""
+    if not TokenFile.is_there(data):
+        return []
+    with closing(TokenFile(data)) as file:
+        return [token_line(row) for row in file.tokens()]
+
+
+def revoke_token(data: Path, token: str) -> TokenLine:
+    """Deletes a token; the next request with it is refused. Returns what it was.
+
+    Args:
+        data: The data folder of the console.
+        token: Its id, or the whole token.
+
+    Raises:
+        NotFound: There is none.
+    """
+    name = token.split("_")[1] if token.startswith("cc_") else token
+    if TokenFile.is_there(data):
+        with closing(TokenFile(data)) as file:
+            found = file.find(name)
+            if found and file.revoke(name):
+                return token_line(found[0])
+    raise NotFound(f"no token has the id {name}; `tokens` lists them")
+
+
+def token_line(row: TokenRow) -> TokenLine:
+    """A token as an answer."""
+    return TokenLine(
+        id=row.id,
+        name=row.name,
+        scope=row.scope,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        used_at=row.used_at,
+    )
