@@ -201,6 +201,8 @@ _TABLES = (
         PRIMARY KEY (page_id, crawl_id)
     )""",
     "CREATE INDEX raw_of_segment ON raw (segment)",
+    # Sums of what crawls take read this index alone.
+    "CREATE INDEX raw_of_crawl ON raw (crawl_id, host, length)",
     "CREATE INDEX raw_of_site ON raw (host, page_id, crawl_id)",
     """CREATE TABLE hosts (
         crawl_id TEXT NOT NULL,

@@ -36,6 +36,7 @@ PAGES = (
     "/tokens",
     f"/events?kind=crawl&crawl={DONE}",
     "/audit",
+    "/space",
     "/preferences",
     "/help",
     "/no-such-page",

@@ -35,6 +35,7 @@ from workers.console.screens import (
     now,
     pages,
     queues,
+    space,
     tokens,
     traps,
 )
@@ -49,6 +50,7 @@ SCREENS = (
     queues,
     traps,
     events,
+    space,
     actions,
     audit,
     tokens,
@@ -66,6 +68,7 @@ NAVIGATION: Final = (
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
     ("events", "show_events", "e"),
+    ("space", "show_space", "d"),
     ("help", "show_help", "?"),
 )
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""

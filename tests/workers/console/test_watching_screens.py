@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,15 @@ def test_events_are_listed_and_filtered(console: FlaskClient, store: Store) -> N
     (more,) = (each for each in hrefs(first, "/events?") if "after=" in each)
     assert "worker 1" in text_of(console, more)
     assert "worker 2" not in text_of(console, more)
+
+
+def test_space_names_the_largest_crawl_first(console: FlaskClient, store: Store) -> None:
+    pages = [replace(make_outcome(f"/t/{n}", crawl_id="other"), keep_raw=True) for n in range(5)]
+    store.save([*pages, make_outcome("/t/1", crawl_id="c")])
+    page = text_of(console, "/space")
+    assert 0 < page.index(">other<") < page.index(">c<")
+    assert "Archived responses" in page
+
+
+def test_space_without_a_crawl_is_a_page(tmp_path: Path) -> None:
+    assert "Nothing here" in text_of(open_console(tmp_path / "data"), "/space")

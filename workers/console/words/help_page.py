@@ -52,6 +52,10 @@ WORDS: Final = {
         "What changed before it went wrong? Who did what?",
         "出问题之前发生了什么变化？谁做了什么？",
     ),
+    "help.q_space": (
+        "What takes the room, and how much is left?",
+        "什么占用了空间，还剩多少？",
+    ),
     "help.programs": ("For programs", "供程序使用"),
     "help.healthz": ("200 while the console lives", "控制台存活时返回 200"),
     "help.readyz": ("200 while queue and store answer", "队列与存储有响应时返回 200"),

@@ -1,0 +1,22 @@
+"""Words of the screen of space."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final = {
+    "space.title": ("Space", "存储空间"),
+    "space.free": ("Free on the disk", "磁盘剩余"),
+    "space.used": ("The data folder takes", "数据目录占用"),
+    "space.of_quota": ("of a quota of {most}", "配额 {most}"),
+    "space.folder": ("The data folder", "数据目录"),
+    "space.in_mib": ("Sizes in MiB", "大小（MiB）"),
+    "space.crawls": ("Crawls, the largest first", "任务，最大的在前"),
+    "space.responses": ("Responses", "响应数"),
+    "space.raw": ("Archived responses", "存档的响应"),
+    "space.records": ("Clean records", "清洗后的记录"),
+    "space.store": ("store", "存储文件"),
+    "space.queue": ("queue", "队列"),
+    "space.logs": ("logs", "日志"),
+    "space.other": ("other", "其他"),
+}

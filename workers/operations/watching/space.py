@@ -1,0 +1,124 @@
+"""What takes the room: folders of the data folder, and crawls by what is stored of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cleaning.errors import NotFound, ServiceError
+from storage.store.space import Space, SpaceKind
+from workers.operations.watching.kept_backends import KeptBackends
+from workers.processes.fleet import size_of
+
+SPACE_S = 60.0
+"""How old the figures may be: a million responses take 0.1 s to add up."""
+
+FOLDERS = ("raw", "queue", "logs")
+"""Folders of a data folder; the rest is the store's file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of the data folder.
+
+    Attributes:
+        name: ``raw``, ``queue``, ``logs``, ``store`` or ``other``.
+        used_bytes: Its size on disk.
+    """
+
+    name: str
+    used_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlSpace:
+    """What one crawl takes.
+
+    Attributes:
+        crawl_id: The crawl.
+        raw: Its archived responses; None without any.
+        records: Its records; None without any.
+    """
+
+    crawl_id: str
+    raw: Space | None
+    records: Space | None
+
+    @property
+    def stored_bytes(self) -> int:
+        """Packed size of both."""
+        return sum(each.stored_bytes for each in (self.raw, self.records) if each)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What takes the room.
+
+    Attributes:
+        parts: Parts of the data folder; empty with servers.
+        free_bytes: Free on its disk; None with servers.
+        total_bytes: Size of that disk; None with servers.
+        quota_bytes: Most that the data folder may take; 0: no limit.
+        crawls: The largest first.
+        why_no_store: Why the store cannot be read; ``""``: it can, or has no crawl yet.
+    """
+
+    parts: Sequence[Part]
+    free_bytes: int | None
+    total_bytes: int | None
+    quota_bytes: int
+    crawls: Sequence[CrawlSpace]
+    why_no_store: str
+
+
+def room_of(backends: KeptBackends) -> Room:
+    """Returns what takes the room; figures are at most a minute old."""
+    storage = backends.settings.storage
+    parts: Sequence[Part] = ()
+    free = total = None
+    if storage.is_embedded and storage.data.exists():
+        usage = shutil.disk_usage(storage.data)
+        free, total = usage.free, usage.total
+        parts = backends.remembered(("folders",), SPACE_S, lambda: _parts(storage.data))
+    crawls: Sequence[CrawlSpace] = ()
+    why_no_store = ""
+    try:
+        crawls = backends.remembered(("space",), SPACE_S, lambda: _crawls(backends))
+    except NotFound:
+        pass
+    except ServiceError as error:
+        why_no_store = str(error)
+    return Room(
+        parts=parts,
+        free_bytes=free,
+        total_bytes=total,
+        quota_bytes=storage.disk_quota_bytes,
+        crawls=crawls,
+        why_no_store=why_no_store,
+    )
+
+
+def _parts(data: Path) -> list[Part]:
+    sizes = {name: size_of(data / name) for name in FOLDERS}
+    sizes["store"] = sum(
+        each.stat().st_blocks * 512 for each in data.glob("records.sqlite*") if each.is_file()
+    )
+    sizes["other"] = max(0, size_of(data) - sum(sizes.values()))
+    ordered = sorted(sizes.items(), key=lambda each: -each[1])
+    return [Part(name=name, used_bytes=size) for name, size in ordered]
+
+
+def _crawls(backends: KeptBackends) -> list[CrawlSpace]:
+    with backends.store() as store:
+        found = {(each.crawl_id, each.kind): each for each in store.space()}
+    crawls = [
+        CrawlSpace(
+            crawl_id=crawl,
+            raw=found.get((crawl, SpaceKind.RAW)),
+            records=found.get((crawl, SpaceKind.RECORDS)),
+        )
+        for crawl in {crawl for crawl, _ in found}
+    ]
+    return sorted(crawls, key=lambda each: (-each.stored_bytes, each.crawl_id))
