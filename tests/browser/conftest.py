@@ -69,9 +69,9 @@ class Visit:
     asked: list[str]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """The browser."""
+    """The browser; while it is open, no other test of this process can run an event loop."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         require("no chromium is installed: apt-get install chromium")
@@ -97,7 +97,7 @@ def site() -> dict[str, object]:
     return pages
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A console without a password."""
     base = tmp_path_factory.mktemp("browser")

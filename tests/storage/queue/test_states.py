@@ -336,7 +336,7 @@ def test_no_order_of_events_loses_or_doubles_a_url(
         run_state_machine_as_test(
             cast(Any, lambda: QueueMachine(frontier, spiders, client)),
             settings=settings(
-                max_examples=60,
+                max_examples=30,
                 stateful_step_count=40,
                 deadline=None,
                 database=None,

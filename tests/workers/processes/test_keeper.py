@@ -123,7 +123,7 @@ def test_a_month_of_rounds_leaves_nothing_in_memory(
     visited = 0
     for day in range(30):
         open_crawl(context, f"d{day}")
-        for _ in range(3):
+        for _ in range(2):
             keeper.round()
         due = context.store.revisits.due("c1", clock)
         visited += len(due)

@@ -40,6 +40,7 @@ TABLES = (
     tokens,
     terms,
     verdicts,
+    actions,
     help_page,
 )
 """Every file with words."""
