@@ -40,7 +40,6 @@ TABLES = (
     tokens,
     terms,
     verdicts,
-    actions,
     help_page,
 )
 """Every file with words."""
