@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from datetime import UTC, datetime
 
 from cleaning import CleanRecord, RawPage, SiteModel, clean, learn_site
 from cleaning.document.reader import parse
+from cleaning.document.silent_html import silent_html
 from cleaning.errors import ServiceError
+from cleaning.why.verdicts import explain
 from tests.kit.timing import timed
 
 URL = "http://www.a.example/news/1.html"
 FETCHED_AT = datetime(2026, 3, 9, tzinfo=UTC)
 FIXED_S = 0.05
 S_PER_CHAR = 10e-6  # a page of text costs 0.1 of it, one of nothing but tags half
+_NAMES_SOURCES = re.compile(
+    r"<(?:script|link|meta|iframe)\b|<[a-z][\w-]*(?: [\w-]+=\"[^\"]*\")* (?:src|href|on\w+)="
+)
 _OTHER = RawPage.from_bytes(
     "http://www.a.example/2", "<title>题</title><p>别的正文。<a href=/x>链接</a>".encode()
 )
@@ -44,7 +51,21 @@ def check_page(body: bytes, content_type: str | None = None) -> CleanRecord | No
     assert SiteModel.from_json(model.to_json()) == model
     with_model = clean(page, model)
     assert bool(with_model.body) >= bool(record.body), "the model lost the body"
+    _check_verdicts(page, record, None)
+    _check_verdicts(page, with_model, model)
     return record
+
+
+def _check_verdicts(page: RawPage, record: CleanRecord, model: SiteModel | None) -> None:
+    again, found = explain(page, model)
+    assert again == record, "asking for reasons changed the record"
+    shown = [each for each in found if each.block >= 0]
+    body = "".join("".join(each.text.split()) for each in shown if each.in_body)
+    assert body == "".join(record.body.split()), "the kept texts are not the body"
+    visible = Counter("".join(parse(page.html).text().split()))
+    assert Counter("".join("".join(each.text.split()) for each in shown)) == visible
+    silent = silent_html(page.html).lower()
+    assert not _NAMES_SOURCES.search(silent), "the silent page has an address or a script"
 
 
 def _check_record(page: RawPage, record: CleanRecord) -> None:

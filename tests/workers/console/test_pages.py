@@ -23,6 +23,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     body = f"{TEXT}</p><div class=share>分享到微博</div>{HOSTILE}<p>{TEXT[:40]}"
     links = {"/b.html": HOSTILE.replace("<", "&lt;")}
     pages = {"/": html("秋雨", body, links=links), "/b.html": html("second", f"b{TEXT}")}
+    pages["/robots.txt"] = "User-agent: *\nDisallow:\n"
     with Web(base / "web", pages) as web:
         run_crawl(base / "data", web.url("/"))
         return base / "data", web.url("/")
@@ -79,6 +80,14 @@ def test_pages_that_are_not_there(crawl: tuple[Path, str]) -> None:
     for path in ("/pages/{}", "/pages/{}/again", "/raw/{}"):
         assert client.get(path.format("0" * 32)).status_code == 404
         assert client.get(path.format("nothing")).status_code == 404
+
+
+def test_every_row_of_the_store_has_a_page(crawl: tuple[Path, str]) -> None:
+    data, url = crawl
+    client = open_console(data)
+    for path in ("robots.txt", "b.html", "favicon.ico"):
+        answer = client.get("/pages", query_string={"url": url + path}, follow_redirects=True)
+        assert answer.status_code == 200, path
 
 
 def test_the_answer_is_silent_and_only_for_a_frame(crawl: tuple[Path, str]) -> None:

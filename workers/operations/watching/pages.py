@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cleaning.document.silent_html import Mark, silent_html
-from cleaning.errors import ConfigError, NotFound
+from cleaning.errors import ConfigError, NotFound, PageError
 from cleaning.records import CleanRecord
 from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
@@ -123,7 +123,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         judged, why_not = None, ""
         try:
             judged = judge_page(store, page_id, crawl or None)
-        except (NotFound, ConfigError) as error:
+        except (NotFound, ConfigError, PageError) as error:
             why_not = str(error)
         record = judged.record if judged else store.records.get(page_id, crawl or None)
         return PageDetails(
