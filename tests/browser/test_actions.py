@@ -26,6 +26,25 @@ def paused(world: World) -> list[str]:
     return [each.why for each in list_pauses(settings_of(world.data))]
 
 
+def test_failures_are_retried_in_the_background(chromium: Browser, acting: World) -> None:
+    """The first test: a `run` ends when all URLs that wait are those of paused hosts."""
+    with visiting(chromium) as visit:
+        page = visit.page
+        page.goto(
+            f"{acting.url}/failures/group?crawl={DONE}&host={acting.host}"
+            "&cause=http_status&status=404"
+        )
+        page.get_by_role("link", name="Retry all").click()
+        expect(page.get_by_text("Most of these failures come again")).to_be_visible()
+        expect(page.get_by_role("link", name="Retry 20 first")).to_be_visible()
+        page.get_by_role("button", name="Confirm").click()
+        page.wait_for_url(re.compile(r"/audit/\d+$"))
+        expect(page.locator("main")).to_contain_text("A worker does it in the background")
+        page.locator('a[href^="/operations/"]').first.click()
+        expect(page.locator("#progress .badge")).to_have_text("done")
+        assert_calm(visit, acting)
+
+
 def test_a_host_is_paused_by_the_keyboard_and_the_result_leads_back(
     chromium: Browser, acting: World
 ) -> None:
@@ -74,23 +93,6 @@ def test_what_is_deleted_is_typed(chromium: Browser, acting: World) -> None:
         expect(page.get_by_role("alert")).to_have_text("That is not the name.")
         page.goto(f"{acting.url}/crawls/{DONE}")
         expect(page.get_by_role("heading", name=DONE, exact=True)).to_be_visible()
-
-
-def test_failures_are_retried_in_the_background(chromium: Browser, acting: World) -> None:
-    with visiting(chromium) as visit:
-        page = visit.page
-        page.goto(
-            f"{acting.url}/failures/group?crawl={DONE}&host={acting.host}"
-            "&cause=http_status&status=404"
-        )
-        page.get_by_role("link", name="Retry all").click()
-        expect(page.get_by_text("Most of these failures come again")).to_be_visible()
-        expect(page.get_by_role("link", name="Retry 20 first")).to_be_visible()
-        page.get_by_role("button", name="Confirm").click()
-        page.wait_for_url(re.compile(r"/audit/\d+$"))
-        page.locator('a[href^="/operations/"]').first.click()
-        expect(page.locator("#progress .badge")).to_have_text("done")
-        assert_calm(visit, acting)
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", PHONE)])

@@ -47,6 +47,8 @@ COMMANDS = MappingProxyType(
     }
 )
 """What does the same at rest."""
+FLAGS = ("host", "reason")
+"""Arguments of a retry that are flags of its command."""
 
 
 def background_notes(settings: Settings) -> tuple[Note, ...]:
@@ -76,7 +78,8 @@ def start_operation(
     try:
         frontier = join_queue(settings.storage)
     except NotFound:
-        command = COMMANDS[kind].format(**arguments)
+        flags = [f" --{name} {text}" for name in FLAGS if (text := arguments.get(name))]
+        command = COMMANDS[kind].format(**arguments) + ("".join(flags) if kind == "retry" else "")
         data = settings.storage.data
         raise NotFound(NO_CRAWL.format(data=data, command=command)) from None
     try:
