@@ -105,7 +105,7 @@ def test_hostile_texts_are_shown_and_do_nothing(chromium: Browser, world: World)
             assert_calm(visit, world)
         visit.page.goto(f"{world.url}/hosts?q=%3Cscript%3Ewindow.pwned=1%3C/script%3E%E2%80%AE")
         assert_calm(visit, world)
-        assert visit.page.locator("input[name=q]").input_value().endswith("[U+202E]")
+        assert visit.page.locator(".filters input[name=q]").input_value().endswith("[U+202E]")
         missing = visit.page.goto(f"{world.url}/hosts/%E2%80%AE%3Cscript%3E")
         assert missing is not None
         assert missing.status == 404
@@ -150,7 +150,7 @@ def test_keys_go_everywhere(chromium: Browser, world: World) -> None:
         page.keyboard.press("/")
         assert page.evaluate("() => document.activeElement.name") == "q"
         page.keyboard.type("gc")  # while somebody types, keys are letters
-        assert page.locator("input[name=q]").input_value() == "gc"
+        assert page.locator(".search input").input_value() == "gc"
         page.goto(f"{world.url}/crawls")
         page.keyboard.press("j")
         page.keyboard.press("j")
@@ -176,7 +176,7 @@ def test_everything_works_without_scripts(chromium: Browser, world: World) -> No
         page.goto(f"{world.url}/")
         page.click("noscript a")
         page.click("nav >> text=Hosts")
-        page.fill("input[name=q]", world.host)
+        page.fill(".filters input[name=q]", world.host)
         page.click("text=Find")
         page.click(f"main >> text={world.host}")
         assert page.inner_text("h1") == world.host

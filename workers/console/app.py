@@ -35,6 +35,7 @@ from workers.console.screens import (
     now,
     pages,
     queues,
+    search,
     tokens,
     traps,
 )
@@ -55,6 +56,7 @@ SCREENS = (
     help_page,
     login,
     health,
+    search,
 )
 """Every module with addresses."""
 
