@@ -50,6 +50,8 @@ if TYPE_CHECKING:
         Via,
     )
     from cleaning.site import learn_site
+    from cleaning.verdict import Verdict, VerdictKind, VerdictReason
+    from cleaning.why.verdicts import verdicts
     from crawlclean.data import DataFolder, open_data
     from crawlclean.one_page import clean_html
 
@@ -80,12 +82,16 @@ __all__ = [
     "SiteModel",
     "StorageError",
     "UrlKind",
+    "Verdict",
+    "VerdictKind",
+    "VerdictReason",
     "Via",
     "WarningKind",
     "clean",
     "clean_html",
     "learn_site",
     "open_data",
+    "verdicts",
 ]
 
 _MODULE_OF = {

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from cleaning import CleanRecord, ConfigError, RawPage, SiteModel, clean, learn_site
 from cleaning.document.reader import parse
+from cleaning.features.trail import Trail
+from cleaning.page import read
 from cleaning.verdict import Verdict, VerdictKind, VerdictReason
 from cleaning.why.verdicts import explain, verdicts
 
@@ -45,10 +47,23 @@ def check(given: RawPage, model: SiteModel | None = None) -> tuple[CleanRecord, 
     assert Counter(flat("".join(each.text for each in shown))) == Counter(flat(tree.text()))
     lines = [line for each in shown for line in range(each.line, each.line + each.lines)]
     assert sorted(set(lines)) == list(range(len(tree.line_starts)))
+    if model is None:
+        assert_every_cut_is_noted(given, shown)
     for each in shown:
         assert each.block == tree.line_blocks[each.line]
         assert each.is_kept or not (each.in_body or each.post >= 0)
     return record, shown
+
+
+def assert_every_cut_is_noted(given: RawPage, shown: list[Verdict]) -> None:
+    """A text of the container that no rule noted would count as outside of it."""
+    trail = Trail()
+    tree = read(given, trail=trail).document.tree
+    container = trail.chosen.container if trail.chosen else -1
+    outside = [each for each in shown if each.reason is VerdictReason.OUTSIDE_CONTAINER]
+    assert container >= 0 or not outside
+    for each in outside:
+        assert not container <= each.block < tree.block_ends[container], each
 
 
 def reasons(html: str, url: str = URL) -> dict[str, tuple[VerdictKind, VerdictReason]]:

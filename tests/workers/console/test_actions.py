@@ -121,7 +121,7 @@ def test_a_group_is_retried_twenty_first_then_all(client: FlaskClient, bench: Be
     assert done.done == FAILED - 20, "20 waited already"
     assert bench.frontier.counts("c").pending == before + FAILED
     page = client.get(f"/operations/{done.seq}")
-    assert "complete" in page.text
+    assert ">done</span>" in page.text
     assert "/actions/stop_operation" not in page.text
     assert client.get("/operations").status_code == 200
     live = client.get(f"/operations/{done.seq}/live")

@@ -61,7 +61,7 @@ ENUMS: dict[str, type[StrEnum]] = {
     "fact": Fact,
     "note": Note,
     "refusal": Refusal,
-    "operation_state": OperationState,
+    "operation": OperationState,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 

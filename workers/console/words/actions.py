@@ -5,11 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 WORDS: Final = {
-    "nav.audit": ("Audit", "审计"),
-    "help.q_audit": (
-        "What did somebody do before it went wrong? Who, from where, and how to take it back.",
-        "出问题之前有人做了什么？谁、从哪里、如何撤销。",
-    ),
     "action.pause_host": ("Pause", "暂停"),
     "action.resume_host": ("Resume", "恢复"),
     "action.forbid_class": ("Forbid", "禁止"),
@@ -197,7 +192,6 @@ WORDS: Final = {
         "All pages of the topic are judged anew.",
         "重新评判该主题的所有页面。",
     ),
-    "audit.title": ("What was done", "操作记录"),
     "audit.export": ("As JSON lines", "导出 JSON 行"),
     "audit.none": ("Nobody has done anything here yet.", "还没有任何操作。"),
     "audit.action": ("Action", "操作名称"),
@@ -229,15 +223,10 @@ WORDS: Final = {
         "It waits for a worker. When the crawl ends first, a worker of the next run takes it.",
         "正在等待工作进程。如果任务先结束，下次运行的工作进程会接手。",
     ),
-    "operation.retry": ("Retry of failed URLs", "重试失败的网址"),
-    "operation.learn": ("Learning of a host", "主机学习"),
-    "operation.try_reclean": ("Dry run of re-cleaning", "重新清洗试运行"),
-    "operation.reclean": ("Re-cleaning", "重新清洗主机"),
-    "operation.purge": ("Deletion", "删除"),
-    "operation.mark": ("Mark of a page", "页面标注"),
-    "operation_state.waiting": ("waiting", "等待中"),
-    "operation_state.running": ("in progress", "进行中"),
-    "operation_state.done": ("complete", "完成"),
-    "operation_state.stopped": ("stopped by a person", "被人停止"),
-    "operation_state.failed": ("broken off", "已中断"),
+    "operation_kind.retry": ("Retry of failed URLs", "重试失败的网址"),
+    "operation_kind.learn": ("Learning of a host", "主机学习"),
+    "operation_kind.try_reclean": ("Dry run of re-cleaning", "重新清洗试运行"),
+    "operation_kind.reclean": ("Re-cleaning", "重新清洗主机"),
+    "operation_kind.purge": ("Deletion", "删除"),
+    "operation_kind.mark": ("Mark of a page", "页面标注"),
 }

@@ -15,6 +15,7 @@ WORDS: Final = {
     "nav.now": ("Now", "现况"),
     "nav.crawls": ("Crawls", "抓取任务"),
     "nav.hosts": ("Hosts", "主机"),
+    "nav.pages": ("Pages", "网页"),
     "nav.failures": ("Failures", "失败"),
     "nav.queues": ("Queues", "队列"),
     "nav.events": ("Events", "事件"),

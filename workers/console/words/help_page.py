@@ -36,6 +36,10 @@ WORDS: Final = {
         "Which hosts are in trouble? What does a host wait for, until when, who paused it?",
         "哪些主机有问题？主机在等什么、等到何时、谁暂停了它？",
     ),
+    "help.q_pages": (
+        "What became of this address? Why was this text cut or kept?",
+        "这个网址后来怎样了？这段文字为什么被删除或保留？",
+    ),
     "help.q_failures": (
         "What fails, since when, one cause or many, what mends it?",
         "什么失败了，从何时起，一个原因还是多个，怎样解决？",

@@ -22,6 +22,7 @@ WORDS: Final = {
     "pages.fetched": ("Fetched", "抓取时间"),
     "pages.language": ("Language, charset", "语言、字符集"),
     "pages.body": ("Body", "正文"),
+    "pages.text": ("Text of the record", "记录的文字"),
     "pages.chars": ("{n} character", "{n} characters", "{n} 字"),
     "pages.posts": ("Posts", "帖子数"),
     "pages.model": ("Model version", "模型版本"),

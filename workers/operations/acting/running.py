@@ -112,8 +112,8 @@ def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
         return
     turn = Turn(context, operation, json.loads(operation.asked), cursor)
     try:
-        is_begun = turn.tell(turn.done, operation.total, operation.detail, cursor)
-        is_finished = is_begun and WORK[operation.kind](turn)
+        turn.tell(turn.done, operation.total, operation.detail, cursor)
+        is_finished = not turn.is_stopped and WORK[operation.kind](turn)
     except QueueUnavailable:
         return  # the parent logs the outage; the sweeper enqueues the operation again
     except ServiceError as error:
