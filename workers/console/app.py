@@ -35,6 +35,7 @@ from workers.console.screens import (
     now,
     pages,
     queues,
+    search,
     space,
     tokens,
     traps,
@@ -57,6 +58,7 @@ SCREENS = (
     help_page,
     login,
     health,
+    search,
 )
 """Every module with addresses."""
 

@@ -92,6 +92,23 @@ def test_hosts_are_found(console: FlaskClient, query: str, found: bool) -> None:
     assert "<script>" not in page.text
 
 
+@pytest.mark.parametrize(
+    ("text", "to"),
+    [
+        ("https://a.example/x?y=1", "/pages?url=https://a.example/x?y%3D1"),
+        ("a.example/x", "/pages?url=https://a.example/x"),
+        ("c1", "/crawls/c1"),
+        (f" {HOST.upper()} ", f"/hosts/{HOST}"),
+        ("0" * 32, f"/pages/{'0' * 32}"),
+        ("nobody", "/hosts?q=nobody"),
+        ("//evil.example/", "/pages?url=https:////evil.example/"),
+        ("", "/hosts"),
+    ],
+)
+def test_a_name_leads_to_its_page(console: FlaskClient, text: str, to: str) -> None:
+    assert console.get("/search", query_string={"q": text}).location == to
+
+
 @pytest.mark.parametrize("after", ["x", "1", "~", "1.5~a", "-~a", "²~a"])
 def test_a_damaged_place_is_refused(console: FlaskClient, after: str) -> None:
     assert console.get("/hosts", query_string={"after": after}).status_code == 400

@@ -6,6 +6,7 @@ from typing import Final
 
 WORDS: Final = {
     "frame.skip": ("Skip to the content", "跳到正文"),
+    "frame.search": ("URL, host or crawl", "网址、主机或任务"),
     "frame.pages": ("Pages", "页面"),
     "frame.preferences": ("Language and time", "语言与时区"),
     "frame.logout": ("Log out", "退出登录"),

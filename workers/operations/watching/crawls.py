@@ -122,6 +122,11 @@ def newest_crawls(backends: KeptBackends, most: int = 100) -> list[CrawlLine]:
     return _lines(backends, _rows(backends)[:most])
 
 
+def has_crawl(backends: KeptBackends, name: str) -> bool:
+    """Whether the store has a crawl of this name; NotFound: it holds none at all."""
+    return any(row.spec.crawl_id == name for row in _rows(backends))
+
+
 def find_crawl(backends: KeptBackends, crawl: str) -> CrawlDetails:
     """Returns one crawl in full.
 
