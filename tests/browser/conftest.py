@@ -20,6 +20,7 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
+    Playwright,
     Request,
     sync_playwright,
 )
@@ -70,15 +71,27 @@ class Visit:
 
 
 @pytest.fixture(scope="package")
-def chromium() -> Iterator[Browser]:
-    """The browser; while it is open, no other test of this process can run an event loop."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
+def playwright() -> Iterator[Playwright]:
+    """Starts browsers; while it lives, no other test of this process can run an event loop."""
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def program() -> str:
+    """The path of Chromium."""
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found is None:
         require("no chromium is installed: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        yield browser
-        browser.close()
+    return found
+
+
+@pytest.fixture(scope="package")
+def chromium(playwright: Playwright, program: str) -> Iterator[Browser]:
+    """A browser for all tests that look at pages."""
+    browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+    yield browser
+    browser.close()
 
 
 def site() -> dict[str, object]:
@@ -100,7 +113,13 @@ def site() -> dict[str, object]:
 @pytest.fixture(scope="package")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A console without a password."""
-    base = tmp_path_factory.mktemp("browser")
+    with crawled(tmp_path_factory.mktemp("browser"), "--no-password") as found:
+        yield found
+
+
+@contextmanager
+def crawled(base: Path, *arguments: str) -> Iterator[World]:
+    """A console over a crawl that is done and one that runs."""
     data = base / "data"
     with Web(base / "web", site()) as web:  # type: ignore[arg-type]
         run_crawl(data, web.url("/"), "--crawl", DONE)
@@ -109,7 +128,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             CRAWLCLEAN_SLOTS="1",
         )  # fmt: skip
         try:
-            with serving(data, "--no-password") as url:
+            with serving(data, *arguments) as url:
                 yield World(url=url, data=data, host=web.host)
         finally:
             crawl.send_signal(signal.SIGINT)

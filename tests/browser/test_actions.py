@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import DONE, RUNNING, World, serving, visiting
+from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
 from tests.browser.test_pages import PHONE, WIDE, assert_calm, violations
 from tests.kit.console import settings_of
 from workers.operations.crawl_states import list_pauses
 
 
 @pytest.fixture(scope="module")
-def acting(world: World) -> Iterator[World]:
-    """A console that allows actions, over the same crawls."""
-    with serving(world.data, "--no-password", "--allow-actions") as url:
-        yield replace(world, url=url)
+def acting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A console that allows actions; its crawls are its own, because a paused host ends a `run`."""
+    with crawled(tmp_path_factory.mktemp("acting"), "--no-password", "--allow-actions") as found:
+        yield found
 
 
 def paused(world: World) -> list[str]:

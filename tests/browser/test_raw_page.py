@@ -7,21 +7,20 @@ it did is read from its own network log, and from a listener that every address 
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Browser, Playwright
 from werkzeug.serving import make_server
 
 from cleaning.urls.normal_form import page_id
 from storage.config import StorageConfig
+from tests.browser.conftest import FLAGS
 from tests.kit.crawls import run_crawl
-from tests.kit.servers import require
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web
 from workers.config import Settings
@@ -30,13 +29,6 @@ from workers.console.app import create_app
 from workers.console.routes import Console
 from workers.operations.watching.kept_backends import KeptBackends
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-
-sync_api = pytest.importorskip("playwright.sync_api")
-
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ("--no-sandbox", "--disable-dev-shm-usage")
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4
 NAME = "looked-up.example"
 SOURCE = """<!doctype html><html manifest="{at}/m"><head><title>raw</title>
@@ -123,23 +115,22 @@ def events(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-@contextmanager
-def fresh_browser(log: Path) -> Iterator[Browser]:
+@pytest.fixture
+def browser(playwright: Playwright, program: str, log: Path) -> Iterator[Browser]:
     """A browser of its own that writes a network log."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        require("no chromium is installed: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        flags = [*FLAGS, f"--log-net-log={log}"]
-        browser = playwright.chromium.launch(
-            executable_path=program,
-            args=flags,
-            ignore_default_args=["--disable-background-networking"],  # it would hide hints
-        )
-        try:
-            yield browser
-        finally:
-            browser.close()
+    found = playwright.chromium.launch(
+        executable_path=program,
+        args=[*FLAGS, f"--log-net-log={log}"],
+        ignore_default_args=["--disable-background-networking"],  # it would hide hints
+    )
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Where the browser writes what it asks of the network."""
+    return tmp_path / "net.json"
 
 
 def named(log: Path, listener: Listener) -> list[tuple[str, str]]:
@@ -154,25 +145,28 @@ def source_of(listener: Listener) -> str:
     return SOURCE.format(at=f"http://127.0.0.1:{listener.port}", name=NAME, text=TEXT)
 
 
-def test_the_source_itself_asks_for_much(tmp_path: Path, listener: Listener) -> None:
-    log = tmp_path / "net.json"
-    with Web(tmp_path / "web", {"/": source_of(listener)}) as web, fresh_browser(log) as browser:
+def test_the_source_itself_asks_for_much(
+    tmp_path: Path, listener: Listener, browser: Browser, log: Path
+) -> None:
+    with Web(tmp_path / "web", {"/": source_of(listener)}) as web:
         browser.new_page().goto(web.url("/"), wait_until="commit")
         wait_until(lambda: listener.count > 2)
         wait_until(lambda: NAME in log.read_text("utf-8", "replace"))
+        browser.close()
     found = {name for name, params in named(log, listener) if NAME in params}
     assert any(name.startswith("HOST_RESOLVER") for name in found)
 
 
-def test_the_raw_page_asks_for_nothing(tmp_path: Path, listener: Listener) -> None:
+def test_the_raw_page_asks_for_nothing(
+    tmp_path: Path, listener: Listener, browser: Browser, log: Path
+) -> None:
     with Web(tmp_path / "web", {"/": source_of(listener)}) as web:
         run_crawl(tmp_path / "data", web.url("/"))
         pid = page_id(web.url("/"))
     before = listener.count
-    log = tmp_path / "net.json"
     asked: list[str] = []
     told: list[str] = []
-    with serving(tmp_path / "data") as console, fresh_browser(log) as browser:
+    with serving(tmp_path / "data") as console:
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: told.append(message.text))
@@ -192,17 +186,20 @@ def test_the_raw_page_asks_for_nothing(tmp_path: Path, listener: Listener) -> No
         page.wait_for_load_state("networkidle")
         assert page.url == f"{console}/pages/{pid}"
         assert len(page.context.pages) == 1
+        browser.close()
     assert [url for url in asked if not url.startswith(f"{console}/")] == []
     assert [line for line in told if not line.startswith("Blocked script execution")] == []
     assert listener.count == before
     assert named(log, listener) == []
 
 
-def test_the_raw_page_is_for_the_frame_alone(tmp_path: Path, listener: Listener) -> None:
+def test_the_raw_page_is_for_the_frame_alone(
+    tmp_path: Path, listener: Listener, browser: Browser
+) -> None:
     with Web(tmp_path / "web", {"/": source_of(listener)}) as web:
         run_crawl(tmp_path / "data", web.url("/"))
         pid = page_id(web.url("/"))
-    with serving(tmp_path / "data") as console, fresh_browser(tmp_path / "net.json") as browser:
+    with serving(tmp_path / "data") as console:
         answer = browser.new_page().goto(f"{console}/raw/{pid}")
         assert answer is not None
         assert answer.status == 403

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from storage.crawl_types import FailureRow
 from storage.host_waits import HostWait
 from workers.answers.crawls import FailedUrl, Inlink, LinkedFrom, UnknownUrl, UrlTrace
-from workers.operations.explaining import Explanation, Trace
-from workers.operations.refused_urls import Inlinks
+
+if TYPE_CHECKING:  # they import the cleaner, which a list of failures does not need
+    from workers.operations.explaining import Explanation, Trace
+    from workers.operations.refused_urls import Inlinks
 
 Describe = Callable[[HostWait, datetime], str]
 """What a host waits for at a time, in words for a person."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.core.result import Err
@@ -62,6 +62,8 @@ def test_every_request_is_answered_as_described(asking: Program, mode: Generatio
         )
         def ask(case: Case[Any]) -> None:
             nonlocal count
+            # Without a cursor a list begins; schemathesis takes "" for one that is wrong.
+            assume(mode is GenerationMode.POSITIVE or case.query.get("after") != "")
             count += 1
             case.call_and_validate(headers={"Authorization": f"Bearer {asking.token}"})
 
