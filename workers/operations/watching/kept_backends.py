@@ -13,10 +13,12 @@ from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
 from workers.hooks.loading import Hooks, load_hooks
 from workers.operations.backends import QueueSide, Sources
+from workers.operations.watching.held_figures import HeldFigures
 from workers.operations.watching.meter import Meter
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from storage.queue.frontier import Frontier
+    from storage.store.overview import Overview
     from storage.store.protocol import Store
 
 T = TypeVar("T")
@@ -62,6 +64,7 @@ class KeptBackends:
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
+        self._held: HeldFigures | None = None
         self._hooks: Hooks | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
@@ -127,6 +130,15 @@ class KeptBackends:
             hooks=self._loaded_hooks,
             search_s=SEARCH_S,
         )
+
+    def figures(self, store: Store) -> Overview | HeldFigures:
+        """The figures of lists: on servers from memory, where that is faster."""
+        if self.settings.storage.is_embedded:
+            return store.overview
+        with self._lock:
+            if self._held is None:
+                self._held = HeldFigures(store.overview)
+            return self._held
 
     def _loaded_hooks(self) -> Hooks:
         """The link filters in use, as at the first question: finding them costs 20 ms.
