@@ -297,28 +297,29 @@ class SiteSpider(Spider):
         )
         away = unreachable_of(failure.value, why, unsure=unsure)
         if away:
-            async for given_up in self._maybe_away(lease, why, away, request.meta):
-                yield given_up
-            return
-        async for given_up in self._without_answer(lease, why, request.meta):
-            yield given_up
+            given_up = self._maybe_away(lease, why, away, request.meta)
+        else:
+            given_up = self._without_answer(lease, why, request.meta)
+        async for fetched in given_up:
+            yield fetched
 
     async def _maybe_away(
         self, lease: Lease, why: Failure, away: Unreachable, meta: dict[str, Any]
     ) -> AsyncIterator[Fetched]:
         """Gives the lease back, without counting the attempt, while the host may come back."""
-        is_evidence = away is not Unreachable.CONNECTION
+        is_evidence = away in (Unreachable.HOST, Unreachable.URL)
         if is_evidence and self._network.failed(lease.host, is_known=lease.is_known):
             away = Unreachable.NETWORK
-        detail = f"{why.reason}: {why.detail}"
-        decision = await self.source.excuse(lease, away, detail)
-        if decision in (LeaseDecision.WAITS, LeaseDecision.STALE):
-            self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {detail}")
+        decision = await self.source.excuse(lease, away, detail := f"{why.reason}: {why.detail}")
+        if decision is LeaseDecision.ELSEWHERE:
+            self._network.left_to_others(lease.host, detail)
         if decision is LeaseDecision.COUNTS:
             async for given_up in self._without_answer(lease, why, meta):
                 yield given_up
         elif decision is LeaseDecision.GONE:
             yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
+        else:
+            self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {detail}")
 
     async def _without_answer(
         self, lease: Lease, why: Failure, meta: dict[str, Any]
