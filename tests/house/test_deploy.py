@@ -25,7 +25,7 @@ DEPLOY = ROOT / "deploy"
 SCHEMA = json.loads((DEPLOY / "schema" / "compose-spec.json").read_text(encoding="utf-8"))
 FILES = ("docker-compose.yml", "deploy/serve.yml", "deploy/join.yml")
 ROLES = ("spider", "worker", "sweeper", "keeper", "sender")
-PACKAGES = {"cleaning", "storage", "crawler", "workers"}
+PACKAGES = {"cleaning", "storage", "crawler", "workers", "crawlclean"}
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 UNITS = {"m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}
 
