@@ -48,4 +48,7 @@ def _may_read(console: Console) -> bool:
         return True
     if given is None or given.password is None:
         return False
-    return access.is_known(given.password, request.remote_addr or "")
+    if not access.is_known(given.password, request.remote_addr or ""):
+        return False
+    access.welcome(request.headers["Authorization"])
+    return True
