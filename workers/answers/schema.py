@@ -68,7 +68,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         stories.StoryLine,
         Verdict,
     ),
-    "hosts": (HostStats, hosts.HostAnswer),
+    "hosts": (hosts.HostLine, hosts.HostAnswer),
     "failures": (crawls.FailedUrl, crawls.FailureCause),
     "stories": (stories.StoryLine, stories.StoriesRebuilt),
     "images": (images.TopicPicture,),
