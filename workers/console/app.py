@@ -70,6 +70,7 @@ NAVIGATION: Final = (
     ("pages", "show_pages", "p"),
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
+    ("search", "search", "s"),
     ("events", "show_events", "e"),
     ("space", "show_space", "d"),
     ("help", "show_help", "?"),

@@ -21,6 +21,7 @@ from workers.console.actions import Actions
 from workers.console.app import create_app
 from workers.console.guards import LOOPBACK_NAMES
 from workers.console.routes import Console
+from workers.operations.watching.indexing import Indexing
 from workers.operations.watching.kept_backends import KeptBackends
 
 THREADS = 4
@@ -104,6 +105,7 @@ def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot listen at {serving.host}:{serving.port} ({error})") from error
     signal.signal(signal.SIGTERM, _end)
+    indexing = Indexing(backends)
     tell(f"console at http://{serving.host}:{server.effective_port}/")
     if not serving.is_open and not serving.password:
         tell(f"password: {password}")
@@ -111,6 +113,7 @@ def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -
         server.run()
     finally:
         server.close()
+        indexing.close()
         backends.close()
         if file:
             file.close()

@@ -105,7 +105,6 @@ def test_hosts_are_found(console: FlaskClient, query: str, found: bool) -> None:
         ("0" * 32, f"/pages/{'0' * 32}"),
         ("nobody", "/hosts?q=nobody"),
         ("//evil.example/", "/pages?url=https:////evil.example/"),
-        ("", "/hosts"),
     ],
 )
 def test_a_name_leads_to_its_page(console: FlaskClient, text: str, to: str) -> None:

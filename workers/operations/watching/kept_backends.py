@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
 from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
+from workers.operations.searching import require_search
 from workers.operations.watching.meter import Meter
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from storage.queue.frontier import Frontier
+    from storage.search.search_file import SearchFile
     from storage.store.protocol import Store
 
 T = TypeVar("T")
@@ -57,6 +59,7 @@ class KeptBackends:
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
+        self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
 
@@ -99,6 +102,21 @@ class KeptBackends:
             if self.settings.storage.is_embedded and has_ended(self.settings.storage):
                 raise NotFound(f"no crawl is running on {self.settings.storage.data}") from error
             raise
+
+    def index(self) -> SearchFile:
+        """The search index of the data folder.
+
+        Raises:
+            NotFound: The setting ``search`` is off.
+            StoreUnavailable: The folder cannot be written.
+        """
+        from storage.search.search_file import SearchFile
+
+        require_search(self.settings)
+        with self._lock:
+            if self._index is None:
+                self._index = SearchFile(self.settings.storage.data)
+            return self._index
 
     def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:
         """Returns the answer to a dear question, asked anew when it is older than ``for_s``.
@@ -149,4 +167,6 @@ class KeptBackends:
                 self._store.close()
             if self._frontier is not None:
                 self._frontier.close()
-            self._store = self._frontier = None
+            if self._index is not None:
+                self._index.close()
+            self._store = self._frontier = self._index = None
