@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from workers.console.charts import HEIGHT, WIDTH, Line
 
-MOST_ROWS = 60
+MOST_ROWS = 62
 """Rows of the numbers of a chart: an hour has each minute, a day means of 24 minutes."""
 
 COLUMNS = 80

@@ -36,7 +36,7 @@ def happening(minute: float, level: str = "", title: str = "a") -> Happening:
     return Happening(at=at, title=title, to=f"/events?after={minute:.0f}", level=level)
 
 
-@pytest.mark.parametrize(("values", "steps"), [(0, 1), (60, 1), (61, 2), (1440, 24), (2880, 48)])
+@pytest.mark.parametrize(("values", "steps"), [(0, 1), (61, 1), (63, 2), (1441, 24), (2881, 47)])
 def test_numbers_are_few_rows(values: int, steps: int) -> None:
     lines = [Line(name="a", values=[1.0] * values)]
     rows = rows_of(lines, SINCE, 60)

@@ -95,6 +95,12 @@ def test_hosts_are_found(console: FlaskClient, query: str, found: bool) -> None:
     assert "<script>" not in page.text
 
 
+def test_each_request_has_its_language(console: FlaskClient) -> None:
+    for language, word in (("en", ">paused<"), ("zh", ">已暂停<"), ("en", ">paused<")):
+        page = console.get("/hosts", headers={"Accept-Language": language}).text
+        assert word in page.partition('class="choices"')[2].partition("</nav>")[0]
+
+
 @pytest.mark.parametrize(
     ("text", "to"),
     [
