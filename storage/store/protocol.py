@@ -44,7 +44,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
-from storage.store.space import Space
+from storage.store.space import HostSample, Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -137,6 +137,9 @@ class Store(Protocol):
 
     def space(self) -> list[Space]:
         """What each crawl takes, by kind; may take seconds."""
+
+    def sample_host(self, host: str) -> HostSample:
+        """Sizes of what is stored of a host over all crawls, by a bounded sample; milliseconds."""
 
     def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
         """Deletes archived responses of a crawl, or of one of its hosts; returns how many.

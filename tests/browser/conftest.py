@@ -125,7 +125,7 @@ def crawled(base: Path, *arguments: str) -> Iterator[World]:
         run_crawl(data, web.url("/"), "--crawl", DONE)
         crawl = start(
             "run", web.url("/slow/"), "--crawl", RUNNING, "--allow-private", "--data", str(data),
-            CRAWLCLEAN_SLOTS="1",
+            CRAWLCLEAN_SLOTS="1", CRAWLCLEAN_SEARCH="true",
         )  # fmt: skip
         try:
             with serving(data, *arguments) as url:
@@ -138,7 +138,9 @@ def crawled(base: Path, *arguments: str) -> Iterator[World]:
 @contextmanager
 def serving(data: Path, *arguments: str, port: str = "0") -> Iterator[str]:
     """The command `console` over a data folder; yields its address without the final slash."""
-    process = start("console", "--port", port, "--data", str(data), *arguments)
+    process = start(
+        "console", "--port", port, "--data", str(data), *arguments, CRAWLCLEAN_SEARCH="true"
+    )
     try:
         assert process.stdout is not None
         yield process.stdout.readline().split()[-1].rstrip("/")

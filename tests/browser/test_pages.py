@@ -40,6 +40,9 @@ PAGES = (
     "/tokens",
     f"/events?kind=crawl&crawl={DONE}",
     "/audit",
+    "/search",
+    "/search?q=正文部分",
+    "/search?q=没有这个词语&host=HOST",
     "/space",
     "/preferences",
     "/help",
@@ -102,6 +105,21 @@ def test_a_page(visit: Visit, world: World, path: str) -> None:
     page.set_viewport_size(given or WIDE)
     assert violations(page) == []
     assert_calm(visit, world)
+
+
+def test_words_are_found_while_a_crawl_runs(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+
+        def is_found() -> bool:
+            page.goto(f"{world.url}/search?q=正文部分&crawl={RUNNING}&kind=words")
+            return page.locator("mark").count() > 0
+
+        wait_until(is_found)  # the sweeper indexes new records
+        assert page.locator("mark").first.inner_text() == "正文部分"
+        page.locator(".hits a").first.click()
+        assert "/pages/" in page.url
+        assert_calm(visit, world)
 
 
 def test_hostile_texts_are_shown_and_do_nothing(chromium: Browser, world: World) -> None:

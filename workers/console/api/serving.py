@@ -16,12 +16,14 @@ from workers.console.api.resources import (
     journal,
     moments,
     pages,
+    search,
+    space,
     topics,
 )
 from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
-RESOURCES = (moments, crawls, hosts, failures, pages, topics, journal, actions)
+RESOURCES = (moments, crawls, hosts, failures, pages, search, topics, journal, space, actions)
 """Every module with addresses, in the order of the documentation."""
 
 DESCRIPTION = "/api/openapi.json"

@@ -52,6 +52,10 @@ WORDS: Final = {
         "What changed before it went wrong? Who did what?",
         "出问题之前发生了什么变化？谁做了什么？",
     ),
+    "help.q_search": (
+        "Which pages have these words? Where is this host, crawl or address?",
+        "哪些网页包含这些词语？这个主机、任务或网址在哪里？",
+    ),
     "help.q_space": (
         "What takes the room, and how much is left?",
         "什么占用了空间，还剩多少？",

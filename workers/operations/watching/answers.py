@@ -43,10 +43,12 @@ STORIES_S, REPORT_S = 30.0, 30.0
 """How old a list of stories and the report of a topic may be: both read every member."""
 
 
-def crawl_answers(backends: KeptBackends, lines: Sequence[CrawlLine]) -> list[CrawlAnswer]:
-    """Crawls of a list, without what their hosts wait for."""
+def crawl_answers(
+    backends: KeptBackends, lines: Sequence[CrawlLine], as_of: datetime | None
+) -> list[CrawlAnswer]:
+    """Crawls of a list whose figures were computed then, without what their hosts wait for."""
     paused = _paused_by_crawl(backends)
-    return [crawl_line(_status(line), paused(line.name)) for line in lines]
+    return [crawl_line(_status(line, as_of), paused(line.name)) for line in lines]
 
 
 def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
@@ -57,7 +59,8 @@ def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
     """
     found = find_crawl(backends, crawl)
     paused = _paused_by_crawl(backends)
-    return crawl_line(_status(found.line, found), paused(crawl), with_hosts=True)
+    status = _status(found.line, found.as_of, found)
+    return crawl_line(status, paused(crawl), with_hosts=True)
 
 
 def host_answer(backends: KeptBackends, host: str) -> HostAnswer:
@@ -71,6 +74,7 @@ def host_answer(backends: KeptBackends, host: str) -> HostAnswer:
     values = {field.name: getattr(stats, field.name) for field in fields(HostStats)}
     return HostAnswer(
         **{**values, "exact": found.as_of is None},
+        as_of=found.as_of,
         records_by_model=dict(found.records_by_model),
         is_paused=found.pause is not None,
         waits=tuple(map(waiting_host, waits.hosts)) if waits else UNSET,
@@ -217,7 +221,9 @@ def story_answer(backends: KeptBackends, story: str) -> StoryLine:
         return story_line(store, found, with_pages=True)
 
 
-def _status(line: CrawlLine, details: CrawlDetails | None = None) -> CrawlStatus:
+def _status(
+    line: CrawlLine, as_of: datetime | None, details: CrawlDetails | None = None
+) -> CrawlStatus:
     row = CrawlRow(spec=line.spec, created_at=line.created_at, state=line.state, pages=line.pages)
     return CrawlStatus(
         row=row,
@@ -225,6 +231,7 @@ def _status(line: CrawlLine, details: CrawlDetails | None = None) -> CrawlStatus
         state=line.state,
         waits=details.waits if details else None,
         next_visit=details.next_visit if details else None,
+        as_of=as_of,
     )
 
 

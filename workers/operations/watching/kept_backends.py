@@ -13,10 +13,12 @@ from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
 from workers.hooks.loading import Hooks, load_hooks
 from workers.operations.backends import QueueSide, Sources
+from workers.operations.searching import require_search
 from workers.operations.watching.meter import Meter
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from storage.queue.frontier import Frontier
+    from storage.search.search_file import SearchFile
     from storage.store.protocol import Store
 
 T = TypeVar("T")
@@ -63,6 +65,7 @@ class KeptBackends:
         self._store: Store | None = None
         self._frontier: Frontier | None = None
         self._hooks: Hooks | None = None
+        self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
 
@@ -138,6 +141,21 @@ class KeptBackends:
             self._hooks = load_hooks(self.settings)
         return self._hooks
 
+    def index(self) -> SearchFile:
+        """The search index of the data folder.
+
+        Raises:
+            NotFound: The setting ``search`` is off.
+            StoreUnavailable: The folder cannot be written.
+        """
+        from storage.search.search_file import SearchFile
+
+        require_search(self.settings)
+        with self._lock:
+            if self._index is None:
+                self._index = SearchFile(self.settings.storage.data)
+            return self._index
+
     def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:
         """Returns the answer to a dear question, asked anew when it is older than ``for_s``.
 
@@ -187,4 +205,6 @@ class KeptBackends:
                 self._store.close()
             if self._frontier is not None:
                 self._frontier.close()
-            self._store = self._frontier = None
+            if self._index is not None:
+                self._index.close()
+            self._store = self._frontier = self._index = None

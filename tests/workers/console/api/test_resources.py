@@ -18,6 +18,7 @@ PLACES = {
     "/hosts/{host}/models": f"/hosts/{A}/models",
     "/hosts/{host}/models/{version}": f"/hosts/{A}/models/1",
     "/failures/urls": f"/failures/urls?crawl={IMPORTED}&host=forum.example&reason=timeout",
+    "/search": "/search?q=正文",
     "/urls": f"/urls?url=http://{A}/1.html",
     "/records": f"/records?url=http://{A}/1.html",
     "/topics/{topic}": f"/topics/{TOPIC}",
