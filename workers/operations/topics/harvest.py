@@ -40,6 +40,8 @@ class Harvest:
         days: Sums by day since 1970 UTC, oldest first.
         newest: Page ids of the stories that were found last, newest first, at most ``NEWEST``.
         by_story: Relevant pages by story, of stories with more than one.
+        first_of_story: (end of the response in microseconds, page id) of the first page of each
+            story in ``by_story``.
         copies_of_host: Copies by host.
     """
 
@@ -51,6 +53,7 @@ class Harvest:
     days: Mapping[int, HarvestStep]
     newest: tuple[str, ...]
     by_story: Mapping[str, int]
+    first_of_story: Mapping[str, tuple[int, str]]
     copies_of_host: Mapping[str, int]
 
 
@@ -68,6 +71,7 @@ def harvest_of(
     days: dict[int, list[int]] = {}
     newest: deque[str] = deque(maxlen=NEWEST)
     by_story: Counter[str] = Counter()
+    first_of_story: dict[str, tuple[int, str]] = {}
     copies_of_host: Counter[str] = Counter()
     recent: deque[int] = deque()
     for at, page_id, crawl, is_relevant in pages:
@@ -78,6 +82,8 @@ def harvest_of(
             if by_story[story] > 1:
                 what = _COPY
                 copies_of_host[host] += 1
+            else:
+                first_of_story[story] = at, page_id
         if what == _STORY:
             newest.append(page_id)
         day = days.get(at // DAY_US)
@@ -99,6 +105,9 @@ def harvest_of(
         days=sums,
         newest=tuple(reversed(newest)),
         by_story={story: pages for story, pages in by_story.items() if pages > 1},
+        first_of_story={
+            story: first for story, first in first_of_story.items() if by_story[story] > 1
+        },
         copies_of_host=copies_of_host,
     )
 
