@@ -38,6 +38,7 @@ from workers.console.screens import (
     search,
     space,
     tokens,
+    topics,
     traps,
 )
 from workers.console.words.words import Language, say
@@ -50,6 +51,7 @@ SCREENS = (
     failures,
     queues,
     traps,
+    topics,
     events,
     space,
     actions,
@@ -69,6 +71,7 @@ NAVIGATION: Final = (
     ("pages", "show_pages", "p"),
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
+    ("topics", "show_topics", "t"),
     ("events", "show_events", "e"),
     ("space", "show_space", "d"),
     ("help", "show_help", "?"),

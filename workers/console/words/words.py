@@ -26,6 +26,7 @@ from workers.console.words import (
     space,
     terms,
     tokens,
+    topics,
     verdicts,
 )
 
@@ -37,6 +38,7 @@ TABLES = (
     pages,
     failures,
     queues,
+    topics,
     space,
     actions,
     tokens,
