@@ -1,7 +1,8 @@
 """The figures of a topic that are read from all its pages, as the console keeps them.
 
-A topic of 100,000 pages takes a fifth of a second: a screen shows the figures that were computed
-last, with their time, while a thread computes the next ones (``watching/computing.py``).
+A topic of 100,000 pages takes a fifth of a second (``make bench-console ARGS="--only topics"``): a
+screen shows the figures that were computed last, with their time, while a thread computes the next
+ones (``watching/computing.py``).
 """
 
 from __future__ import annotations
