@@ -54,9 +54,12 @@ def details(
     spec = TopicSpec(name="quake", query="地震", synonyms=(), excluded=())
     figures = None
     if report is not None:
-        figures = TopicFigures(report=report, stories={}, story_count=0, weights=(), pictures=())
+        figures = TopicFigures(
+            report=report, newest=(), last_relevant=None, stories={}, story_count=0, weights=(),
+            pictures=(),
+        )  # fmt: skip
     entry = TopicEntry(
-        name="quake", state=state, note="", crawl="quake", last_relevant=None, figures=figures,
+        name="quake", state=state, note="", crawl="quake", figures=figures,
         order=TopicOrder(spec=spec, pages_per_hour=None),
     )  # fmt: skip
     return TopicDetails(entry=entry, receivers=receivers, max_pages=max_pages, newest=())

@@ -47,7 +47,7 @@ WORDS: Final = {
     "topics.shown_on": ("Shown on", "所在页面"),
     "topics.size": ("Size", "尺寸"),
     "topics.image_copies": ("Copies", "副本"),
-    "topics.newest": ("Newest relevant pages", "最新的相关页面"),
+    "topics.newest": ("Newest relevant pages, one of each story", "最新的相关页面（每篇报道一个）"),
     "topics.all_relevant": ("All relevant pages", "全部相关页面"),
     "topics.all_to_mark": ("Pages to be marked", "待标注的页面"),
     "topics.no_pages": ("No page of the topic fits.", "没有符合条件的页面。"),

@@ -16,6 +16,7 @@ from enum import StrEnum
 from msgspec import UNSET
 
 from cleaning.topics.topic import Topic
+from storage.store.codec import from_microseconds
 from workers.answers.images import TopicPicture
 from workers.answers.topics import LinkWeight, TopicReport
 from workers.config import Settings
@@ -69,6 +70,8 @@ class TopicFigures:
 
     Attributes:
         report: The line of `topic NAME --report`.
+        newest: Page ids of the stories that were found last, newest first.
+        last_relevant: When the newest relevant page was fetched; None: there is none.
         stories: Stories that several relevant pages tell, in each order, at most ``MOST_STORIES``.
         story_count: All of them.
         weights: What was learned of links, the largest weights first, at most ``MOST_WEIGHTS``.
@@ -76,6 +79,8 @@ class TopicFigures:
     """
 
     report: TopicReport
+    newest: Sequence[str]
+    last_relevant: datetime | None
     stories: dict[StoryOrder, Sequence[KeptStory]]
     story_count: int
     weights: Sequence[LinkWeight]
@@ -140,8 +145,11 @@ def read_figures(settings: Settings, name: str) -> TopicFigures:
     pictures = [] if report.images is UNSET else list_pictures(
         settings, name, MOST_PICTURES, copies=False
     )  # fmt: skip
+    last = harvest.last_relevant
     return TopicFigures(
         report=report,
+        newest=harvest.newest,
+        last_relevant=None if last is None else from_microseconds(last),
         stories={order: _sorted(harvest, order) for order in StoryOrder},
         story_count=len(harvest.by_story),
         weights=[

@@ -17,7 +17,6 @@ from cleaning.errors import NotFound, StoreDamaged
 from cleaning.json_values import DAMAGE
 from cleaning.topics.relevance import Parts
 from storage.store.codec import to_microseconds
-from storage.store.protocol import Store
 from storage.store.stories import Story, StoryPage
 from storage.topic_types import JudgedPage, TopicRow, TopicState
 from workers.answers.stories import StoryLine
@@ -65,7 +64,6 @@ class TopicEntry:
         note: Why it waits or ended; may be empty.
         crawl: Its crawl.
         order: What the user asked.
-        last_relevant: When its newest relevant page was fetched; None: there is none.
         figures: What was read from all its pages; None: not yet.
     """
 
@@ -74,7 +72,6 @@ class TopicEntry:
     note: str
     crawl: str
     order: TopicOrder
-    last_relevant: datetime | None
     figures: TopicFigures | None
 
 
@@ -112,7 +109,7 @@ class TopicDetails:
         entry: As in the list.
         receivers: Who is told of new stories.
         max_pages: Records at which its crawl ends; None: no limit, or not begun.
-        newest: Its newest relevant pages.
+        newest: Pages of the stories that were found last, newest first.
     """
 
     entry: TopicEntry
@@ -196,7 +193,7 @@ def list_topics(backends: KeptBackends, after: str, limit: int) -> TopicList:
             names = [name for name in store.topics.versions() if name > after]
             rows = [store.topics.get(name) for name in names[:limit]]
             wait_s = FIRST_S / max(1, len(rows))
-            entries = [_entry(backends, store, row, wait_s) for row in rows if row is not None]
+            entries = [_entry(backends, row, wait_s) for row in rows if row is not None]
     except NotFound:  # no crawl yet
         return TopicList(topics=(), after="")
     return TopicList(topics=entries, after=names[limit - 1] if len(names) > limit else "")
@@ -211,12 +208,14 @@ def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
     with backends.store() as store:
         row = find_topic(store, name)
         crawl = crawl_of(store, name)
-        newest = store.topics.newest(name, NEWEST_PAGES, relevant=True)
+        entry = _entry(backends, row)
+        ids = entry.figures.newest[:NEWEST_PAGES] if entry.figures else ()
+        pages = {page.page_id: page for page in store.topics.pages(name, ids)}
         return TopicDetails(
-            entry=_entry(backends, store, row),
+            entry=entry,
             receivers=receiver_lines(store, name),
             max_pages=crawl.spec.max_pages if crawl else None,
-            newest=list(map(_page, newest)),
+            newest=[_page(pages[each]) for each in ids if each in pages],
         )
 
 
@@ -323,10 +322,7 @@ def _story(backends: KeptBackends, story: str) -> tuple[Story, StoryLine]:
         return found, story_line(store, found, with_pages=False)
 
 
-def _entry(
-    backends: KeptBackends, store: Store, row: TopicRow, wait_s: float = FIRST_S
-) -> TopicEntry:
-    last = store.topics.newest(row.name, 1, relevant=True)
+def _entry(backends: KeptBackends, row: TopicRow, wait_s: float = FIRST_S) -> TopicEntry:
     figures = None
     with suppress(NotFound):  # deleted meanwhile
         figures = backends.computing.ask(figures_question(backends, row.name), wait_s=wait_s)
@@ -336,7 +332,6 @@ def _entry(
         note=row.note,
         crawl=row.crawl_id,
         order=order_of(row),
-        last_relevant=last[0].fetched_at if last else None,
         figures=figures,
     )
 

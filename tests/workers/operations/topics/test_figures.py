@@ -15,11 +15,17 @@ from tests.kit.mongo_server import running
 from tests.kit.stored_topics import TOPIC, store_topic
 from workers.config import Settings
 from workers.operations.topics.answering import topic_report, topic_story_lines
-from workers.operations.topics.figures import StoryOrder, TopicFigures, read_figures
+from workers.operations.topics.figures import (
+    StoryOrder,
+    TopicFigures,
+    figures_question,
+    read_figures,
+)
 from workers.operations.topics.reports import report_topic
 from workers.operations.topics.watching import (
     TopicPage,
     Which,
+    find_topic_details,
     find_topic_story,
     list_topic_pages,
     list_topics,
@@ -80,7 +86,14 @@ def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: 
 def test_the_console_reads_both_stores(settings: Settings) -> None:
     with closing(KeptBackends(settings)) as backends:
         assert [entry.name for entry in list_topics(backends, "", 5).topics] == [TOPIC]
+        assert backends.computing.ask(figures_question(backends, TOPIC), wait_s=None)
+        details = find_topic_details(backends, TOPIC)
+        assert [each.page.url for each in details.newest] == [
+            f"https://h0.example/{story}/0" for story in (4, 3, 2, 1, 0)
+        ]
         whole = list_topic_pages(backends, TOPIC, Which.RELEVANT, None, 200)
+        assert details.entry.figures
+        assert details.entry.figures.last_relevant == whole.pages[0].page.fetched_at
         assert (len(whole.pages), whole.after) == (25, "")
         seen: list[TopicPage] = []
         after: tuple[int, str] | None = None
