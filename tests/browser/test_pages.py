@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests.browser.conftest import DONE, RUNNING, Visit, World, serving, visiting
+from tests.kit.stored_topics import TOPIC
 from tests.kit.timing import wait_until
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
@@ -36,6 +37,13 @@ PAGES = (
     f"/failures/group?crawl={DONE}&host=HOST&cause=http_status&status=404",
     "/queues",
     "/traps",
+    "/topics",
+    f"/topics/{TOPIC}",
+    f"/topics/{TOPIC}/pages",
+    f"/topics/{TOPIC}/pages?show=to_mark",
+    f"/topics/{TOPIC}/stories",
+    f"/topics/{TOPIC}/stories/STORY",
+    "/pages?url=https://h0.example/0/0",
     "/events",
     "/tokens",
     f"/events?kind=crawl&crawl={DONE}",
@@ -48,7 +56,7 @@ PAGES = (
     "/help",
     "/no-such-page",
 )
-"""Every address that is checked; HOST stands for the host of the crawls."""
+"""Every address that is checked; HOST stands for the host of the crawls, STORY for a story."""
 
 SHIFTS = """() => {
   window.shift = 0;
@@ -97,7 +105,7 @@ def test_a_page(visit: Visit, world: World, path: str) -> None:
     visit.told.clear()
     visit.asked.clear()
     page = visit.page
-    page.goto(world.url + path.replace("HOST", world.host))
+    page.goto(world.url + path.replace("HOST", world.host).replace("STORY", world.story))
     given = page.viewport_size
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 740})

@@ -40,6 +40,7 @@ from workers.console.screens import (
     search,
     space,
     tokens,
+    topics,
     traps,
 )
 from workers.console.words.words import Language, say
@@ -52,6 +53,7 @@ SCREENS = (
     failures,
     queues,
     traps,
+    topics,
     events,
     space,
     actions,
@@ -72,6 +74,7 @@ NAVIGATION: Final = (
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
     ("search", "search", "s"),
+    ("topics", "show_topics", "t"),
     ("events", "show_events", "e"),
     ("space", "show_space", "d"),
     ("help", "show_help", "?"),

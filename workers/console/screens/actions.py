@@ -36,7 +36,11 @@ STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
 FIRST = {"retry_failed": "retry_some", "reclean_host": "try_reclean"}
 """What should be tried before an action."""
 LEVELS = {"done": "ok", "error": "bad", "refused": "warn", "unknown": "bad", "at_work": "info"}
-VIEWS = {Subject.HOST: ("show_host", "host"), Subject.CRAWL: ("show_crawl", "crawl")}
+VIEWS = {
+    Subject.HOST: ("show_host", "host"),
+    Subject.CRAWL: ("show_crawl", "crawl"),
+    Subject.TOPIC: ("show_topic", "topic"),
+}
 """The screens of targets: view, and name of its argument."""
 
 

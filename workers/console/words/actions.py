@@ -24,6 +24,8 @@ WORDS: Final = {
     "action.purge_host": ("Delete the host", "删除主机"),
     "action.mark_relevant": ("Relevant", "相关"),
     "action.mark_not_relevant": ("Not relevant", "不相关"),
+    "action.pause_topic": ("Pause the topic", "暂停主题"),
+    "action.resume_topic": ("Resume the topic", "恢复主题"),
     "action.declare_dead": ("Declare dead", "声明进程已死"),
     "action.stop_operation": ("Stop", "停止"),
     "action_about.pause_host": (
@@ -95,6 +97,14 @@ WORDS: Final = {
     "action_about.mark_not_relevant": (
         "The page becomes an example against the topic.",
         "该页面成为主题的反例。",
+    ),
+    "action_about.pause_topic": (
+        "The topic fetches nothing and judges no page until somebody resumes it.",
+        "在恢复之前，该主题不抓取也不评判页面。",
+    ),
+    "action_about.resume_topic": (
+        "The topic fetches and judges pages again.",
+        "该主题重新抓取并评判页面。",
     ),
     "action_about.declare_dead": (
         "What the process holds is given to others at once.",

@@ -27,6 +27,7 @@ from workers.console.words import (
     space,
     terms,
     tokens,
+    topics,
     verdicts,
 )
 
@@ -39,6 +40,7 @@ TABLES = (
     failures,
     queues,
     search,
+    topics,
     space,
     actions,
     tokens,

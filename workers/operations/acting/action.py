@@ -25,6 +25,7 @@ class Subject(StrEnum):
 
     HOST = "host"
     CRAWL = "crawl"
+    TOPIC = "topic"
     URL = "url"
     PROCESS = "process"
     OPERATION = "operation"
@@ -83,7 +84,7 @@ class Asked:
     """One request for an action.
 
     Attributes:
-        target: Its host, crawl, URL, process or operation.
+        target: Its host, crawl, topic, URL, process or operation.
         values: Its other values, by the names in ``Action.values`` and ``Action.inputs``:
             ``{"template": "/news/{n}.html", "word": "forbid"}``.
         who: Who asks, for what keeps a name: ``session 4f11``.

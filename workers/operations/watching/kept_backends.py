@@ -14,6 +14,7 @@ from workers.config import Settings
 from workers.hooks.loading import Hooks, load_hooks
 from workers.operations.backends import QueueSide, Sources
 from workers.operations.searching import require_search
+from workers.operations.watching.computing import Computing
 from workers.operations.watching.meter import Meter
 
 if TYPE_CHECKING:  # the queue's client is slow to import
@@ -54,13 +55,15 @@ class KeptBackends:
     """Queue and store of a data folder or of servers, for the threads of one process.
 
     Both are opened at the first question. A question fails, and the next one may succeed: the queue
-    of the embedded mode comes and goes with its crawls. ``meter`` has the rates of this moment.
+    of the embedded mode comes and goes with its crawls. ``meter`` has the rates of this moment,
+    ``computing`` the answers that take longest.
     """
 
     def __init__(self, settings: Settings) -> None:
         """Opens nothing yet."""
         self.settings = settings
         self.meter = Meter()
+        self.computing = Computing()
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
@@ -200,6 +203,7 @@ class KeptBackends:
 
     def close(self) -> None:
         """Closes both."""
+        self.computing.close()
         with self._lock:
             if self._store is not None:
                 self._store.close()
