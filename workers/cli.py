@@ -19,6 +19,7 @@ from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
 from workers import __dist__
 from workers.commands import (
+    cases,
     check,
     classes,
     clean,
@@ -72,6 +73,7 @@ COMMANDS = (
     reclean,
     show,
     why,
+    cases,
     hosts,
     failures,
     export,

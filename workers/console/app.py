@@ -25,6 +25,7 @@ from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens import (
     actions,
     audit,
+    cases,
     crawls,
     events,
     failures,
@@ -39,6 +40,7 @@ from workers.console.screens import (
     space,
     tokens,
     traps,
+    versions,
 )
 from workers.console.words.words import Language, say
 
@@ -47,6 +49,8 @@ SCREENS = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
     traps,

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from workers.console.words import (
     actions,
+    cases,
     crawls,
     failures,
     frame,
@@ -27,6 +28,7 @@ from workers.console.words import (
     terms,
     tokens,
     verdicts,
+    versions,
 )
 
 TABLES = (
@@ -35,6 +37,8 @@ TABLES = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
     space,
