@@ -19,6 +19,7 @@ from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
 from workers import __dist__
 from workers.commands import (
+    cases,
     check,
     classes,
     clean,
@@ -74,6 +75,7 @@ COMMANDS = (
     show,
     why,
     search,
+    cases,
     hosts,
     failures,
     export,

@@ -37,6 +37,7 @@ from storage.mongo.topic_pages import put_pages
 from storage.mongo.writing import save_outcomes
 from storage.store.answers import Answers
 from storage.store.audit import Audit
+from storage.store.cases import Cases
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import encode_outcome
@@ -76,6 +77,7 @@ _OF_CRAWLS = (
     "rules",
     "visit_classes",
     "visit_trust",
+    "cases",
 )
 
 
@@ -107,6 +109,7 @@ class MongoStore:
         self.pauses = Pauses(tables, self.events)
         self.audit = Audit(tables)
         self.operations = Operations(tables)
+        self.cases = Cases(tables)
         self.samples = Samples(tables)
         self.spills = Spills(tables)
         self.revisits = Revisits(tables, blobs)

@@ -43,6 +43,7 @@ from storage.sqlite.topic_pages import put_judgements, put_pages
 from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.store.answers import Answers
 from storage.store.audit import Audit
+from storage.store.cases import Cases
 from storage.store.codec import to_microseconds
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
@@ -71,7 +72,7 @@ from storage.store.versions import Versions
 from storage.store.visits import Comparison, Visits
 
 DELETE_ROWS = 500
-OF_HOSTS = ("hosts", "rules", "visit_classes", "visit_trust")
+OF_HOSTS = ("hosts", "rules", "visit_classes", "visit_trust", "cases")
 """Tables with rows of a host in a crawl, deleted with it."""
 CHECK_S = 2.0
 """For the check before each run; it reads some 500 MB/s, and a larger file is not read whole."""
@@ -109,6 +110,7 @@ class SqliteStore:
         self.pauses = Pauses(tables, self.events)
         self.audit = Audit(tables)
         self.operations = Operations(tables)
+        self.cases = Cases(tables)
         self.samples = Samples(tables)
         self.spills = Spills(tables)
         self.revisits = Revisits(tables, blobs)

@@ -29,6 +29,7 @@ from typing import Protocol
 from storage.crawl_types import Outcome
 from storage.store.answers import Answers
 from storage.store.audit import Audit
+from storage.store.cases import Cases
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.events import Events
@@ -72,6 +73,7 @@ class Store(Protocol):
         events: What happened to crawls, hosts and processes.
         audit: Who did what by console or API.
         operations: Long actions with their progress.
+        cases: Reported verdicts.
         samples: Figures of the whole program over time.
         spills: Pending URLs that outgrew the queue's memory.
         revisits: When the URLs of crawls that keep fresh are due.
@@ -106,6 +108,7 @@ class Store(Protocol):
     events: Events
     audit: Audit
     operations: Operations
+    cases: Cases
     samples: Samples
     spills: Spills
     revisits: Revisits

@@ -27,6 +27,7 @@ from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens import (
     actions,
     audit,
+    cases,
     crawls,
     events,
     failures,
@@ -42,6 +43,7 @@ from workers.console.screens import (
     tokens,
     topics,
     traps,
+    versions,
 )
 from workers.console.words.words import Language, say
 
@@ -50,6 +52,8 @@ SCREENS = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
     traps,

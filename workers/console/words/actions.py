@@ -28,6 +28,16 @@ WORDS: Final = {
     "action.resume_topic": ("Resume the topic", "恢复主题"),
     "action.declare_dead": ("Declare dead", "声明进程已死"),
     "action.stop_operation": ("Stop", "停止"),
+    "action.report_verdict": ("This is wrong", "判断有误"),
+    "action.withdraw_case": ("Withdraw the report", "撤回报告"),
+    "action_about.report_verdict": (
+        "Keeps what is right, with the page as it is now; it can be exported as a test case.",
+        "保存正确的结果以及此刻的页面；可导出为测试用例。",
+    ),
+    "action_about.withdraw_case": (
+        "The report and its copy of the page are deleted.",
+        "删除该报告及其页面副本。",
+    ),
     "action_about.pause_host": (
         "No URL of the host is fetched until somebody resumes it.",
         "在恢复之前，不再抓取该主机的任何网址。",
@@ -157,6 +167,7 @@ WORDS: Final = {
     "fact.claims": ("jobs it holds", "持有的作业"),
     "fact.silent_s": ("seconds of silence", "静默秒数"),
     "fact.done": ("done", "已完成"),
+    "fact.cases": ("reports of this page", "该页面的报告"),
     "fact.operation": ("operation", "操作"),
     "note.all_crawls": (
         "It counts for every crawl that knows the host.",
@@ -198,6 +209,10 @@ WORDS: Final = {
     "note.try_first": ("A dry run shows what would change.", "试运行可显示将发生的变化。"),
     "note.changes_nothing": ("It changes nothing.", "不改变任何数据。"),
     "note.has_ended": ("It has ended already.", "它已经结束。"),
+    "note.case_replaced": (
+        "This part of the page was reported before: the newer report replaces it.",
+        "页面的这一部分已有报告：新报告将取代它。",
+    ),
     "note.topic_judges_anew": (
         "All pages of the topic are judged anew.",
         "重新评判该主题的所有页面。",

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from workers.console.words import (
     actions,
+    cases,
     crawls,
     failures,
     frame,
@@ -29,6 +30,7 @@ from workers.console.words import (
     tokens,
     topics,
     verdicts,
+    versions,
 )
 
 TABLES = (
@@ -37,6 +39,8 @@ TABLES = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
     search,
