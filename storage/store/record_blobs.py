@@ -107,6 +107,11 @@ def unpack_text(head: bytes, links: bytes) -> CleanRecord:
     return replace(CleanRecord.from_json(decompress(head)), outlinks=unpack_outlinks(links))
 
 
+def unpack_body(head: bytes) -> str:
+    """Decodes only the body of a record, from its first blob."""
+    return CleanRecord.from_json(decompress(head)).body
+
+
 def unpack_line(head: bytes, links: bytes) -> bytes:
     """The ``to_json`` of the record ``pack_record`` was given, from its stored bytes.
 

@@ -17,7 +17,9 @@ from workers.hooks.calling import HookCalls
 from workers.jobs.learning import learn_host
 from workers.jobs.recleaning import RecleaningCounts, reclean_records
 from workers.operations.acting.turn import Turn
+from workers.operations.dropping_raw import STEP, raw_place
 from workers.operations.failed_urls import FailureFilter, failed_batches, record_state
+from workers.operations.fetching_again import PageFilter, portions
 from workers.operations.host_models import find_version
 from workers.operations.purging import purge
 from workers.operations.topics import mark_page
@@ -47,6 +49,38 @@ def retry(turn: Turn) -> bool:
             record_state(context.frontier, context.store, crawl)
             if not turn.tell(done, turn.total, "", {"after": batch[-1].page_id}):
                 return False
+    return True
+
+
+def fetch_again(turn: Turn) -> bool:
+    """Offers stored pages again, crawl by crawl, by page id."""
+    asked, context = turn.asked, turn.context
+    wanted = PageFilter(
+        host=asked["host"],
+        since=None if asked["since"] is None else from_microseconds(asked["since"]),
+        until=from_microseconds(asked["until"]),
+        no_body=asked["no_body"],
+    )
+    crawls, first = asked["crawls"], turn.cursor.get("crawl", 0)
+    for number in range(first, len(crawls)):
+        crawl = crawls[number]
+        after = turn.cursor.get("after", "") if number == first else ""
+        with closing(UrlReopener(context.frontier.url)) as reopener:
+            for pages, last in portions(context.store, crawl, wanted, after):
+                done = turn.done + (reopener.reopen(crawl, pages) if pages else 0)
+                record_state(context.frontier, context.store, crawl)
+                if not turn.tell(done, turn.total, "", {"crawl": number, "after": last}):
+                    return False
+    return True
+
+
+def drop_raw(turn: Turn) -> bool:
+    """Drops archived responses of a crawl or a host."""
+    context = turn.context
+    crawl, host = raw_place(context.settings, context.store, turn.asked["target"])
+    while dropped := context.store.drop_raw(crawl, host, STEP):
+        if not turn.tell(turn.done + dropped, turn.total, "", turn.cursor):
+            return False
     return True
 
 
