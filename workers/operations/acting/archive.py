@@ -50,7 +50,7 @@ def _filter(asked: Asked) -> PageFilter:
     Raises:
         ConfigError: A value is wrong.
     """
-    which = asked.values.get("which", "") or NO_BODY
+    which = asked.values.get("which", "") or ALL
     if which not in (ALL, NO_BODY):
         raise ConfigError(f"{which} is neither {NO_BODY} nor {ALL}")
     try:
@@ -123,9 +123,7 @@ def _drop(settings: Settings, asked: Asked, *, kind: TargetKind) -> Done:
         raise NotFound(f"no response of {asked.target} is archived")
     if _has_hands(settings):
         arguments = {"target": asked.target}
-        return start_operation(
-            settings, "drop_raw", asked, arguments, plan.facts[Fact.RESPONSES]
-        )
+        return start_operation(settings, "drop_raw", asked, arguments, plan.facts[Fact.RESPONSES])
     done = drop_raw(settings, asked.target)
     return Done(facts={Fact.RESPONSES: done.responses, Fact.FREED_BYTES: done.freed_bytes})
 

@@ -107,7 +107,14 @@ def _reclean(turn: Turn, *, save: bool) -> bool:
     store = turn.context.store
     model = read_model(find_version(store, host, version))
     hooks = HookCalls(turn.context.hooks)
-    cursor: dict[str, Any] = {"after": ["", ""], "changed": 0, "kept": 0, "fields": {}, "urls": []}
+    cursor: dict[str, Any] = {
+        "after": ["", ""],
+        "changed": 0,
+        "kept": 0,
+        "gone": 0,
+        "fields": {},
+        "urls": [],
+    }
     cursor |= turn.cursor
     first, second = cursor["after"]
     records = store.hosts.versions(host, (first, second))
@@ -123,7 +130,8 @@ def _reclean(turn: Turn, *, save: bool) -> bool:
 
 def _count(cursor: dict[str, Any], part: RecleaningCounts) -> None:
     cursor["changed"] += part.changed
-    cursor["kept"] += part.unarchived + part.outdated + len(part.failed)
+    cursor["kept"] += part.outdated + len(part.failed)
+    cursor["gone"] += part.unarchived
     for name, n in part.by_field.items():
         cursor["fields"][name] = cursor["fields"].get(name, 0) + n
     room = EXAMPLES - len(cursor["urls"])
@@ -131,12 +139,14 @@ def _count(cursor: dict[str, Any], part: RecleaningCounts) -> None:
 
 
 def _result(cursor: dict[str, Any], *, save: bool) -> str:
-    """``12 changed: body 10, title 2; 3 kept: not archived, older layout; http://...``."""
+    """``12 changed: body 10, title 2; 3 not cleaned: their raw pages are gone; http://...``."""
     fields = sorted(cursor["fields"].items(), key=lambda each: (-each[1], each[0]))
     names = ": " + ", ".join(f"{name} {n}" for name, n in fields) if fields else ""
     parts = [f"{cursor['changed']} {'changed' if save else 'would change'}{names}"]
+    if cursor["gone"]:
+        parts.append(f"{cursor['gone']} not cleaned: their raw pages are gone")
     if cursor["kept"]:
-        parts.append(f"{cursor['kept']} not cleaned: not archived, of an older layout, or failed")
+        parts.append(f"{cursor['kept']} not cleaned: of an older layout, or failed")
     return "; ".join([*parts, *cursor["urls"]])
 
 
