@@ -18,6 +18,7 @@ from workers.console.words import (
     crawls,
     failures,
     frame,
+    help_mending,
     help_page,
     hosts,
     now,
@@ -44,6 +45,7 @@ TABLES = (
     tokens,
     terms,
     verdicts,
+    help_mending,
     help_page,
 )
 """Every file with words."""
