@@ -1,7 +1,7 @@
 """The drill's web: hosts on loopback addresses, whose Chinese pages are made by their numbers.
 
 A host has lists and articles, and what a drill switches on: a login wall, another template of its
-articles, an endless calendar, a page on which workers die.
+articles, an endless calendar. Workers die on one page (``POISON``).
 """
 
 from __future__ import annotations
@@ -42,14 +42,12 @@ class Switches:
         walls: Articles answer 200 with a login page.
         redesigned: Articles have another template.
         calendars: Every page leads to an endless calendar.
-        poisoned: Every page leads to a page on which workers die.
         asked: Requests by host and first part of the path.
     """
 
     walls: set[int] = field(default_factory=set)
     redesigned: set[int] = field(default_factory=set)
     calendars: set[int] = field(default_factory=set)
-    poisoned: set[int] = field(default_factory=set)
     asked: Counter[tuple[int, str]] = field(default_factory=Counter)
 
 
@@ -151,8 +149,6 @@ class DrillSite:
                         enumerate(names))  # fmt: skip
         if number in self.switches.calendars:
             links += '<li><a href="/cal/2026/1/1.html">活动日历</a></li>'
-        if number in self.switches.poisoned:
-            links += f'<li><a href="{POISON}">专题</a></li>'
         return (
             '<!DOCTYPE html><html lang="zh"><head><meta charset="utf-8">'
             f'<title>{title}</title></head><body><ul class="nav">{links}</ul>'

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.drill.drill_site import HOSTS, POISON
 from benchmarks.drill.world import CRAWL, DISK_BYTES, LEFT_BYTES, OLD_CRAWL, World
 from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, FailureReason, UrlState
+from storage.crawl_types import CrawlState, Discovery, FailureReason, UrlState
 from storage.store.models import LearnReason
 from storage.store.operations import OperationState
 from workers.operations.crawl_states import change_state
@@ -192,7 +192,8 @@ def _stop_worker(world: World, patient: Patient) -> None:
                     patient.notes["process"] = ".".join(claim.worker.split(".")[:2])
                     patient.notes["stopped"] = stopped
                     patient.notes["jobs"] = [each.job_id for each in held]
-                    world.site.switches.poisoned.add(patient.number)
+                    url = f"http://{patient.host}{POISON}"
+                    queue.add(CRAWL, [Discovery(url=url, rank=0)])
                     return
                 for each in stopped:
                     os.kill(each, signal.SIGCONT)

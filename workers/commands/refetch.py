@@ -29,7 +29,9 @@ def register(commands: Commands) -> None:
         help="only pages fetched since T, as 2026-01-31T12:00, or 30m, 6h, 2d ago",
     )
     parser.add_argument(
-        "--no-body", action="store_true", help="only pages whose record has no body"
+        "--no-body",
+        action="store_true",
+        help="only pages whose record has no body, or one below 30 Chinese or 60 Latin letters",
     )
 
 

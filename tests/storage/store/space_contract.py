@@ -62,7 +62,14 @@ class SpaceContract:
     def test_pages_without_a_body(self, store: Store) -> None:
         full, empty = make_outcome("/full"), make_outcome("/empty")
         assert empty.record is not None
+        short, login = make_outcome("/short"), make_outcome("/login")
         empty = replace(empty, record=replace(empty.record, body=""))
-        store.save([full, empty])
-        ids = [full.queued.page_id, empty.queued.page_id, "0" * 32]
-        assert store.records.without_body("c1", ids) == {empty.queued.page_id}
+        bodies = {"/full": "字" * 30, "/short": "字" * 29, "/login": "Please log in"}
+        full, short, login = (
+            replace(each, record=replace(each.record, body=body))
+            for each, body in zip((full, short, login), bodies.values(), strict=True)
+            if each.record is not None
+        )
+        store.save([full, empty, short, login])
+        ids = [each.queued.page_id for each in (full, empty, short, login)]
+        assert store.records.without_body("c1", [*ids, "0" * 32]) == set(ids[1:])

@@ -132,6 +132,6 @@ def test_first_signs_stand_on_now(client: FlaskClient, bench: Bench) -> None:
         store.drifts.save(event)
     do(client, "pause_host", HOST, typed_why="lunch")
     page = acting_console(settings_of(bench.data), bench.data).get("/now/live").text
-    assert "17 of 20 pages have no body" in page
+    assert "18 of 20 pages have no body" in page
     assert "by no password" in page
     assert "lunch" in page

@@ -129,7 +129,10 @@ WORDS: Final = {
     "actions.recount": ("Count anew", "重新统计"),
     "since.all": ("ever", "不限"),
     "since.ago": ("{span} ago", "{span} 前"),
-    "which.no_body": ("those whose record has no body", "记录中没有正文的页面"),
+    "which.no_body": (
+        "those whose record has no body, or one of a few words",
+        "记录中没有正文或正文只有几个字的页面",
+    ),
     "which.all": ("all pages with a record", "所有有记录的页面"),
     "actions.why": ("Reason, for colleagues", "原因（供同事查看）"),
     "actions.word": ("Kind", "类型"),

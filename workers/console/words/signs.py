@@ -23,8 +23,8 @@ WORDS: Final = {
         "{n} 个导致工作进程崩溃的页面已搁置",
     ),
     "signs.wall": (
-        ", not learned: {n} of {of} pages have no body, since",
-        "，未学习：{of} 个页面中 {n} 个没有正文，始于",
+        ", not learned: {n} of {of} pages have no body at its place, since",
+        "，未学习：{of} 个页面中 {n} 个在原处没有正文，始于",
     ),
     "signs.changed": ("version {version} is learned,", "已学习版本 {version}，"),
     "signs.barren": (

@@ -63,7 +63,7 @@ class Sign:
         host: The host; ``""``: a process.
         crawl_id: The crawl; ``""``: every one.
         target: The process, ``machine.4711``; the URL class, ``/cal/*``; ``""``: the host.
-        n: Pages without a body; pages of the class; failed pages; pages that the process holds;
+        n: Pages without their body; pages of the class; failed pages; pages that the process holds;
             the new version of the model.
         of: Of so many: pages since the change; pages of the class with news.
         since: When it began; None: not known.
@@ -144,11 +144,12 @@ def _changed(store: Store) -> Iterator[Sign]:
 def _sign_of(event: DriftEvent) -> Sign:
     is_learned = event.outcome in (DriftOutcome.LEARNED, DriftOutcome.TAKEN_BACK)
     alarm = event.alarm
+    is_lost = not is_learned and (event.outcome is DriftOutcome.NOTHING_BETTER or alarm.empty > 0)
     return Sign(
-        kind=SignKind.CHANGED if is_learned or not alarm.empty else SignKind.WALL,
+        kind=SignKind.WALL if is_lost else SignKind.CHANGED,
         host=event.host,
         target=alarm.url_class,
-        n=event.new_version if is_learned else alarm.empty,
+        n=alarm.misfits if is_lost else event.new_version,
         of=alarm.pages,
         since=alarm.since,
         why=alarm.sign.value,
