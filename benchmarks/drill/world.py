@@ -191,8 +191,8 @@ def _mount(folder: Path) -> Callable[[], bool]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    for signum in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
+    for signum, patience_s in ((signal.SIGINT, 1), (signal.SIGINT, 20), (signal.SIGKILL, 20)):
         process.send_signal(signum)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(20)
+            process.wait(patience_s)
             return
