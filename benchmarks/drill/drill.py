@@ -15,6 +15,7 @@ import argparse
 import random
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -96,8 +97,9 @@ def _watch(
     """Waits until a trouble is mended; with ``is_auto`` a script mends it."""
     number, begun = told
     result: dict[str, Any] = {"found_s": None, "mended_s": None}
-    try:
-        if is_auto:
+
+    def mend() -> None:
+        try:
             operator = Operator(world.address)
             operator.log_in(world.password)
             world.clicks.clear()
@@ -105,11 +107,20 @@ def _watch(
             result["found_s"] = round(time.monotonic() - begun, 1)
             STEPS[number](operator, patient.host)
             result["acted_s"] = round(time.monotonic() - begun, 1)
+        except (AssertionError, LookupError, OSError) as error:
+            result["why_not"] = str(error)
+
+    script = threading.Thread(target=mend)
+    if is_auto:
+        script.start()
+    try:
         limit_s = AUTO_LIMIT_S if is_auto else LIMIT_S
         world.wait_until(lambda: trouble.is_mended(world, patient), limit_s)
         result["mended_s"] = round(time.monotonic() - begun, 1)
-    except (LookupError, TimeoutError) as error:
-        result["why_not"] = str(error)
+    except TimeoutError as error:
+        result.setdefault("why_not", str(error))
+    if is_auto:
+        script.join()
     with closing(world.store()) as store:
         rows = store.audit.read(limit=50)
         result["actions"] = [f"{row.action}: {row.did}" for row in reversed(rows)]
