@@ -21,7 +21,7 @@ from workers.operations.acting.action import (
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import existing_store
-from workers.operations.topics import find_topic
+from workers.operations.topics.topics import find_topic
 
 
 def _plan_mark(settings: Settings, asked: Asked) -> Plan:

@@ -22,7 +22,7 @@ from workers.operations.failed_urls import FailureFilter, failed_batches, record
 from workers.operations.fetching_again import PageFilter, portions
 from workers.operations.host_models import find_version
 from workers.operations.purging import purge
-from workers.operations.topics import mark_page
+from workers.operations.topics.topics import mark_page
 from workers.site_models import read_model
 
 PORTION = 20

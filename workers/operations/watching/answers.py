@@ -32,9 +32,9 @@ from workers.operations.explaining import explain_in
 from workers.operations.host_models import find_version
 from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
-from workers.operations.stories import STORY_ID
-from workers.operations.told_stories import story_line
-from workers.operations.topic_reports import report_in, topic_line
+from workers.operations.topics.reports import report_in, topic_line
+from workers.operations.topics.stories import STORY_ID
+from workers.operations.topics.told_stories import story_line
 from workers.operations.watching.crawls import CrawlDetails, CrawlLine, find_crawl
 from workers.operations.watching.hosts import find_host
 from workers.operations.watching.kept_backends import KeptBackends

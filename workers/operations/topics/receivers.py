@@ -13,7 +13,7 @@ from storage.topic_types import Receiver, ReceiverKind
 from workers.answers.topics import ReceiverLine
 from workers.config import Settings
 from workers.operations.backends import existing_store
-from workers.operations.topics import find_topic
+from workers.operations.topics.topics import find_topic
 from workers.sending.command import split_command
 from workers.sending.webhook import check_url, hidden, is_plainly_private, signature_of
 

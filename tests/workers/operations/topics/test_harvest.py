@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.answers.topics import HarvestStep
-from workers.operations.topic_harvest import (
+from workers.operations.topics.harvest import (
     DAY_US,
     HOUR_US,
     MOST_STEPS,

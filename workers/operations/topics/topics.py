@@ -33,7 +33,7 @@ from workers.jobs.topic_rows import (
 from workers.jobs.topics import judgement_of, stored_model
 from workers.operations.backends import existing_store, queue_side
 from workers.operations.crawl_states import change_state
-from workers.operations.topic_examples import read_examples, read_synonyms
+from workers.operations.topics.examples import read_examples, read_synonyms
 
 SLICE_PAGES = 200
 """Pages judged anew between two writes: a second of work."""

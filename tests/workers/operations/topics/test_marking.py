@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from storage.topic_types import JudgedPage, TopicJudgement
-from workers.operations.topic_marking import spread
+from workers.operations.topics.marking import spread
 
 
 def page(number: int, host: str, parts: str = "") -> JudgedPage:

@@ -27,11 +27,11 @@ from workers.config import Settings
 from workers.jobs.topic_rows import examples_of, order_of
 from workers.jobs.topics import stored_model
 from workers.operations.backends import existing_store, queue_side
-from workers.operations.receivers import receiver_lines
-from workers.operations.told_stories import story_line
-from workers.operations.topic_harvest import Harvest, harvest_of
-from workers.operations.topic_images import count_images
-from workers.operations.topics import crawl_of, find_topic
+from workers.operations.topics.harvest import Harvest, harvest_of
+from workers.operations.topics.images import count_images
+from workers.operations.topics.receivers import receiver_lines
+from workers.operations.topics.told_stories import story_line
+from workers.operations.topics.topics import crawl_of, find_topic
 
 MOST_STORIES = 20
 MOST_STORY_PAGES = 20

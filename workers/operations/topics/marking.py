@@ -14,7 +14,7 @@ from workers.answers.topics import PageToMark
 from workers.config import Settings
 from workers.jobs.topic_rows import order_of
 from workers.operations.backends import existing_store
-from workers.operations.topics import find_topic
+from workers.operations.topics.topics import find_topic
 
 MOST_PAGES = 500
 """As many marks as teach at once; more than a person marks in a sitting."""

@@ -13,7 +13,7 @@ from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
-from workers.operations.told_stories import story_line
+from workers.operations.topics.told_stories import story_line
 
 STORY_ID = re.compile(rf"[0-9a-f]{{{NUMBER_DIGITS}}}")
 

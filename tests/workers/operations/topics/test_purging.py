@@ -10,7 +10,7 @@ from cleaning.topics.stories import story_signature
 from storage.sqlite.store import SqliteStore
 from tests.storage.store.stories_contract import at, page, text, told, urls
 from tests.storage.store.topics_contract import TOPIC, judged
-from workers.operations.topic_purging import hand_over
+from workers.operations.topics.purging import hand_over
 
 
 def test_pages_that_are_handed_over_keep_their_story(tmp_path: Path) -> None:

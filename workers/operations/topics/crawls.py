@@ -13,7 +13,7 @@ from storage.store.protocol import Store
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.crawling.specs import crawl_spec, read_list
-from workers.operations.topics import (
+from workers.operations.topics.topics import (
     TopicFlags,
     crawl_of,
     end_topic,
