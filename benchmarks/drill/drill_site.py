@@ -164,7 +164,7 @@ class DrillSite:
         after = (year, month + 1) if month < 12 else (year + 1, 1)
         days = "".join(
             f'<td><a href="/cal/{y}/{m}/{day}.html">{day}</a></td>'
-            for y, m in ((year, month), after)
+            for y, m in ((year, month), after, (year + 1, month))
             for day in range(1, DAYS + 1)
         )
         body = f'<h1>活动日历</h1><table class="cal"><tr>{days}</tr></table><p>当天没有活动。</p>'

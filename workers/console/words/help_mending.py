@@ -98,8 +98,8 @@ WORDS: Final = {
         "并确认。记录保留，但这些页面不能再重新清洗。",
     ),
     "help.see_barren": (
-        "“nothing new”: the largest queue of a host is one class of URLs",
-        "“没有新内容”：某主机最大的队列属于同一类网址",
+        "“nothing new”: a class of URLs that is fetched on and on",
+        "“没有新内容”：某一类网址不断被抓取",
     ),
     "help.means_barren": (
         "A calendar, a filter or a session makes endless URLs whose pages tell nothing new. "

@@ -28,9 +28,9 @@ WORDS: Final = {
     ),
     "signs.changed": ("version {version} is learned,", "已学习版本 {version}，"),
     "signs.barren": (
-        "is the largest queue: {n} page, {news} with news",
-        "is the largest queue: {n} pages, {news} with news",
-        "是最大的队列：{n} 个页面，其中 {news} 个有新内容",
+        "{n} page, {news} with news, and more wait",
+        "{n} pages, {news} with news, and more wait",
+        "已抓 {n} 个页面，仅 {news} 个有新内容，后面还有很多",
     ),
     "signs.paused": ("since {since} by {who}", "自 {since} 起由 {who} 暂停"),
 }

@@ -16,6 +16,8 @@ from storage.store.drifts import DriftEvent, DriftOutcome
 from storage.store.events import EventKind
 from storage.store.pauses import Pause
 from storage.store.protocol import Store
+from workers.answers.crawls import UrlClass
+from workers.operations.classes import classes_of
 from workers.operations.watching.crawls import newest_crawls
 from workers.operations.watching.hosts import pauses_of
 from workers.operations.watching.kept_backends import KeptBackends
@@ -26,7 +28,7 @@ SIGNS_S = 3.0
 
 MOST_OF_A_KIND = 4
 RECENT = timedelta(hours=6)
-EXAMINED_CRAWLS, EXAMINED_HOSTS, LARGEST = 8, 100, 5
+EXAMINED_CRAWLS, EXAMINED_HOSTS, LARGEST = 8, 100, 20
 """Whose waits are read, and how many of the largest queues have their URL classes read: 10 ms."""
 
 FEWEST_PAGES = 30
@@ -35,7 +37,7 @@ FEWEST_PAGES = 30
 NEWS_SHARE = 0.05
 """A class whose pages bring news less often than that brings nothing new."""
 
-QUEUED = 50
+QUEUED = 20
 """URLs of a host that wait: fewer end by themselves."""
 
 
@@ -46,7 +48,7 @@ class SignKind(StrEnum):
     POISON = "poison"  # a page killed workers and was set aside
     WALL = "wall"  # a host's pages have lost their bodies, and nothing better is learned
     CHANGED = "changed"  # a host changed, and was learned anew
-    BARREN = "barren"  # the largest queue is of a class whose pages bring nothing new
+    BARREN = "barren"  # a large queue has a class whose pages bring nothing new
     PAUSED = "paused"  # somebody paused a host
 
 
@@ -169,26 +171,37 @@ def _barren(backends: KeptBackends) -> Iterator[Sign]:
             for wait in frontier.waits.of_crawl(crawl, EXAMINED_HOSTS).hosts
         ]
         largest = sorted(waits, key=lambda wait: -wait.urls)[:LARGEST]
+        found, stops = 0, frontier.classes.all_stopped()
         for wait in largest:
             if wait.urls < QUEUED:
                 return
             rows = frontier.classes.rows(wait.crawl_id, wait.host)
-            barren = [row for row in rows if _is_barren(row)]
+            if found == MOST_OF_A_KIND or not any(map(_is_barren, rows)):
+                continue
+            classes = classes_of(frontier, wait.crawl_id, wait.host, stops)
+            barren = [each for each in classes if _is_fetched_in_vain(each)]
             if barren:
-                worst = max(barren, key=lambda row: row.pages)
+                found += 1
+                worst = max(barren, key=lambda each: each.pattern_pages)
                 yield Sign(
                     kind=SignKind.BARREN,
                     host=wait.host,
                     crawl_id=wait.crawl_id,
-                    target=worst.pattern,
-                    n=worst.pages,
-                    of=worst.with_news,
+                    target=worst.template,
+                    n=worst.pattern_pages,
+                    of=worst.pattern_pages_with_news,
                 )
 
 
 def _is_barren(row: ClassRow) -> bool:
-    is_stopped = bool(row.stopped) or row.pattern.endswith("**")
-    return not is_stopped and row.pages >= FEWEST_PAGES and row.with_news <= row.pages * NEWS_SHARE
+    return row.pages >= FEWEST_PAGES and row.with_news <= row.pages * NEWS_SHARE
+
+
+def _is_fetched_in_vain(each: UrlClass) -> bool:
+    is_refused = each.stopped or each.refused or each.template.endswith("**")
+    pages = each.pattern_pages
+    is_barren = pages >= FEWEST_PAGES and each.pattern_pages_with_news <= pages * NEWS_SHARE
+    return is_barren and not is_refused
 
 
 def _paused(pauses: Iterable[Pause]) -> Iterator[Sign]:
