@@ -147,21 +147,14 @@ def roll_back_and_forth(operator: Operator, host: str) -> None:
     operator.follow("/actions/try_reclean")
     operator.confirm()
     operator.follow(r"^/operations/\d+$")
-    _await_end(operator)
-    operator.open(operator.path)
+    operator.page = operator.wait_for(f"{operator.path}/live", r'badge (ok|bad)">')
     operator.follow("/actions/reclean_host")
     operator.confirm()
-    operator.follow(r"^/operations/\d+$")
-    _await_end(operator)
-    operator.open(f"/hosts/{host}")
+    operator.follow(rf"^/hosts/{re.escape(host)}")
     operator.follow("/actions/roll_back")
     operator.confirm()
     operator.follow("/actions/roll_back")  # Undo
     operator.confirm()
-
-
-def _await_end(operator: Operator) -> None:
-    operator.wait_for(f"{operator.path}/live", r'badge (ok|bad)">')
 
 
 def make_room(operator: Operator, _host: str) -> None:
