@@ -30,14 +30,16 @@ from redis import Redis
 from benchmarks.console import under_attack, under_crawl
 from benchmarks.console.large_mongo import measure_on_mongo
 from benchmarks.console.large_store import fill_queue, host_name, write_store
+from benchmarks.console.large_topic import TOPIC, write_topic
 from benchmarks.console.under_attack import measure_under_attack
 from benchmarks.console.under_crawl import measure_under_crawl
 from benchmarks.kit.results import keep, show
 from storage.console_tokens import TokenScope
 from storage.opening import DATABASE
 from storage.queue.embedded import EmbeddedServer
-from tests.kit.console import open_console
+from tests.kit.console import open_console, settings_of
 from workers.operations.api_tokens import make_token
+from workers.operations.topics.figures import read_figures
 
 GOAL_WALL_MS, GOAL_CPU_MS = 100.0, 50.0
 PATHS = (
@@ -60,6 +62,16 @@ PATHS = (
     "/queues",
     "/events",
     "/traps",
+    "/topics",
+    "/live/topics",
+    "/topics/quake",
+    "/topics/quake/live",
+    "/topics/quake/pages",
+    "/topics/quake/pages?show=other",
+    "/topics/quake/pages?show=to_mark",
+    "/topics/quake/stories",
+    "/topics/quake/stories?sort=newest",
+    "/topics/quake/stories/STORY",
     "/help",
     "/api/v1/now",
     "/api/v1/queues",
@@ -71,8 +83,12 @@ PATHS = (
     "/api/v1/failures/causes",
     f"/api/v1/urls?url=http://{host_name(0)}/none.html",
     "/api/v1/events?limit=200",
+    "/api/v1/topics",
+    "/api/v1/topics/quake",
+    "/api/v1/topics/quake/stories?limit=200",
     "/api/openapi.json",
 )
+"""The addresses; STORY stands for the largest story of the topic."""
 
 
 def main() -> int:
@@ -81,6 +97,8 @@ def main() -> int:
     parser.add_argument("--hosts", type=int, default=10_000)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--failures", type=int, default=200_000)
+    parser.add_argument("--topic-pages", type=int, default=100_000)
+    parser.add_argument("--only", default="", help="only addresses that contain this")
     parser.add_argument("--requests", type=int, default=60, help="of each address")
     parser.add_argument(
         "--data", type=Path, help="folder to keep the store in, and to find it again"
@@ -105,6 +123,8 @@ def main() -> int:
         data.mkdir(exist_ok=True)
         if not (data / DATABASE).exists():
             write_store(data, asked.hosts, asked.records, asked.failures)
+        story = write_topic(data, asked.topic_pages)
+        paths = [path.replace("STORY", story) for path in PATHS if asked.only in path]
         server = EmbeddedServer(data)
         server.start()
         try:
@@ -112,11 +132,17 @@ def main() -> int:
             client = open_console(data)
             token = make_token(data, "bench", TokenScope.READ, days=1).token
             client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+            client.get("/api/v1/topics/quake")  # waits until the topic's figures are read
+            begun = time.process_time()
+            read_figures(settings_of(data), TOPIC)
+            figures_ms = round(1000 * (time.process_time() - begun))
             with closing(Redis.from_url(server.url)) as queue:
-                screens = {path: measure(client, queue, path, asked.requests) for path in PATHS}
+                screens = {path: measure(client, queue, path, asked.requests) for path in paths}
         finally:
             server.stop()
-    sizes = {name: getattr(asked, name) for name in ("hosts", "records", "failures", "requests")}
+    names = ("hosts", "records", "failures", "topic_pages", "requests")
+    sizes = {name: getattr(asked, name) for name in names}
+    sizes["topic_figures_cpu_ms"] = figures_ms
     result = {
         **sizes,
         "load": round(os.getloadavg()[0], 1),
@@ -164,7 +190,9 @@ def over_mongo(asked: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = asked.data or Path(name)
         folder.mkdir(exist_ok=True)
-        found = measure_on_mongo(folder, (*sizes.values(),), PATHS, asked.requests)
+        paths = [path for path in PATHS if asked.only in path]
+        measured = measure_on_mongo(folder, (*sizes.values(),), paths, asked.requests)
+        found = {path: each for path, each in measured.items() if each}
     result = {**sizes, "requests": asked.requests, "load_before": load, "screens": found}
     if asked.keep:
         keep("console-mongo", result)

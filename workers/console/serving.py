@@ -22,6 +22,7 @@ from workers.console.app import create_app
 from workers.console.connections import CONNECTIONS, Connection, Door
 from workers.console.guards import LOOPBACK_NAMES
 from workers.console.routes import Console
+from workers.operations.watching.indexing import Indexing
 from workers.operations.watching.kept_backends import KeptBackends
 
 THREADS = 4
@@ -93,6 +94,7 @@ def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -
     door = Door(access.is_regular, THREADS)
     server, port = open_server(app, door, host=serving.host, port=serving.port, **forwarded)
     signal.signal(signal.SIGTERM, _end)
+    indexing = Indexing(backends)
     tell(f"console at http://{serving.host}:{port}/")
     if not serving.is_open and not serving.password:
         tell(f"password: {password}")
@@ -100,6 +102,7 @@ def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -
         server.run()
     finally:
         server.close()
+        indexing.close()
         backends.close()
         if file:
             file.close()

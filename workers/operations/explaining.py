@@ -31,8 +31,8 @@ from workers.operations.queued_urls import (
 )
 from workers.operations.reading import find_page, is_page_id
 from workers.operations.refused_urls import SEARCH_S, Judge, NotTaken
-from workers.operations.told_stories import story_of
-from workers.operations.topic_verdicts import topic_verdicts
+from workers.operations.topics.told_stories import story_of
+from workers.operations.topics.verdicts import topic_verdicts
 
 MOST_SEARCHED = 5  # crawls whose records are searched for links
 UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again

@@ -13,11 +13,14 @@ from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
 from workers.hooks.loading import Hooks, load_hooks
 from workers.operations.backends import QueueSide, Sources
+from workers.operations.searching import require_search
+from workers.operations.watching.computing import Computing
 from workers.operations.watching.held_figures import HeldFigures
 from workers.operations.watching.meter import Meter
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from storage.queue.frontier import Frontier
+    from storage.search.search_file import SearchFile
     from storage.store.overview import Overview
     from storage.store.protocol import Store
 
@@ -54,18 +57,21 @@ class KeptBackends:
     """Queue and store of a data folder or of servers, for the threads of one process.
 
     Both are opened at the first question. A question fails, and the next one may succeed: the queue
-    of the embedded mode comes and goes with its crawls. ``meter`` has the rates of this moment.
+    of the embedded mode comes and goes with its crawls. ``meter`` has the rates of this moment,
+    ``computing`` the answers that take longest.
     """
 
     def __init__(self, settings: Settings) -> None:
         """Opens nothing yet."""
         self.settings = settings
         self.meter = Meter()
+        self.computing = Computing()
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
         self._held: HeldFigures | None = None
         self._hooks: Hooks | None = None
+        self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
 
@@ -150,6 +156,21 @@ class KeptBackends:
             self._hooks = load_hooks(self.settings)
         return self._hooks
 
+    def index(self) -> SearchFile:
+        """The search index of the data folder.
+
+        Raises:
+            NotFound: The setting ``search`` is off.
+            StoreUnavailable: The folder cannot be written.
+        """
+        from storage.search.search_file import SearchFile
+
+        require_search(self.settings)
+        with self._lock:
+            if self._index is None:
+                self._index = SearchFile(self.settings.storage.data)
+            return self._index
+
     def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:
         """Returns the answer to a dear question, asked anew when it is older than ``for_s``.
 
@@ -194,9 +215,12 @@ class KeptBackends:
 
     def close(self) -> None:
         """Closes both."""
+        self.computing.close()
         with self._lock:
             if self._store is not None:
                 self._store.close()
             if self._frontier is not None:
                 self._frontier.close()
-            self._store = self._frontier = None
+            if self._index is not None:
+                self._index.close()
+            self._store = self._frontier = self._index = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cleaning.document.silent_html import Mark, silent_html
 from cleaning.errors import ConfigError, NotFound, PageError
@@ -12,6 +12,7 @@ from cleaning.records import CleanRecord
 from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
 from storage.crawl_types import UrlRow
+from workers.operations.cases.cases import part_name
 from workers.operations.explaining import Explanation, explain_from
 from workers.operations.judged_page import (
     JudgedPage,
@@ -44,6 +45,7 @@ class PageDetails:
         record: Its stored record; None without one.
         judged: The page read again; None when it is not archived, or too long.
         why_not: Why it was not read again; ``""`` when it was.
+        reported: Ids of the newest cases about its parts: ``{"text 31": "4f1193a0c27be510"}``.
     """
 
     page_id: str
@@ -54,6 +56,7 @@ class PageDetails:
     record: CleanRecord | None
     judged: JudgedPage | None
     why_not: str = ""
+    reported: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +139,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
             record=record,
             judged=judged,
             why_not=why_not,
+            reported={part_name(case): case.case_id for case in store.cases.of_page(page_id)},
         )
 
 
