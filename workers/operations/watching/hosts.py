@@ -105,9 +105,9 @@ def list_hosts(
         limit: At most this many.
     """
     with backends.store() as store:
-        rows = store.overview.hosts(by, after, limit + 1)
+        rows = backends.figures(store).hosts(by, after, limit + 1)
         paused = pauses_of(backends, store)
-        as_of = store.overview.as_of()
+        as_of = backends.figures(store).as_of()
     place = _place(rows[limit - 1], by) if len(rows) > limit else ""
     return HostPage(rows=rows[:limit], after=place, paused=paused, as_of=as_of)
 
@@ -116,18 +116,22 @@ def paused_rows(backends: KeptBackends) -> HostPage:
     """Returns the paused hosts that have figures, by name."""
     with backends.store() as store:
         paused = pauses_of(backends, store)
-        rows = [row for host in sorted(paused) if (row := store.overview.host(host))]
-        return HostPage(rows=rows, after="", paused=paused, as_of=store.overview.as_of())
+        rows = [row for host in sorted(paused) if (row := backends.figures(store).host(host))]
+        return HostPage(rows=rows, after="", paused=paused, as_of=backends.figures(store).as_of())
 
 
 def named_hosts(backends: KeptBackends, text: str) -> HostPage:
     """Returns the hosts that a text names: the host itself, else hosts like it, at most five."""
     with backends.store() as store:
-        row = store.overview.host(text)
+        row = backends.figures(store).host(text)
         near = [] if row else near_hosts(store, text)
-        rows = [row] if row else [found for host in near if (found := store.overview.host(host))]
+        rows = (
+            [row]
+            if row
+            else [found for host in near if (found := backends.figures(store).host(host))]
+        )
         paused = pauses_of(backends, store)
-        return HostPage(rows=rows, after="", paused=paused, as_of=store.overview.as_of())
+        return HostPage(rows=rows, after="", paused=paused, as_of=backends.figures(store).as_of())
 
 
 def host_waits(backends: KeptBackends, host: str) -> HostWaiting:
@@ -151,11 +155,11 @@ def find_host(backends: KeptBackends, host: str) -> HostDetails:
             raise NotFound(f"nothing of {host} is stored{did_you_mean(near_hosts(store, host))}")
         return HostDetails(
             host=host,
-            row=store.overview.host(host),
+            row=backends.figures(store).host(host),
             stats=stats or HostStats(host=host),
             waits=waits,
             pause=pauses_of(backends, store).get(host),
-            groups=store.overview.failure_groups(host=host, limit=MOST_GROUPS),
+            groups=backends.figures(store).failure_groups(host=host, limit=MOST_GROUPS),
             versions=store.models.versions(host),
             records_by_model=backends.remembered(
                 ("records by model", host), BY_MODEL_S, lambda: store.hosts.by_model(host)
@@ -163,7 +167,7 @@ def find_host(backends: KeptBackends, host: str) -> HostDetails:
             drifts=store.drifts.of(host)[:MOST_DRIFTS],
             classes=classes,
             next_visits=_next_visits(store, host),
-            as_of=store.overview.as_of(),
+            as_of=backends.figures(store).as_of(),
         )
 
 

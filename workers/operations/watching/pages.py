@@ -23,6 +23,7 @@ from workers.operations.judged_page import (
 )
 from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
+from workers.operations.watching.crawls import crawl_names
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.site_models import SiteModels
 
@@ -92,7 +93,7 @@ def find_stored_page(backends: KeptBackends, text: str) -> str | None:
             found = find_page(store, text if is_page_id(text) else with_scheme(store, text))
         except NotFound:
             return None
-        return found if store.urls.rows(found) else None
+        return found if store.urls.rows(found, crawl_names(backends)) else None
 
 
 def explain_unknown(backends: KeptBackends, text: str) -> Explanation:
@@ -118,7 +119,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         NotFound: No crawl has ended the page.
     """
     with backends.store() as store:
-        rows = store.urls.rows(page_id)
+        rows = store.urls.rows(page_id, crawl_names(backends))
         rows = [row for row in rows if not crawl or row.crawl_id == crawl]
         if not rows:
             raise NotFound(f"no crawl has ended a page {page_id}")
