@@ -27,7 +27,7 @@ from workers.operations.answering.urls import (
 )
 from workers.operations.answering.waits import waiting_host
 from workers.operations.crawls import CrawlStatus
-from workers.operations.explaining import explain_in
+from workers.operations.explaining import explain_from
 from workers.operations.host_models import find_version
 from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
@@ -118,7 +118,7 @@ def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHist
         InvalidUrl: It is no http(s) URL.
     """
     with backends.store() as store:
-        found = explain_in(backends.settings, store, url, is_brief=True)
+        found = explain_from(backends.sources(store), url)
     return UrlHistory(
         url=found.url,
         traces=tuple(url_traces(found, describe)),
