@@ -63,6 +63,14 @@ class StorageConfig:
         },
     )
 
+    search: bool = field(
+        default=False,
+        metadata={
+            "help": "index the texts of records for `search` and the console, in search.sqlite in "
+            "the data folder"
+        },
+    )
+
     def __post_init__(self) -> None:
         if self.disk_quota_bytes < 0:
             raise ConfigError(f"disk_quota_bytes is {self.disk_quota_bytes}: it cannot be negative")

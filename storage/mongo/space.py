@@ -6,7 +6,7 @@ from typing import Any
 
 from storage.mongo.chunks import owner_of
 from storage.store.ports import of
-from storage.store.space import SAMPLED, RawSpace, Space, SpaceKind
+from storage.store.space import COUNTED, SAMPLED, HostSample, RawSpace, Space, SpaceKind
 
 DROP_ROWS = 500
 
@@ -20,7 +20,7 @@ def space(database: Any) -> list[Space]:
             n = database[kind.value].count_documents({"crawl_id": crawl})
             if not n:
                 continue
-            mean = _mean(database[kind.value], {"crawl_id": crawl})
+            _, mean = _sample(database[kind.value], {"crawl_id": crawl})
             found.append(
                 Space(
                     crawl_id=crawl,
@@ -33,6 +33,36 @@ def space(database: Any) -> list[Space]:
     return found
 
 
+def sample_host(database: Any, host: str) -> HostSample:
+    """Sizes of what is stored of a host; parts over 12 MB do not count."""
+    where = {"host": host}
+    _, response_bytes = _sample(database.raw, where)
+    records, record_bytes = _sample(database.records, where)
+    return HostSample(
+        responses=database.raw.count_documents(where, limit=COUNTED),
+        response_bytes=response_bytes,
+        records=records,
+        record_bytes=record_bytes,
+    )
+
+
+def _sample(collection: Any, where: dict[str, str]) -> tuple[int, float]:
+    """Number and mean size of the first documents that fit."""
+    stages: list[dict[str, Any]] = [
+        {"$match": where},
+        {"$limit": SAMPLED},
+        {
+            "$group": {
+                "_id": None,
+                "n": {"$sum": 1},
+                "mean": {"$avg": {"$binarySize": {"$ifNull": ["$blob", ""]}}},
+            }
+        },
+    ]
+    found = next(iter(collection.aggregate(stages)), None)
+    return (found["n"], float(found["mean"])) if found else (0, 0.0)
+
+
 def raw_space(database: Any, crawl_id: str | None, host: str | None) -> RawSpace:
     """What dropping the responses of a crawl, a host or both would free, by a sample.
 
@@ -42,19 +72,8 @@ def raw_space(database: Any, crawl_id: str | None, host: str | None) -> RawSpace
     n = database.raw.count_documents(wanted)
     if not n:
         return RawSpace(responses=0, stored_bytes=0, freed_bytes=0)
-    size = round(_mean(database.raw, wanted) * n)
+    size = round(_sample(database.raw, wanted)[1] * n)
     return RawSpace(responses=n, stored_bytes=size, freed_bytes=size, is_estimate=n > SAMPLED)
-
-
-def _mean(collection: Any, wanted: dict[str, str]) -> float:
-    """Mean packed bytes of a sample."""
-    size = {"$binarySize": {"$ifNull": ["$blob", ""]}}
-    stages: list[dict[str, Any]] = [
-        {"$match": wanted},
-        {"$limit": SAMPLED},
-        {"$group": {"_id": None, "mean": {"$avg": size}}},
-    ]
-    return float(next(iter(collection.aggregate(stages)))["mean"])
 
 
 def drop_rows(

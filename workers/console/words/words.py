@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from workers.console.words import (
     actions,
+    cases,
     crawls,
     failures,
     frame,
@@ -24,11 +25,14 @@ from workers.console.words import (
     now,
     pages,
     queues,
+    search,
     signs,
     space,
     terms,
     tokens,
+    topics,
     verdicts,
+    versions,
 )
 
 TABLES = (
@@ -37,8 +41,12 @@ TABLES = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
+    search,
+    topics,
     signs,
     space,
     actions,
