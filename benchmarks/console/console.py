@@ -123,23 +123,7 @@ def main() -> int:
         data.mkdir(exist_ok=True)
         if not (data / DATABASE).exists():
             write_store(data, asked.hosts, asked.records, asked.failures)
-        story = write_topic(data, asked.topic_pages)
-        paths = [path.replace("STORY", story) for path in PATHS if asked.only in path]
-        server = EmbeddedServer(data)
-        server.start()
-        try:
-            fill_queue(server.url, asked.hosts)
-            client = open_console(data)
-            token = make_token(data, "bench", TokenScope.READ, days=1).token
-            client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
-            client.get("/api/v1/topics/quake")  # waits until the topic's figures are read
-            begun = time.process_time()
-            read_figures(settings_of(data), TOPIC)
-            figures_ms = round(1000 * (time.process_time() - begun))
-            with closing(Redis.from_url(server.url)) as queue:
-                screens = {path: measure(client, queue, path, asked.requests) for path in paths}
-        finally:
-            server.stop()
+        screens, figures_ms = measure_screens(data, asked)
     names = ("hosts", "records", "failures", "topic_pages", "requests")
     sizes = {name: getattr(asked, name) for name in names}
     sizes["topic_figures_cpu_ms"] = figures_ms
@@ -161,6 +145,28 @@ def main() -> int:
     if missed:
         sys.stderr.write(f"missed: {', '.join(missed)}\n")
     return 1 if missed else 0
+
+
+def measure_screens(data: Path, asked: argparse.Namespace) -> tuple[dict[str, dict[str, Any]], int]:
+    """(figures of each screen, processor time of reading a topic's figures in milliseconds)."""
+    story = write_topic(data, asked.topic_pages)
+    paths = [path.replace("STORY", story) for path in PATHS if asked.only in path]
+    server = EmbeddedServer(data)
+    server.start()
+    try:
+        fill_queue(server.url, asked.hosts)
+        client = open_console(data)
+        token = make_token(data, "bench", TokenScope.READ, days=1).token
+        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+        client.get("/api/v1/topics/quake")  # waits until the topic's figures are read
+        begun = time.process_time()
+        read_figures(settings_of(data), TOPIC)
+        figures_ms = round(1000 * (time.process_time() - begun))
+        with closing(Redis.from_url(server.url)) as queue:
+            screens = {path: measure(client, queue, path, asked.requests) for path in paths}
+    finally:
+        server.stop()
+    return screens, figures_ms
 
 
 def beside_crawl(asked: argparse.Namespace) -> int:

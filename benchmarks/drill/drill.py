@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks.drill.scripted_operator import STEPS, Operator, sign_of
 from benchmarks.drill.troubles import TROUBLES, Patient, Trouble, let_go, patient_of
 from benchmarks.drill.world import World
-from benchmarks.kit.results import keep, show
+from benchmarks.kit.results import commit, keep, kept, show
 
 NORMAL_S = 60.0
 LIMIT_S = 600.0
@@ -52,10 +52,15 @@ def main() -> int:
         result = drill(number, host, asked.normal, is_auto=asked.auto)
         # Which trouble it was is no secret any more.
         _tell(f"{number} {TROUBLES[number].name}: {result}")
-        found[str(number)] = {"trouble": TROUBLES[number].name, **result}
+        name = TROUBLES[number].name
+        found[str(number)] = {"trouble": name, "commit": commit(), **result}
     goals = {"found_s": GOAL_FOUND_S, "mended_s": GOAL_MENDED_S, "clicks": GOAL_CLICKS}
     summary = {"seed": seed, "normal_s": asked.normal, "is_auto": asked.auto, "goals": goals}
-    (keep if asked.keep else lambda _, result: show(result))("drill", {**summary, "drills": found})
+    if asked.keep:
+        before = {} if asked.all else kept("drill").get("drills", {})
+        keep("drill", {**summary, "drills": {**before, **found}})
+    else:
+        show({**summary, "drills": found})
     return 0 if all(each["mended_s"] is not None for each in found.values()) else 1
 
 

@@ -162,6 +162,9 @@ def _has_room(world: World, patient: Patient) -> bool:
 
 def _open_calendar(world: World, patient: Patient) -> None:
     world.site.switches.calendars.add(patient.number)
+    first = Discovery(url=f"http://{patient.host}/cal/2026/1/1.html", depth=1, rank=0)
+    with closing(world.queue()) as queue:
+        queue.add(CRAWL, [first])
 
 
 def _is_forbidden(world: World, patient: Patient) -> bool:
