@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests.browser.conftest import DONE, RUNNING, Visit, World, serving, visiting
+from tests.kit.stored_topics import TOPIC
 from tests.kit.timing import wait_until
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
@@ -36,6 +37,13 @@ PAGES = (
     f"/failures/group?crawl={DONE}&host=HOST&cause=http_status&status=404",
     "/queues",
     "/traps",
+    "/topics",
+    f"/topics/{TOPIC}",
+    f"/topics/{TOPIC}/pages",
+    f"/topics/{TOPIC}/pages?show=to_mark",
+    f"/topics/{TOPIC}/stories",
+    f"/topics/{TOPIC}/stories/STORY",
+    "/pages?url=https://h0.example/0/0",
     "/events",
     "/tokens",
     f"/events?kind=crawl&crawl={DONE}",
@@ -48,7 +56,7 @@ PAGES = (
     "/help",
     "/no-such-page",
 )
-"""Every address that is checked; HOST stands for the host of the crawls."""
+"""Every address that is checked; HOST stands for the host of the crawls, STORY for a story."""
 
 SHIFTS = """() => {
   window.shift = 0;
@@ -97,7 +105,7 @@ def test_a_page(visit: Visit, world: World, path: str) -> None:
     visit.told.clear()
     visit.asked.clear()
     page = visit.page
-    page.goto(world.url + path.replace("HOST", world.host))
+    page.goto(world.url + path.replace("HOST", world.host).replace("STORY", world.story))
     given = page.viewport_size
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 740})
@@ -211,6 +219,29 @@ def test_everything_works_without_scripts(chromium: Browser, world: World) -> No
         assert page.inner_text("h1") == world.host
         assert page.get_attribute("html", "lang") == "zh-CN"
         assert "Asia/Shanghai" in page.inner_text("footer")
+
+
+def test_topics_without_scripts_and_by_keys(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        visit.page.goto(f"{world.url}/")
+        visit.page.keyboard.press("g")
+        visit.page.keyboard.press("t")
+        visit.page.wait_for_url("**/topics")
+        visit.page.keyboard.press("j")
+        visit.page.keyboard.press("Enter")
+        visit.page.wait_for_url(f"**/topics/{TOPIC}")
+        assert_calm(visit, world)
+    with visiting(chromium, java_script_enabled=False) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/topics/{TOPIC}")
+        page.click("text=All relevant pages")
+        page.click("main nav >> text=not relevant")
+        assert page.locator("tbody tr").count() == 4
+        page.click(f"h1 >> text={TOPIC}")
+        page.click("text=Stories told more than once")
+        page.locator("tbody th a").first.click()
+        assert "earliest" in page.inner_text("tbody")
+        assert "U+202E" in page.inner_text("h1")
 
 
 def test_login_and_logout(chromium: Browser, world: World, tmp_path: Path) -> None:

@@ -134,11 +134,12 @@ def test_the_commands_exist() -> None:
             build_parser().parse_args(service["command"])
 
 
-def test_only_console_and_dashboard_are_published_and_only_here() -> None:
+def test_only_pages_for_people_are_published_and_only_here() -> None:
     published = {name: s["ports"] for name, s in SERVICES.items() if "ports" in s}
     assert published == {
         "console": ["127.0.0.1:8484:8484"],
         "rq-dashboard": ["127.0.0.1:9181:9181"],
+        "grafana": ["127.0.0.1:3000:3000"],
     }
     assert "--password-file=/run/secrets/console_password" in SERVICES["console"]["command"]
     assert "console_password" in SERVICES["console"]["secrets"]

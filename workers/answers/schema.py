@@ -23,6 +23,7 @@ from cleaning.json_values import SCHEMA, dump, dump_versioned
 from cleaning.records import CleanRecord, HostStats
 from cleaning.verdict import Verdict
 from workers.answers import (
+    cases,
     checks,
     control,
     crawls,
@@ -56,6 +57,8 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "purge": (control.Purged, control.PurgePlan),
     "recover": (control.RecoveredCrawl,),
     "retry": (control.RetriedCrawl,),
+    "refetch": (control.RefetchedCrawl,),
+    "drop-raw": (control.DroppedRaw,),
     "show": (
         CleanRecord,
         hosts.StoredImage,
@@ -70,6 +73,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         Verdict,
     ),
     "search": (searching.SearchHit,),
+    "cases": (cases.CaseLine, cases.CaseFolder),
     "hosts": (hosts.HostLine, hosts.HostAnswer),
     "failures": (crawls.FailedUrl, crawls.FailureCause),
     "stories": (stories.StoryLine, stories.StoriesRebuilt),

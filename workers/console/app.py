@@ -27,6 +27,7 @@ from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens import (
     actions,
     audit,
+    cases,
     crawls,
     events,
     failures,
@@ -40,7 +41,9 @@ from workers.console.screens import (
     search,
     space,
     tokens,
+    topics,
     traps,
+    versions,
 )
 from workers.console.words.words import Language, say
 
@@ -49,9 +52,12 @@ SCREENS = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
     traps,
+    topics,
     events,
     space,
     actions,
@@ -72,6 +78,7 @@ NAVIGATION: Final = (
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
     ("search", "search", "s"),
+    ("topics", "show_topics", "t"),
     ("events", "show_events", "e"),
     ("space", "show_space", "d"),
     ("help", "show_help", "?"),

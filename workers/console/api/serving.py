@@ -10,6 +10,7 @@ from workers.console.api.openapi import openapi
 from workers.console.api.registry import FRESH, Api
 from workers.console.api.resources import (
     actions,
+    cases,
     crawls,
     failures,
     hosts,
@@ -23,7 +24,19 @@ from workers.console.api.resources import (
 from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
-RESOURCES = (moments, crawls, hosts, failures, pages, search, topics, journal, space, actions)
+RESOURCES = (
+    moments,
+    crawls,
+    hosts,
+    failures,
+    pages,
+    search,
+    topics,
+    journal,
+    space,
+    actions,
+    cases,
+)
 """Every module with addresses, in the order of the documentation."""
 
 DESCRIPTION = "/api/openapi.json"

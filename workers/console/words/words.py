@@ -15,19 +15,24 @@ from markupsafe import Markup
 
 from workers.console.words import (
     actions,
+    cases,
     crawls,
     failures,
     frame,
+    help_mending,
     help_page,
     hosts,
     now,
     pages,
     queues,
     search,
+    signs,
     space,
     terms,
     tokens,
+    topics,
     verdicts,
+    versions,
 )
 
 TABLES = (
@@ -36,14 +41,19 @@ TABLES = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
     search,
+    topics,
+    signs,
     space,
     actions,
     tokens,
     terms,
     verdicts,
+    help_mending,
     help_page,
 )
 """Every file with words."""

@@ -38,8 +38,12 @@ class Harvest:
         last_hour: Own pages of the hour before the newest one.
         steps: Own pages in order, ``STEP_PAGES`` and more a step.
         days: Sums by day since 1970 UTC, oldest first.
+        last_relevant: End of the response of the newest relevant page, microseconds since 1970
+            UTC; None: no page is relevant.
         newest: Page ids of the stories that were found last, newest first, at most ``NEWEST``.
         by_story: Relevant pages by story, of stories with more than one.
+        first_of_story: (end of the response in microseconds, page id) of the first page of each
+            story in ``by_story``.
         copies_of_host: Copies by host.
     """
 
@@ -49,8 +53,10 @@ class Harvest:
     last_hour: int
     steps: tuple[HarvestStep, ...]
     days: Mapping[int, HarvestStep]
+    last_relevant: int | None
     newest: tuple[str, ...]
     by_story: Mapping[str, int]
+    first_of_story: Mapping[str, tuple[int, str]]
     copies_of_host: Mapping[str, int]
 
 
@@ -68,16 +74,21 @@ def harvest_of(
     days: dict[int, list[int]] = {}
     newest: deque[str] = deque(maxlen=NEWEST)
     by_story: Counter[str] = Counter()
+    first_of_story: dict[str, tuple[int, str]] = {}
     copies_of_host: Counter[str] = Counter()
     recent: deque[int] = deque()
+    last_relevant = None
     for at, page_id, crawl, is_relevant in pages:
         what = _STORY if is_relevant else _OTHER
+        last_relevant = at if is_relevant else last_relevant
         if is_relevant and page_id in story_of:
             story, host = story_of[page_id]
             by_story[story] += 1
             if by_story[story] > 1:
                 what = _COPY
                 copies_of_host[host] += 1
+            else:
+                first_of_story[story] = at, page_id
         if what == _STORY:
             newest.append(page_id)
         day = days.get(at // DAY_US)
@@ -97,8 +108,12 @@ def harvest_of(
         last_hour=len(recent),
         steps=tuple(_steps(own)),
         days=sums,
+        last_relevant=last_relevant,
         newest=tuple(reversed(newest)),
         by_story={story: pages for story, pages in by_story.items() if pages > 1},
+        first_of_story={
+            story: first for story, first in first_of_story.items() if by_story[story] > 1
+        },
         copies_of_host=copies_of_host,
     )
 

@@ -123,6 +123,27 @@ def report_in(settings: Settings, store: Store, name: str, *, at_rest: bool) -> 
     row = find_topic(store, name)
     story_of = store.stories.by_page()
     harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
+    return report_of(settings, store, row, (harvest, story_of), at_rest=at_rest)
+
+
+def report_of(
+    settings: Settings,
+    store: Store,
+    row: TopicRow,
+    found: tuple[Harvest, Mapping[str, tuple[str, str]]],
+    *,
+    at_rest: bool,
+) -> TopicReport:
+    """As ``report_in``, of a harvest that is summed up.
+
+    Args:
+        settings: Where the queue is.
+        store: The store.
+        row: The topic.
+        found: Its harvest, and the (story, host) of every page that is not alone.
+        at_rest: Whether a queue at rest is opened.
+    """
+    name, (harvest, story_of) = row.name, found
     model = store.topics.model(name)
     waiting, asleep = _queued(settings, row, at_rest=at_rest)
     line = topic_line(store, row)

@@ -299,8 +299,16 @@ def _loosen(settings: Settings, store: Store, topic: Topic) -> None:
             side.frontier.topics.publish_weights(row.crawl_id, stored.packed, stored.version)
 
 
-def change_topic_state(settings: Settings, name: str, state: CrawlState) -> CrawlState:
+def change_topic_state(
+    settings: Settings, name: str, state: CrawlState, *, who: str = ""
+) -> CrawlState:
     """Pauses or resumes a topic and its crawl; returns the state of the crawl afterwards.
+
+    Args:
+        settings: Where store and queue are.
+        name: Of the topic.
+        state: RUNNING resumes, PAUSED pauses.
+        who: Who asks for it: ``root@machine``.
 
     Raises:
         NotFound: There is no such topic.
@@ -310,7 +318,7 @@ def change_topic_state(settings: Settings, name: str, state: CrawlState) -> Craw
         is_running = state is CrawlState.RUNNING
         new = TopicState.RUNNING if is_running else TopicState.PAUSED
         store.topics.set_state(name, new, "" if is_running else "paused by an operator")
-    return change_state(settings, row.crawl_id, state).state
+    return change_state(settings, row.crawl_id, state, who=who).state
 
 
 def end_topic(settings: Settings, name: str, note: str) -> None:

@@ -18,7 +18,6 @@ from workers.answers.crawls import FailureCause
 from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
 from workers.answers.moments import UrlHistory
 from workers.answers.stories import StoryLine
-from workers.answers.topics import TopicLine, TopicReport
 from workers.operations.answering.crawls import crawl_line
 from workers.operations.answering.models import drift_answer, version_fields
 from workers.operations.answering.urls import (
@@ -28,19 +27,18 @@ from workers.operations.answering.urls import (
 )
 from workers.operations.answering.waits import waiting_host
 from workers.operations.crawls import CrawlStatus
-from workers.operations.explaining import explain_in
+from workers.operations.explaining import explain_from
 from workers.operations.host_models import find_version
 from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
-from workers.operations.topics.reports import report_in, topic_line
 from workers.operations.topics.stories import STORY_ID
 from workers.operations.topics.told_stories import story_line
 from workers.operations.watching.crawls import CrawlDetails, CrawlLine, find_crawl
 from workers.operations.watching.hosts import find_host
 from workers.operations.watching.kept_backends import KeptBackends
 
-STORIES_S, REPORT_S = 30.0, 30.0
-"""How old a list of stories and the report of a topic may be: both read every member."""
+STORIES_S = 30.0
+"""How old a list of stories may be: it reads every member."""
 
 
 def crawl_answers(
@@ -124,7 +122,7 @@ def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHist
         InvalidUrl: It is no http(s) URL.
     """
     with backends.store() as store:
-        found = explain_in(backends.settings, store, url, is_brief=True)
+        found = explain_from(backends.sources(store), url)
     return UrlHistory(
         url=found.url,
         traces=tuple(url_traces(found, describe)),
@@ -174,26 +172,6 @@ def cause_answer(cause: Cause, as_of: datetime | None) -> FailureCause:
         newest_at=cause.newest_at,
         as_of=as_of,
     )
-
-
-def topic_answers(backends: KeptBackends) -> list[TopicLine]:
-    """Every topic, by name."""
-    with backends.store() as store:
-        return [topic_line(store, row) for row in store.topics.all()]
-
-
-def topic_report(backends: KeptBackends, name: str) -> TopicReport:
-    """What a topic has found, half a minute ago at most.
-
-    Raises:
-        NotFound: There is no such topic.
-    """
-
-    def ask() -> TopicReport:
-        with backends.store() as store:
-            return report_in(backends.settings, store, name, at_rest=False)
-
-    return backends.remembered(("topic", name), REPORT_S, ask)
 
 
 def story_answers(backends: KeptBackends, limit: int, *, by_size: bool) -> list[StoryLine]:

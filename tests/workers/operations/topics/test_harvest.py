@@ -36,6 +36,8 @@ def test_the_page_that_was_fetched_first_counts() -> None:
     ]
     found = harvest_of(pages, "a", STORIES)
     assert (found.stories, found.copies, found.own_pages) == (3, 1, 4)
+    assert found.last_relevant == DAY_US + 2
+    assert found.first_of_story == {"s0": (1, "p0")}
     assert found.newest == ("p6", "alone", "p0")
     assert found.days == {
         0: HarvestStep(pages=3, stories=2, copies=1),
