@@ -1,6 +1,6 @@
 """Heartbeats: which processes there are, on which machine, and when they were heard last.
 
-Every process tells its role at least once in 35 seconds. One that is not heard for a minute is
+Every process tells its role at least once in 15 seconds. One that is not heard for a minute is
 dead: the sweeper makes an event of it. Leases and claims have lives of their own, which are
 shorter; what a process holds is given to others long before.
 """
@@ -18,7 +18,7 @@ from storage.queue.entries import process_name
 LIFE_S = 60
 """A process that was not heard for so long is dead."""
 BEAT_S = 10.0
-"""A process that works all the time is heard so often; an idle worker every 30 s."""
+"""A process that works all the time is heard so often; an idle worker every 11 s."""
 _WHO = "cc:who"
 
 
@@ -54,6 +54,18 @@ class Processes:
         """Tells that this process ends as it should: its silence is no death."""
         self._heard = -BEAT_S
         self._forget(f"{role} {process_name()}")
+
+    def troubles(self) -> list[tuple[str, str]]:
+        """Spiders of this machine that fetch nothing, and why: ``[("web1.4711.0a1b", "...")]``."""
+        machine, _, _ = process_name().partition(".")
+        with queue_errors():
+            names = [
+                name.decode()
+                for role, _, name in (x.partition(b" ") for x in self._client.zrange(_WHO, 0, -1))
+                if role.decode() == ProcessRole.SPIDER and name.startswith(f"{machine}.".encode())
+            ]
+            work = [(name, self._client.hget(f"{_WHO}:{name}", "work")) for name in names]
+        return [(name, found.decode("utf-8", "replace")) for name, found in work if found]
 
     def take_silent(self) -> list[tuple[ProcessRole, str]]:
         """Forgets processes that were not heard for ``LIFE_S``, or were declared dead.

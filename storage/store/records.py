@@ -17,6 +17,7 @@ from storage.store.record_blobs import (
     find_links,
     find_signature,
     has_capped_links,
+    unpack_head_text,
     unpack_line,
     unpack_outlinks,
     unpack_record,
@@ -25,6 +26,11 @@ from storage.store.record_blobs import (
 READ_ROWS = 200
 READ_LINKS = 200
 CACHE_KB = 8192  # of the keys in memory; more are in a temporary file
+
+LEAST_COLUMNS = 60
+"""A Chinese character takes two: a shorter body is a button or a line of an error."""
+
+FIRST_WIDE = "\u2e80"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +82,32 @@ class LinkSearch:
     records: int
     found: Sequence[LinkTo]
     capped: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchText:
+    """A record as search indexes it.
+
+    Attributes:
+        seq: Number of its save, > 0.
+        page_id: 32 hex digits.
+        crawl_id: Its crawl.
+        host: Its host.
+        fetched_at: Microseconds since 1970 UTC.
+        text: Title and body.
+    """
+
+    seq: int
+    page_id: str
+    crawl_id: str
+    host: str
+    fetched_at: int
+    text: str
+
+
+def search_text(title: str, body: str) -> str:
+    """The text of a record that is searched."""
+    return f"{title}\n{body}"
 
 
 class Records:
@@ -136,6 +168,27 @@ class Records:
         found, behind = self._blobs.records({}, number, limit)
         return [(each.crawl_id, unpack_record(each.head, each.links)) for each in found], behind
 
+    def texts(self, number: int, limit: int) -> list[SearchText]:
+        """Texts of the saves behind a number, in the order of their saves, at most ``limit``."""
+        found, _ = self._blobs.records({}, number, limit)
+        texts = ((each, unpack_head_text(each.head)) for each in found)
+        return [
+            SearchText(
+                seq=each.saved_seq,
+                page_id=each.page_id,
+                crawl_id=each.crawl_id,
+                host=text.host,
+                fetched_at=to_microseconds(text.fetched_at),
+                text=search_text(text.title, text.body),
+            )
+            for each, text in texts
+        ]
+
+    def numbers(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """Number of the newest save of each (page id, crawl) that has a record."""
+        found = self._tables.get("records", keys, ("saved_seq",))
+        return {(key[0], key[1]): row[0] for key, row in found.items()}
+
     def last_number(self) -> int:
         """Number of the newest save; 0 without records."""
         order = ("saved_at", "saved_seq")
@@ -183,6 +236,18 @@ class Records:
         )
         read = (self.get(page_id, crawl_id) for page_id, _ in keys)
         return [record for record in read if record is not None]
+
+    def without_body(self, crawl_id: str, page_ids: Collection[str]) -> set[str]:
+        """Those of some pages of a crawl whose records have no body; 0.1 ms a page.
+
+        A body below ``LEAST_COLUMNS`` is none: that of a login page is its button.
+        """
+        found = ((page_id, self._blobs.record(page_id, crawl_id)) for page_id in page_ids)
+        return {
+            page_id
+            for page_id, each in found
+            if each and _is_short(unpack_head_text(each.head).body)
+        }
 
     def count(self, crawl_id: str | None = None) -> int:
         """Number of stored records, of one crawl or of all."""
@@ -308,3 +373,10 @@ class Once:
     def close(self) -> None:
         """Deletes the temporary database."""
         self._db.close()
+
+
+def _is_short(body: str) -> bool:
+    """Whether a body is too short to be one."""
+    if len(body) >= LEAST_COLUMNS:
+        return False
+    return sum(2 if char >= FIRST_WIDE else 1 for char in body) < LEAST_COLUMNS

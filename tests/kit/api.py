@@ -77,7 +77,7 @@ class Program:
 
 def program(data: Path, scope: TokenScope = TokenScope.READ) -> Program:
     """A program with a new token of a data folder."""
-    return Program(open_console(data), make_token(data, "tests", scope, None).token)
+    return Program(open_console(data, search=True), make_token(data, "tests", scope, None).token)
 
 
 def fill(base: Path) -> Path:
@@ -91,6 +91,7 @@ def fill(base: Path) -> Path:
             "--delay", "0", "--data", str(data),
         )  # fmt: skip
     fill_imported(data)
+    assert call(settings_of(data, search=True), "search", "正文", "--limit", "1") == 0
     return data
 
 

@@ -56,7 +56,7 @@ from workers.context import process_context
 
 log = logging.getLogger(__name__)
 
-WORKER_TTL_S = 45  # an idle worker sends a heartbeat every 30 s
+WORKER_TTL_S = 26  # an idle worker sends a heartbeat every 11 s
 WATCH_S = 2
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 COLLECT_FROM = 5_000  # new objects, more than all but the largest pages make at a time

@@ -41,6 +41,7 @@ from tests.storage.store.pauses_contract import PausesContract
 from tests.storage.store.pictures_contract import PicturesContract
 from tests.storage.store.revisits_contract import RevisitsContract
 from tests.storage.store.rules_contract import RulesContract
+from tests.storage.store.search_contract import SearchContract
 from tests.storage.store.space_contract import SpaceContract
 from tests.storage.store.store_contract import StoreContract, everything
 from tests.storage.store.stories_contract import StoriesContract
@@ -57,6 +58,7 @@ class TestMongoStore(
     ImagesContract,
     FailuresContract,
     JournalContract,
+    SearchContract,
     SpaceContract,
     PausesContract,
     CasesContract,

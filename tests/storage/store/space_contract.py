@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from storage.store.protocol import Store
-from storage.store.space import SpaceKind
+from storage.store.space import HostSample, SpaceKind
 from tests.kit.outcomes import make_outcome
 
 
@@ -33,6 +33,18 @@ class SpaceContract:
         }
         assert all(each.stored_bytes > 0 and not each.is_estimate for each in found.values())
 
+    def test_a_host_is_sampled(self, store: Store) -> None:
+        assert store.sample_host("nobody.example") == HostSample(
+            responses=0, response_bytes=0, records=0, record_bytes=0
+        )
+        store.save([kept("/1"), kept("/2"), make_outcome("/3"), kept("/1", "c2")])
+        host = kept("/1").queued.host
+        found = store.sample_host(host)
+        assert (found.responses, found.records) == (3, 4)
+        assert found.response_bytes > 0 < found.record_bytes
+        store.drop_raw("c1")
+        assert store.sample_host(host).responses == 1
+
     def test_dropping_responses_leaves_records(self, store: Store) -> None:
         pages = [kept(f"/{n}") for n in range(3)]
         other = kept("/0", "c2")
@@ -47,3 +59,29 @@ class SpaceContract:
         assert store.records.get(page_id) is not None
         assert store.save([kept("/9")]) == 1, "new responses are archived as before"
         assert store.drop_raw("c1", pages[0].queued.host) == 1
+
+    def test_space_that_a_drop_would_free(self, store: Store) -> None:
+        store.save([kept("/1"), kept("/2"), kept("/1", "c2")])
+        host = make_outcome("/1").queued.host
+        room = store.raw_space("c1")
+        assert room.responses == 2
+        assert room.stored_bytes > 0
+        assert store.raw_space(None, host).responses == 3
+        assert store.raw_space("c3").responses == 0
+        assert [store.drop_raw("c1", limit=1) for _ in range(3)] == [1, 1, 0]
+        assert store.drop_raw(None, host) == 1
+
+    def test_pages_without_a_body(self, store: Store) -> None:
+        full, empty = make_outcome("/full"), make_outcome("/empty")
+        assert empty.record is not None
+        short, login = make_outcome("/short"), make_outcome("/login")
+        empty = replace(empty, record=replace(empty.record, body=""))
+        bodies = {"/full": "字" * 30, "/short": "字" * 29, "/login": "Please log in"}
+        full, short, login = (
+            replace(each, record=replace(each.record, body=body))
+            for each, body in zip((full, short, login), bodies.values(), strict=True)
+            if each.record is not None
+        )
+        store.save([full, empty, short, login])
+        ids = [each.queued.page_id for each in (full, empty, short, login)]
+        assert store.records.without_body("c1", [*ids, "0" * 32]) == set(ids[1:])

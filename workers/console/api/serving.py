@@ -17,12 +17,26 @@ from workers.console.api.resources import (
     journal,
     moments,
     pages,
+    search,
+    space,
     topics,
 )
 from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
-RESOURCES = (moments, crawls, hosts, failures, pages, topics, journal, actions, cases)
+RESOURCES = (
+    moments,
+    crawls,
+    hosts,
+    failures,
+    pages,
+    search,
+    topics,
+    journal,
+    space,
+    actions,
+    cases,
+)
 """Every module with addresses, in the order of the documentation."""
 
 DESCRIPTION = "/api/openapi.json"

@@ -14,7 +14,7 @@ from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
 from storage.crawl_types import UrlRow
 from workers.operations.cases.cases import part_name
-from workers.operations.explaining import Explanation, explain_in
+from workers.operations.explaining import Explanation, explain_from
 from workers.operations.judged_page import (
     JudgedPage,
     NewReading,
@@ -107,7 +107,7 @@ def explain_unknown(backends: KeptBackends, text: str) -> Explanation:
         InvalidUrl: The text is not an http(s) URL.
     """
     with backends.store() as store:
-        return explain_in(backends.settings, store, text, is_brief=True)
+        return explain_from(backends.sources(store), text)
 
 
 def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> PageDetails:
@@ -126,7 +126,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         rows = [row for row in rows if not crawl or row.crawl_id == crawl]
         if not rows:
             raise NotFound(f"no crawl has ended a page {page_id}")
-        way = explain_in(backends.settings, store, page_id, is_brief=True)
+        way = explain_from(backends.sources(store), page_id)
         judged, why_not = None, ""
         try:
             judged = judge_page(store, page_id, crawl or None)
