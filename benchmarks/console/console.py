@@ -196,7 +196,9 @@ def over_mongo(asked: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = asked.data or Path(name)
         folder.mkdir(exist_ok=True)
-        found = measure_on_mongo(folder, (*sizes.values(),), PATHS, asked.requests)
+        paths = [path for path in PATHS if asked.only in path]
+        measured = measure_on_mongo(folder, (*sizes.values(),), paths, asked.requests)
+        found = {path: each for path, each in measured.items() if each}
     result = {**sizes, "requests": asked.requests, "load_before": load, "screens": found}
     if asked.keep:
         keep("console-mongo", result)

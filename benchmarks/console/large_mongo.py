@@ -43,7 +43,7 @@ def measure_on_mongo(
     Args:
         folder: For the database; one that is there already is asked as it is.
         sizes: Hosts, records, failures.
-        paths: The addresses.
+        paths: The addresses; there is no topic: theirs have no figures.
         requests: Of each address.
     """
     with running(folder / "mongo") as mongo:
@@ -68,6 +68,8 @@ def _measured(client: FlaskClient, path: str, requests: int, server: int) -> dic
     begun = time.perf_counter()
     first = client.get(path)
     first_ms = 1000 * (time.perf_counter() - begun)
+    if first.status_code == 404:
+        return {}
     if first.status_code != 200:
         sys.exit(f"{path}: {first.status}")
     walls, cpus, used_s = [], [], cpu_s(server)
