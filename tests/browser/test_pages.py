@@ -33,6 +33,7 @@ PAGES = (
     "/pages",
     "/pages?url=http://HOST/missing/none.html",
     "/pages?url=http://HOST/a/1.html",
+    "/cases",
     "/failures",
     f"/failures/group?crawl={DONE}&host=HOST&cause=http_status&status=404",
     "/queues",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from cleaning.document.silent_html import Mark, silent_html
 from cleaning.errors import ConfigError, NotFound, PageError
 from cleaning.records import CleanRecord
+from cleaning.urls.normal_form import host_of
 from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
 from storage.crawl_types import UrlRow
@@ -25,6 +26,7 @@ from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
 from workers.operations.watching.crawls import crawl_names
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.moments import Moment, moments_of
 from workers.site_models import SiteModels
 
 MOST_BLOCKS = 200
@@ -46,6 +48,7 @@ class PageDetails:
         judged: The page read again; None when it is not archived, or too long.
         why_not: Why it was not read again; ``""`` when it was.
         reported: Ids of the newest cases about its parts: ``{"text 31": "4f1193a0c27be510"}``.
+        moments: What happened to it beside its steps, newest first.
     """
 
     page_id: str
@@ -57,6 +60,7 @@ class PageDetails:
     judged: JudgedPage | None
     why_not: str = ""
     reported: Mapping[str, str] = field(default_factory=dict)
+    moments: Sequence[Moment] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +134,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         except (NotFound, ConfigError, PageError) as error:
             why_not = str(error)
         record = judged.record if judged else store.records.get(page_id, crawl or None)
+        cases = store.cases.of_page(page_id)
         return PageDetails(
             page_id=page_id,
             url=rows[0].url,
@@ -139,7 +144,8 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
             record=record,
             judged=judged,
             why_not=why_not,
-            reported={part_name(case): case.case_id for case in store.cases.of_page(page_id)},
+            reported={part_name(case): case.case_id for case in cases},
+            moments=moments_of(store, host_of(rows[0].url), rows, way.topics, cases),
         )
 
 
