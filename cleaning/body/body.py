@@ -139,7 +139,7 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
         len(blocks) != 1
         or trust < _LEAST_TRUST
         or is_plain(model.body_rule.places[number].path)
-        or (trusts and _TRUST_WEIGHT * (trust - max(trusts.values())) < 1)
+        or (trusts and max(trusts.values()) > 0)
     ):
         return None
     places.body, places.place, places.trust = blocks[0], number, trust
@@ -212,12 +212,15 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
 
 
 def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) -> float:
-    """Share of the pages of this URL class, with these places, whose body is at one place, 0..1."""
+    """Share of the pages of this URL class, with these places, whose body is at one place, 0..1.
+
+    One page more that has its body elsewhere is counted (Laplace): two pages prove nothing.
+    """
     counts = {each: model.index.classes[each].get(pattern, 0) for each in present}
     if sum(counts.values()) > 1:
-        return counts[number] / sum(counts.values())
+        return counts[number] / (sum(counts.values()) + 0.5)
     place = model.body_rule.places[number]
-    return place.on.bit_count() / max(place.seen_on, 1)
+    return place.on.bit_count() / (place.seen_on + 0.5)
 
 
 def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:

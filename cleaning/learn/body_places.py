@@ -30,6 +30,7 @@ from cleaning.records import BodySource
 from cleaning.url_classes.rules import class_of
 
 LEAST_PAGES = 2  # pages that a path must explain
+CLASS_PAGES = 3  # pages of a URL class from which it has places of its own
 MAX_PLACES = 8  # paths of a rule
 OFTEN_SHARE = 0.5  # share of a path's text in bodies, from which all its lines are labelled body
 SELDOM_SHARE = 0.3  # share up to which none is labelled body ...
@@ -98,7 +99,7 @@ def learn_body_rule(sample: Sample) -> BodyRule:
 
 
 def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
-    """The paths that explain the pages, each found on the pages the ones before leave."""
+    """The paths that explain the pages: those of each URL class, then those of the other pages."""
     views, table, repeats = sample.views, sample.table, sample.repeats
     chains = [
         chain
@@ -108,8 +109,27 @@ def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
         and (chain := _chain(number, one, labels[number], repeats)).of_path
     ]
     least = max(LEAST_PAGES, LEAST_SHARE * len(chains))
+    classes: dict[str, list[_Chain]] = {}
+    for chain in chains:
+        classes.setdefault(class_of(views[chain.page].page.url), []).append(chain)
     places: list[_Place] = []
-    while len(places) < MAX_PLACES and len(chains) >= least:
+    left: list[_Chain] = []
+    for _, members in sorted(classes.items(), key=lambda item: (-len(item[1]), item[0])):
+        if len(members) >= CLASS_PAGES:
+            members = _add_places(places, members, table, least)
+        left += members
+    for place in places:
+        left = _explain(place, left)
+    _add_places(places, left, table, least)
+    return places
+
+
+def _add_places(
+    places: list[_Place], chains: list[_Chain], table: PathTable, least: float
+) -> list[_Chain]:
+    """Adds the paths that explain some pages; returns the pages that no path explains."""
+    _leave_out_beaten(chains)
+    while len(chains) >= least:
         worth: dict[int, float] = {}
         for chain in chains:
             for path, (f1, _) in chain.of_path.items():
@@ -119,25 +139,62 @@ def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
         for path in worth:
             if is_plain(table.path(path)):
                 worth[path] *= PLAIN_WEIGHT
+        if not worth:
+            break
         best = max(worth, key=lambda path: (worth[path], path))
-        explained = [
-            chain
-            for chain in chains
-            if best in chain.of_path and chain.of_path[best][0] >= NEAR_BEST * chain.best
-        ]
+        explained = [chain for chain in chains if _explains(best, chain)]
         if len(explained) < least:
             break
         outer = next((place for place in places if table.holds(place.path, best)), None)
         is_many = sum(c.counts[best] for c in explained) > ONCE * len(explained)
-        if outer and is_many:
+        if outer and is_many and all(outer.path in c.of_path for c in explained):
             # One of many equal pieces inside the place of other pages: the place is the body.
             outer.blocks.update((c.page, c.of_path[outer.path][1]) for c in explained)
+        elif outer and outer.path == best:
+            outer.blocks.update((c.page, c.of_path[best][1]) for c in explained)
+        elif len(places) < MAX_PLACES:
+            places.append(_Place(best, {c.page: c.of_path[best][1] for c in explained}))
         else:
-            blocks = {c.page: c.of_path[best][1] for c in explained}
-            places.append(_Place(path=best, blocks=blocks))
+            break
         gone = {c.page for c in explained}
         chains = [chain for chain in chains if chain.page not in gone]
-    return places
+    return chains
+
+
+def _explains(path: int, chain: _Chain) -> bool:
+    """Whether the block at a path is nearly the best one of a page."""
+    return path in chain.of_path and chain.of_path[path][0] >= NEAR_BEST * chain.best
+
+
+def _explain(place: _Place, chains: list[_Chain]) -> list[_Chain]:
+    """Adds the pages of other URL classes that a place explains; returns the other pages."""
+    found = [chain for chain in chains if _explains(place.path, chain)]
+    place.blocks.update((c.page, c.of_path[place.path][1]) for c in found)
+    return [chain for chain in chains if not _explains(place.path, chain)]
+
+
+def _leave_out_beaten(chains: list[_Chain]) -> None:
+    """Leaves out the paths of each page that another of its paths beats on the pages with both.
+
+    Lists and articles may share a wrapper: the lists do not decide where the articles' body is.
+    """
+    gains: dict[tuple[int, int], float] = {}
+    for chain in chains:
+        for one, (f1, _) in chain.of_path.items():
+            for other, (other_f1, _) in chain.of_path.items():
+                if one < other:
+                    gain = (other_f1 - f1) / chain.best
+                    gains[one, other] = gains.get((one, other), 0.0) + gain
+    beaten = {}
+    for (one, other), gain in gains.items():
+        if gain:
+            beaten[(one, other) if gain > 0 else (other, one)] = True
+    for chain in chains:
+        chain.of_path = {
+            path: held
+            for path, held in chain.of_path.items()
+            if not any((path, other) in beaten for other in chain.of_path)
+        }
 
 
 def _smooth(views: list[View]) -> list[list[bool]]:
