@@ -1,1 +1,1 @@
-"""Benchmarks on changed copies of labelled pages, and on few pages of labelled sites."""
+"""Changed copies of labelled pages: how much of a figure survives what should not matter."""
