@@ -34,7 +34,8 @@ _LEAST_AGREEMENT = 0.6
 _PLAIN_AGREEMENT = 0.9
 # A place is trusted without agreement when it explains the body of this share of the pages of the
 # URL class (of a class not seen: of the pages that have the place).
-_LEAST_TRUST = 0.7
+_LEAST_TRUST = 0.65
+_DOUBT = 0.5  # pages with their body elsewhere that are counted beside those of the sample
 _TRUST_WEIGHT = 1.0  # what such a share is worth in F1 when places compete
 # Text of the page's own body that a place may lose, in times of the place's text: without trust,
 # and in addition with full trust.
@@ -214,13 +215,13 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
 def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) -> float:
     """Share of the pages of this URL class, with these places, whose body is at one place, 0..1.
 
-    One page more that has its body elsewhere is counted (Laplace): two pages prove nothing.
+    Half a page more that has its body elsewhere is counted (Laplace): few pages prove little.
     """
     counts = {each: model.index.classes[each].get(pattern, 0) for each in present}
     if sum(counts.values()) > 1:
-        return counts[number] / (sum(counts.values()) + 0.5)
+        return counts[number] / (sum(counts.values()) + _DOUBT)
     place = model.body_rule.places[number]
-    return place.on.bit_count() / (place.seen_on + 0.5)
+    return place.on.bit_count() / (place.seen_on + _DOUBT)
 
 
 def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from cleaning.body.page_body import Body, extract_body, weigh
 from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
-from cleaning.model.paths import line_key, open_step, step_of
+from cleaning.model.paths import line_key, numbered_names, open_step, step_of
 from cleaning.model.rules import PageSet
 
 COPY_SHARE = 0.8  # share of a body's text in another page's body, from which it is a copy
 MAX_HOLDERS = 20  # pages with a line that are compared; a line on more is of the template
+STEADY_SHARE = 0.2  # share of the pages that have a name with a number that tells parts apart ...
+MOST_NAMES = 0.5  # ... and of the names of a page, without their numbers alike, that are such
 LINE_SHARE = 0.5  # share of the pages that have its path, from which a line repeats there
 
 
@@ -148,11 +151,12 @@ def number_paths(views: list[View]) -> PathTable:
     A step that a single page has is opened: names that no other page has become ``*``, so that
     ``div.article.id-7`` is ``div.article.*``.
     """
+    steady = steady_names(views)
     counts: Counter[str] = Counter()
     named: Counter[tuple[str, str]] = Counter()
     steps_of: list[list[str]] = []
     for one in views:
-        steps = list(map(step_of, one.tree.block_tags, one.tree.block_names))
+        steps = list(map(step_of, one.tree.block_tags, one.tree.block_names, repeat(steady)))
         steps_of.append(steps)
         counts.update(set(steps))
     for step in counts:
@@ -170,6 +174,30 @@ def number_paths(views: list[View]) -> PathTable:
             paths[block] = table.number(paths[parents[block]], step)
         one.paths = paths
     return table
+
+
+def steady_names(views: list[View]) -> frozenset[str]:
+    """Returns the names whose numbers tell the parts of a page apart: ``W1`` and ``W2``.
+
+    Of names that differ by their numbers alone, a page has several, and most that it has are on
+    many pages; the numbers of posts are on one page each.
+    """
+    pages: dict[str, dict[str, int]] = {}  # plain name -> name -> number of pages
+    several: Counter[str] = Counter()  # pages with several names of one plain name
+    for one in views:
+        of_page = {pair for names in set(one.tree.block_names) for pair in numbered_names(names)}
+        here = Counter(plain for _, plain in of_page)
+        several.update(plain for plain, count in here.items() if count > 1)
+        for name, plain in of_page:
+            held = pages.setdefault(plain, {})
+            held[name] = held.get(name, 0) + 1
+    least = max(2, STEADY_SHARE * len(views))
+    found: set[str] = set()
+    for plain, held in pages.items():
+        often = {name: count for name, count in held.items() if count >= least}
+        if several[plain] and sum(often.values()) >= MOST_NAMES * sum(held.values()):
+            found.update(often)
+    return frozenset(found)
 
 
 def page_mask(pages: set[int] | list[int]) -> PageSet:
