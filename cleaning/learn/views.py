@@ -179,15 +179,19 @@ def number_paths(views: list[View]) -> PathTable:
 def steady_names(views: list[View]) -> frozenset[str]:
     """Returns the names whose numbers tell the parts of a page apart: ``W1`` and ``W2``.
 
-    Of names that differ by their numbers alone, a page has several, and most that it has are on
-    many pages; the numbers of posts are on one page each.
+    Of names that differ by their numbers alone, a part of a page holds several, and most of them
+    are on many pages; the numbers of posts are on one page each.
     """
     pages: dict[str, dict[str, int]] = {}  # plain name -> name -> number of pages
-    several: Counter[str] = Counter()  # pages with several names of one plain name
+    several: set[str] = set()  # plain names of which a part holds several
     for one in views:
-        of_page = {pair for names in set(one.tree.block_names) for pair in numbered_names(names)}
-        here = Counter(plain for _, plain in of_page)
-        several.update(plain for plain, count in here.items() if count > 1)
+        of_page: set[tuple[str, str]] = set()
+        inside: dict[tuple[int, str], str] = {}
+        for parent, names in zip(one.tree.block_parents, one.tree.block_names, strict=True):
+            for pair in numbered_names(names) if names else ():
+                of_page.add(pair)
+                if inside.setdefault((parent, pair[1]), pair[0]) != pair[0]:
+                    several.add(pair[1])
         for name, plain in of_page:
             held = pages.setdefault(plain, {})
             held[name] = held.get(name, 0) + 1
@@ -195,7 +199,7 @@ def steady_names(views: list[View]) -> frozenset[str]:
     found: set[str] = set()
     for plain, held in pages.items():
         often = {name: count for name, count in held.items() if count >= least}
-        if several[plain] and sum(often.values()) >= MOST_NAMES * sum(held.values()):
+        if plain in several and sum(often.values()) >= MOST_NAMES * sum(held.values()):
             found.update(often)
     return frozenset(found)
 
