@@ -24,6 +24,7 @@ from cleaning.model.rules import Dropped, DropReason, PageSet
 
 LEAST_SHARE = 0.04  # share of the pages with a body that have a path or a shared line
 ONCE = 1.3  # blocks of a path on a page, on average, that count as one block
+TWICE = 2.2  # blocks of a path on a page, on average, of a list that stands twice
 LINE_CHARS = 60  # longest line about the body (source, time, buttons)
 TEMPLATE_SHARE = 0.7  # share of repeated text from which a part is template
 PRESENT_SHARE = 0.3  # share of the explained pages that have a dropped part ...
@@ -230,7 +231,9 @@ def _reason(step: str, part: _Part, pages: int) -> DropReason | None:
             return DropReason.REPEATS
         if is_steady and sums.shared >= TEMPLATE_SHARE * chars:
             return DropReason.REPEATS
-    is_list = is_once or sums.lists >= 2 * count
+    # Links to the pages before and behind stand above and below the body.
+    is_twice = not sums.kept and count <= TWICE * seen
+    is_list = is_once or is_twice or sums.lists >= 2 * count
     if 2 * sums.inner >= sums.links > 0:
         # Tables of contents, which some authors write, and headings with a link to themselves.
         is_list = is_list and seen >= STEADY_SHARE * pages and tag not in HEADINGS
