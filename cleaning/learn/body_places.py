@@ -9,7 +9,9 @@ The body found on one page alone is a noisy label.
 3. A path's worth is the sum over all pages: chance errors of single pages cancel, and text that no
    page alone gives (code, lists, tables) is won, because it stands in the same block.
 4. The best path explains the pages where its block is nearly the best one. The next path is chosen
-   on the pages that are left.
+   on the pages that are left. A path of tags alone is on pages of every kind and explains none.
+5. Each URL class is explained by itself, and what is left together. A path that another path beats
+   on the pages with both explains no page with both: lists do not decide for articles.
 
 Source of the idea: learning wrappers from noisy labels (Dalvi, Kumar, Soliman: Automatic wrappers
 for large scale web extraction, VLDB 2011). Cost: linear in the lines of the sample.
@@ -38,9 +40,6 @@ SELDOM_PAGES = 5  # ... where at least 5 pages leave lines at the path out
 MOST_SHARE = 0.5  # share of a page's body that every block of the chain exceeds
 REPEAT_WEIGHT = 0.5  # weight of a repeated character outside the body; others weigh 1
 MANY_WEIGHT = 0.9  # weight of a block that is one of many at its path
-# Weight of a path of tags alone: pages of every kind have it, so it would explain all pages with
-# long bodies at once.
-PLAIN_WEIGHT = 0.5
 NEAR_BEST = 0.97  # share of a page's best F1 from which a path explains the page
 # Power of that share in a path's worth: a path that is slightly too wide on every page must not win
 # by a few pages of another kind.
@@ -134,11 +133,8 @@ def _add_places(
         for chain in chains:
             for path, (f1, _) in chain.of_path.items():
                 ratio = f1 / chain.best
-                if ratio >= NEAR_BEST:
+                if ratio >= NEAR_BEST and not is_plain(table.path(path)):
                     worth[path] = worth.get(path, 0.0) + ratio**SHARPNESS
-        for path in worth:
-            if is_plain(table.path(path)):
-                worth[path] *= PLAIN_WEIGHT
         if not worth:
             break
         best = max(worth, key=lambda path: (worth[path], path))
