@@ -121,7 +121,7 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
     lines = _best_place(document, alone, places)
     if lines:
         return make_body(tree, lines, BodySource.SITE, alone.title_line)
-    return _without_template(tree, alone, places)
+    return _without_template(document, alone, places)
 
 
 def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
@@ -298,17 +298,23 @@ def _with_lists(
     return _lines(tree, places)
 
 
-def _without_template(tree: Tree, alone: Body, places: SitePlaces) -> Body:
+def _without_template(document: Document, alone: Body, places: SitePlaces) -> Body:
     """The page's own body without the template lines before and behind its other lines.
 
-    Template lines between them stay: headings and names of columns are on many pages, too.
+    Template lines between them stay: names of columns are on many pages, too. So do headings.
     """
-    template = places.model.index.often
+    tree = document.tree
+    template = places.model.index.often_in(class_of(document.page.url))
     if not template:
         return alone
     starts, texts = tree.line_starts, alone.is_kept
     kept = [i for i, start in enumerate(starts) if texts[start]]
-    own = [n for n, i in enumerate(kept) if line_key(tree.line_text(i)) not in template]
+    own = [
+        n
+        for n, i in enumerate(kept)
+        if tree.block_tags[tree.line_blocks[i]] in HEADINGS
+        or line_key(tree.line_text(i)) not in template
+    ]
     if not own or own[-1] - own[0] == len(kept) - 1:
         return alone
     places.template_lines = kept[: own[0]] + kept[own[-1] + 1 :]

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
+from zlib import crc32
 
 from cleaning.document.tree import Tree
 from cleaning.urls.patterns import is_session_like
@@ -23,6 +24,8 @@ _DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LEAST_LETTERS = 4
 _MAX_LABEL_CHARS = 40
+_MAX_KEY_CHARS = 200
+_LONG_KEY_CHARS = 60
 _MARKS = str.maketrans("./*", "___")  # the marks of paths, which some class names contain
 _NAMELESS = frozenset(("html", "body"))  # their names differ between pages
 
@@ -31,8 +34,10 @@ def line_key(text: str) -> str:
     """Returns the key of a line: its text, with ``#`` for each number in short lines with words.
 
     ``共有12条评论`` gives ``共有#条评论``. Longer lines with numbers are reports (stocks, weather),
-    which differ by them.
+    which differ by them. Of very long lines the key is the beginning and a checksum.
     """
+    if len(text) > _MAX_KEY_CHARS:
+        return f"{text[:_LONG_KEY_CHARS]}…{crc32(text.encode('utf-8', 'replace')):08x}"
     if len(text) > _MAX_LABEL_CHARS:
         return text
     plain = _DIGITS.sub("#", text)
