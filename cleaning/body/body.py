@@ -20,7 +20,7 @@ from cleaning.body.page_body import Body, extract_body, make_body, script_warnin
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.trail import Trail
-from cleaning.model.paths import is_plain, line_key
+from cleaning.model.paths import checksum_of, is_plain, line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import Dropped, DropReason
 from cleaning.model.site_model import SiteIndex, SiteModel
@@ -48,6 +48,7 @@ _THREADS_SHARE = 0.1
 # Most text of a dropped part: so many times its text on other pages, and so many characters more.
 _MORE_TIMES = 2.0
 _MORE_CHARS = 200
+_KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
 _LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
 _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
@@ -246,12 +247,15 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
 def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped]) -> set[int]:
     """The dropped parts of a block, less those with far more text than on other pages.
 
-    A list of links with more text outside links than in them is kept, too.
+    A list of links with more text outside links than in them is kept, too; so are paragraphs and
+    nameless parts with other lines.
     """
     found = set()
     for block, part in dropped.items():
         first, last = tree.block_lines[block], tree.line_end(block)
         if not (body < block < tree.block_ends[body] and first < last):
+            continue
+        if part.lines and not _has_lines(tree, range(first, last), part.lines):
             continue
         is_list = part.reason is DropReason.LINKS
         most = _MORE_TIMES * part.most_chars + _MORE_CHARS
@@ -266,6 +270,16 @@ def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped]) -> set[int]:
                 continue
         found.add(block)
     return found
+
+
+def _has_lines(tree: Tree, lines: range, known: tuple[int, ...]) -> bool:
+    """Whether most text of some lines is in lines that are known by their checksums."""
+    whole = here = 0
+    for i in lines:
+        text = tree.line_text(i)
+        whole += len(text)
+        here += len(text) if checksum_of(line_key(text)) in known else 0
+    return here >= _KNOWN_SHARE * whole
 
 
 def _with_lists(

@@ -37,11 +37,16 @@ def line_key(text: str) -> str:
     which differ by them. Of very long lines the key is the beginning and a checksum.
     """
     if len(text) > _MAX_KEY_CHARS:
-        return f"{text[:_LONG_KEY_CHARS]}…{crc32(text.encode('utf-8', 'replace')):08x}"
+        return f"{text[:_LONG_KEY_CHARS]}…{checksum_of(text):08x}"
     if len(text) > _MAX_LABEL_CHARS:
         return text
     plain = _DIGITS.sub("#", text)
     return plain if plain != text and len(_LETTER.findall(plain)) >= _LEAST_LETTERS else text
+
+
+def checksum_of(key: str) -> int:
+    """Returns the CRC-32 of a line's key."""
+    return crc32(key.encode("utf-8", "replace"))
 
 
 @lru_cache(maxsize=16384)
