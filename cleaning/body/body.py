@@ -19,6 +19,7 @@ from cleaning.body.container import is_marker
 from cleaning.body.page_body import Body, extract_body, make_body, script_warnings, weigh
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
+from cleaning.features.lines import is_meta
 from cleaning.features.trail import Trail
 from cleaning.model.paths import checksum_of, is_plain, line_key
 from cleaning.model.places import SitePlaces
@@ -35,6 +36,8 @@ _PLAIN_AGREEMENT = 0.9
 # A place is trusted without agreement when it explains the body of this share of the pages of the
 # URL class (of a class not seen: of the pages that have the place).
 _LEAST_TRUST = 0.65
+_LEAST_SEEN = 2  # pages of a URL class in the sample from which it is known ...
+_LEAST_OTHERS = 4  # ... and of other classes with their body at a place, from which that is enough
 _DOUBT = 0.5  # pages with their body elsewhere that are counted beside those of the sample
 _TRUST_WEIGHT = 1.0  # what such a share is worth in F1 when places compete
 # Text of the page's own body that a place may lose, in times of the place's text: without trust,
@@ -48,6 +51,7 @@ _THREADS_SHARE = 0.1
 # Most text of a dropped part: so many times its text on other pages, and so many characters more.
 _MORE_TIMES = 2.0
 _MORE_CHARS = 200
+_BYLINE_CHARS = 60  # longest line about the body
 _KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
 _LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
 _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
@@ -140,6 +144,7 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     if (
         len(blocks) != 1
         or trust < _LEAST_TRUST
+        or not _is_known(model, number, pattern)
         or is_plain(model.body_rule.places[number].path)
         or (trusts and max(trusts.values()) > 0)
     ):
@@ -194,6 +199,8 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             lines = _lines(tree, places)
             if places.left_out:
                 lines = _with_lists(tree, places, dropped, lines, chars)
+            if not _is_known(model, number, pattern):
+                lines = _without_ends(tree, lines, kept, alone.title_line)
             size = sum(chars[i] for i in lines)
             if not size:
                 continue
@@ -223,6 +230,43 @@ def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) 
         return counts[number] / (sum(counts.values()) + _DOUBT)
     place = model.body_rule.places[number]
     return place.on.bit_count() / (place.seen_on + _DOUBT)
+
+
+def _is_known(model: SiteModel, number: int, pattern: str) -> bool:
+    """Whether enough pages of a URL class, or of others, have their body at a place."""
+    if model.index.classes[number].get(pattern, 0) >= _LEAST_SEEN:
+        return True
+    return model.body_rule.places[number].on.bit_count() >= _LEAST_OTHERS
+
+
+def _without_ends(tree: Tree, lines: list[int], kept: list[int], title_line: int) -> list[int]:
+    """The lines without title, bylines and links before and behind those of the page's own body.
+
+    Pages of other classes may have their body in a part that holds more on this page.
+    """
+    both = [i for i in lines if kept[i]]
+    if not both:
+        return lines
+    first, last = both[0], both[-1]
+    return [
+        i
+        for i in lines
+        if first <= i <= last
+        or not (i == title_line or _is_byline(tree.line_text(i)) or _is_linked(tree, i))
+    ]
+
+
+def _is_byline(text: str) -> bool:
+    """Whether a line is short and about the body: source, time, buttons."""
+    return len(text) <= _BYLINE_CHARS and is_meta(text)
+
+
+def _is_linked(tree: Tree, line: int) -> bool:
+    """Whether most of a line's text is in links."""
+    start, end = tree.line_runs(line)
+    runs = zip(tree.texts[start:end], tree.anchor_of[start:end], strict=True)
+    sizes = [(len(text.strip()), anchor >= 0) for text, anchor in runs]
+    return 2 * sum(size for size, is_in in sizes if is_in) > sum(size for size, _ in sizes)
 
 
 def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:
