@@ -18,8 +18,8 @@ from cleaning.verdict import VerdictReason
 
 # Looking up a member of an enumeration takes ten times as long as a name.
 _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
-# A name is no evidence on a page where the parts that have it hold this share of the page's own text
-# together: builders of pages name every part a widget, and layouts are named for their columns.
+# A name is no evidence on a page where its parts hold this share of the page's own text
+# together: builders of pages name every part a widget, layouts are named for their columns.
 _WEAK_SHARE = 0.5
 _NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
 
@@ -156,4 +156,3 @@ def _parts_around(tree: Tree, line: int) -> set[int]:
         found.add(part)
         part = tree.block_parents[part]
     return found
-
