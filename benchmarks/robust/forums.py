@@ -3,12 +3,15 @@
 A forum is learned as a crawl sees it: from 80 of its pages, whatever they are, and the links found
 on these. Then the URLs that are known by now are classified (F of topic pages), and the posts of
 thread pages that were not among the 80 are read.
+
+Beside the labelled forums stand generated ones (``engines.py``) of programs without labelled pages.
 """
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +19,8 @@ from benchmarks.forum.labelled import Rows, forums, score_urls
 from benchmarks.forum.posts import own_text
 from benchmarks.kit.scoring import score
 from benchmarks.robust.copies import COPIES, copy_page, copy_url
+from benchmarks.robust.engine_markup import ENGINES
+from benchmarks.robust.engines import generated_forum
 from benchmarks.robust.figures import PLAIN, robust_figures
 from cleaning import RawPage, SiteModel, clean, learn_site
 from cleaning.records import UrlKind
@@ -29,19 +34,22 @@ _LEAST_SCORED = 10  # thread pages left to be scored
 
 def measure(quick: bool = False) -> dict[str, Any]:
     """Returns F of topic pages, and F1 of first posts and replies, by forum and copy."""
-    scores: dict[str, Any] = defaultdict(lambda: defaultdict(dict))
-    for number, (name, rows) in enumerate(forums()):
+    sets: dict[str, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
+    generated = ((name, generated_forum(name)) for name in ENGINES)
+    for number, (name, rows) in enumerate(chain(forums(), generated)):
         if quick and number % 4:
             continue
         for copy in (PLAIN, *COPIES):
             for figure, value in _measure(copy, name, rows).items():
-                scores[figure][copy][name] = [value] if value is not None else []
+                kind = "generated" if name in ENGINES else "forums"
+                sets[kind][figure][copy][name] = [value] if value is not None else []
     return {
-        "forums": {
+        kind: {
             figure: robust_figures(by_copy)
             | {"by host": {host: round(v[0], 4) for host, v in by_copy[PLAIN].items() if v}}
             for figure, by_copy in scores.items()
         }
+        for kind, scores in sets.items()
     }
 
 
