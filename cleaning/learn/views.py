@@ -8,7 +8,6 @@ other's, line by line. Cost: linear in the lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import repeat
 
@@ -288,8 +287,7 @@ class Sample:
     repeats: Repeats
 
 
-def read_sample(pages: Iterable[RawPage]) -> Sample:
-    """Parses pages, numbers their paths and counts their lines."""
-    views = [view(page) for page in pages]
+def read_sample(views: list[View]) -> Sample:
+    """Numbers the paths of pages and counts their lines."""
     table = number_paths(views)
     return Sample(views, table, Repeats(views))
