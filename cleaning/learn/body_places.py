@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from cleaning.body.container import TEXT_TAGS
 from cleaning.features.lines import is_meta
 from cleaning.learn.dropped import LEAST_SHARE, LINE_CHARS, ONCE, TEMPLATE_SHARE, find_dropped
-from cleaning.learn.views import Repeats, Sample, View, page_mask
+from cleaning.learn.views import PathTable, Repeats, Sample, View, page_mask
+from cleaning.learn.wider_places import widen
 from cleaning.model.paths import is_plain
 from cleaning.model.rules import BodyPlace, BodyRule
 from cleaning.records import BodySource
@@ -120,7 +121,20 @@ def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
     for place in places:
         left = _explain(place, left)
     _add_places(places, left, table, least)
-    return places
+    for place in places:
+        place.blocks = widen(sample, place.blocks)
+        page, block = next(iter(place.blocks.items()))
+        place.path = views[page].paths[block]
+    return _merged(places)
+
+
+def _merged(places: list[_Place]) -> list[_Place]:
+    """The places, those with one path as one; a page is at the first of its places."""
+    merged: dict[int, _Place] = {}
+    for place in places:
+        known = merged.setdefault(place.path, place)
+        known.blocks = {**place.blocks, **known.blocks}
+    return list(merged.values())
 
 
 def _add_places(
