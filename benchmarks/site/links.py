@@ -1,8 +1,8 @@
 """Links and images with a site model, against selectors and labels: a part of ``site.py``.
 
 - Template links: on content pages of the whole sites, links inside the template's selectors against
-  links in the gold body. Found are the kinds navigation, function, advertising, hot, legal, and links
-  of any kind that the model judged to be of the frame (a cloud of tags on every page).
+  links in the gold body. Found are the kinds navigation, function, advertising, hot, legal, and
+  links of any kind that repeat by the model (a cloud of tags on every page).
 - Images: advertising images found, and content images kept, on the same pages.
 - Noise links: on hosts with three labelled pages or more, each page with a model of the host's
   other pages. Noise has the labels nav, function, ad, hot, legal; clean has related, inbody, tag;

@@ -167,7 +167,7 @@ def find_dropped(
 def _lines_at(
     sample: Sample, blocks: dict[int, int], path: int, reason: DropReason
 ) -> tuple[int, ...]:
-    """The checksums of the lines in a part that is dropped for them; () where its name is enough."""
+    """Checksums of the lines that a part is dropped for; () where its name is enough."""
     table = sample.table
     tag, _, names = table.steps[path].partition(".")
     if reason is not DropReason.REPEATS or (names and tag not in TEXT_TAGS):

@@ -19,6 +19,8 @@ from cleaning.model.paths import line_key, numbered_names, open_step, step_of
 from cleaning.model.rules import PageSet
 
 COPY_SHARE = 0.8  # share of a body's text in another page's body, from which it is a copy
+MANY_COPIES = 3  # copies of a body ...
+ANSWER_CHARS = 300  # ... of at most this length that make it an answer without a page
 MAX_HOLDERS = 20  # pages with a line that are compared; a line on more is of the template
 STEADY_SHARE = 0.2  # share of the pages that have a name with a number that tells parts apart ...
 MOST_NAMES = 0.5  # ... and of the names of a page, without their numbers alike, that are such
@@ -212,9 +214,14 @@ def page_mask(pages: set[int] | list[int]) -> PageSet:
 
 
 def find_copies(views: list[View]) -> list[bool]:
-    """Returns for each page whether an earlier page has nearly all lines of its body."""
+    """Returns for each page whether an earlier page has nearly all lines of its body.
+
+    The first page of a short body that many have is none to learn from, either: it is the host's
+    answer for pages that it does not have.
+    """
     holders: dict[str, list[int]] = {}
-    found = []
+    found: list[bool] = []
+    copies_of: Counter[int] = Counter()
     for number, one in enumerate(views):
         lines = {
             text: own + linked
@@ -230,11 +237,16 @@ def find_copies(views: list[View]) -> list[bool]:
         most = max(common.values(), default=0)
         is_copy = most > 0 and most >= COPY_SHARE * sum(lines.values())
         found.append(is_copy)
-        if not is_copy:
-            for text in lines:
-                pages = holders.setdefault(text, [])
-                if len(pages) < MAX_HOLDERS:
-                    pages.append(number)
+        if is_copy:
+            copies_of[max(common, key=lambda page: (common[page], -page))] += 1
+            continue
+        for text in lines:
+            pages = holders.setdefault(text, [])
+            if len(pages) < MAX_HOLDERS:
+                pages.append(number)
+    for number, count in copies_of.items():
+        if count >= MANY_COPIES and len(views[number].body.text) <= ANSWER_CHARS:
+            found[number] = True
     return found
 
 

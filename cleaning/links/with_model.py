@@ -6,9 +6,9 @@ that applies decides:
 1. In a body found by the model: BODY, also for words and fragments of the page, unless most pages
    have the URL and its line, the line is no sentence, and no list of the page explains the repeats.
 2. A URL that many pages of the host link to (paper 3, m2): of the host's frame, with its kind on
-   the page. Where that is RELATED, BODY or OTHER, and rests on the look of a list or most pages link
-   there, a headline is HOT, others NAVIGATION. Exceptions: a slot of related links keeps links that repeat, and a related
-   link stays one where an unchanging list of the page has it, too.
+   the page. Where that is RELATED, BODY or OTHER, and rests on the look of a list or most pages
+   link there, a headline is HOT, others NAVIGATION. Exceptions: a slot of related links keeps links
+   that repeat, and a related link stays one where an unchanging list of the page has it, too.
 3. Headlines behind the body that no heading governs and no other page has: OTHER, for nothing
    proves them noise.
 4. Links of a slot of one kind: that kind, where the page's verdict rests on the look of a list.

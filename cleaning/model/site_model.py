@@ -195,7 +195,6 @@ class SiteIndex:
             framed=sum(each.framed for each in single),
         )
 
-
     def often_in(self, pattern: str) -> frozenset[str]:
         """Returns the keys of the lines that are template on the pages of one URL class.
 
@@ -216,7 +215,10 @@ class SiteIndex:
 
 
 def class_masks(urls: Iterable[str]) -> dict[str, int]:
-    """Returns URL class -> its pages among some URLs, page ``i`` as bit ``i``: ``{"/*": 0b101}``."""
+    """Returns URL class -> its pages among some URLs, page ``i`` as bit ``i``.
+
+    Such as ``{"/news/*.html": 0b101}``.
+    """
     masks: dict[str, int] = {}
     for number, url in enumerate(urls):
         pattern = class_of(url)
