@@ -35,7 +35,9 @@ from cleaning.url_classes.rules import class_of
 LEAST_PAGES = 2  # pages that a path must explain
 CLASS_PAGES = 3  # pages of a URL class from which it has places of its own
 MAX_PLACES = 8  # paths of a rule
-OFTEN_SHARE = 0.5  # share of a path's text in bodies, from which all its lines are labelled body
+# Share of a path's text in bodies, and of the pages with the path, from which all its lines are
+# labelled body: a few pages of long comments do not make comments body.
+OFTEN_SHARE = 0.5
 SELDOM_SHARE = 0.3  # share up to which none is labelled body ...
 SELDOM_PAGES = 5  # ... where at least 5 pages leave lines at the path out
 MOST_SHARE = 0.5  # share of a page's body that every block of the chain exceeds
@@ -212,18 +214,28 @@ def _smooth(views: list[View]) -> list[list[bool]]:
     kept: dict[int, int] = {}
     chars: dict[int, int] = {}
     left_out: dict[int, set[int]] = {}
+    votes: dict[int, int] = {}  # pages that keep text at a path, less those that leave it out
     for number, one in enumerate(views):
         if one.body.source in (BodySource.NONE, BodySource.POSTS):
             continue
+        here: dict[int, int] = {}
         for i, block in enumerate(one.tree.line_blocks):
             path = one.paths[block]
             size = one.own[i] + one.linked[i]
             chars[path] = chars.get(path, 0) + size
             if one.kept[i]:
                 kept[path] = kept.get(path, 0) + size
+                here[path] = here.get(path, 0) + size
             else:
                 left_out.setdefault(path, set()).add(number)
-    often = {path for path, size in kept.items() if size >= OFTEN_SHARE * chars[path]}
+                here[path] = here.get(path, 0) - size
+        for path, size in here.items():
+            votes[path] = votes.get(path, 0) + (1 if size > 0 else -1 if size < 0 else 0)
+    often = {
+        path
+        for path, size in kept.items()
+        if size >= OFTEN_SHARE * chars[path] and votes[path] >= 0
+    }
     seldom = {
         path
         for path, pages in left_out.items()

@@ -17,6 +17,8 @@ from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
 from cleaning.model.paths import line_key, numbered_names, open_step, step_of
 from cleaning.model.rules import PageSet
+from cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE
+from cleaning.url_classes.rules import class_of
 
 COPY_SHARE = 0.8  # share of a body's text in another page's body, from which it is a copy
 MANY_COPIES = 3  # copies of a body ...
@@ -264,24 +266,48 @@ class Repeats:
         self.copies = copies = find_copies(views)
         self._counts: dict[tuple[int, str], int] = {}
         self._pages: dict[int, int] = {}  # number of pages that have lines directly at a path
+        self._in_class: set[tuple[int, str]] = set()
+        classes: dict[str, list[View]] = {}
         for one, is_copy in zip(views, copies, strict=True):
             if is_copy:
                 continue
+            classes.setdefault(class_of(one.page.url), []).append(one)
             blocks, paths = one.tree.line_blocks, one.paths
             keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
             for key in keys:
                 self._counts[key] = self._counts.get(key, 0) + 1
             for path in {path for path, _ in keys}:
                 self._pages[path] = self._pages.get(path, 0) + 1
+        for members in classes.values():
+            if CLASS_PAGES <= len(members) < len(views):
+                self._in_class |= _repeats_of(members)
 
     def count(self, path: int, text: str) -> int:
         """Returns the number of pages that have a line, given by its key, at a path."""
         return self._counts.get((path, text), 0)
 
     def holds(self, path: int, text: str) -> bool:
-        """Whether a line is on most of the pages that have text at its path."""
+        """Whether a line is on most pages, of all or of a URL class, with text at its path."""
         count = self._counts.get((path, text), 0)
-        return count > 1 and count >= LINE_SHARE * self._pages[path]
+        if count > 1 and count >= LINE_SHARE * self._pages[path]:
+            return True
+        return (path, text) in self._in_class
+
+
+def _repeats_of(views: list[View]) -> set[tuple[int, str]]:
+    """The lines, with their paths, on most of the pages of a URL class."""
+    counts: Counter[tuple[int, str]] = Counter()
+    pages: Counter[int] = Counter()
+    for one in views:
+        blocks, paths = one.tree.line_blocks, one.paths
+        keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
+        counts.update(keys)
+        pages.update({path for path, _ in keys})
+    return {
+        key
+        for key, count in counts.items()
+        if pages[key[0]] >= CLASS_PAGES and count >= CLASS_SHARE * pages[key[0]]
+    }
 
 
 @dataclass(frozen=True, slots=True)
