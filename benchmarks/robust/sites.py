@@ -116,7 +116,8 @@ def sixteen_sites() -> Iterator[list[Site]]:
 
 def _read(root: Path, host: str, labels: Mapping[str, Any]) -> Site:
     """Reads the pages of a site and the gold of those it is tested on."""
-    pages, content = [], []
+    pages: list[RawPage] = []
+    content: list[int] = []
     wanted = re.compile(labels["gold"]["content"])
     paths = labels.get("urls") or ["/" + file for file in labels["files"]]
     for path in sorted(paths):
