@@ -20,7 +20,8 @@ from cleaning.learn.link_places import (
 from cleaning.learn.post_rules import choose_threads, post_rule_of
 from cleaning.learn.sample import choose_sample, limit_sample
 from cleaning.learn.template import learn_template
-from cleaning.learn.views import View, read_sample
+from cleaning.learn.thread_classes import agree_on_posts
+from cleaning.learn.views import View, read_sample, view
 from cleaning.metadata.byline import Byline
 from cleaning.metadata.page_kind import decide_kind
 from cleaning.model.places import find_places
@@ -48,8 +49,10 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
         ConfigError: No page, or pages of several hosts.
     """
     known, chosen = _choose_pages(pages)
-    sample = read_sample(chosen)
-    views, table = sample.views, sample.table
+    views = [view(page) for page in chosen]
+    agree_on_posts(views)
+    sample = read_sample(views)
+    table = sample.table
     model = SiteModel(
         host=chosen[0].host,
         version=version,

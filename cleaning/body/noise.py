@@ -6,13 +6,20 @@ from dataclasses import dataclass
 
 from cleaning.document.tree import Tree
 from cleaning.features.lines import Sums
-from cleaning.features.parts import NEVER_NOISE, TAG_KINDS, PartKind, kind_of_names
+from cleaning.features.parts import (
+    NEVER_NOISE,
+    TAG_KINDS,
+    PartKind,
+    kind_beside,
+    kind_of_names,
+    telling_names,
+)
 from cleaning.verdict import VerdictReason
 
 # Looking up a member of an enumeration takes ten times as long as a name.
 _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
-# Parts of a weak noise name are body when they hold this share of the page's own text together:
-# layouts are named for their columns too.
+# A name is no evidence on a page where its parts hold this share of the page's own text
+# together: builders of pages name every part a widget, layouts are named for their columns.
 _WEAK_SHARE = 0.5
 _NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
 
@@ -35,7 +42,7 @@ class Noise:
 def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) -> Noise:
     """Finds the parts that are noise: by their names, as teasers, or inside a noise part.
 
-    Exempt are parts that hold the title, and names that hold most of the page's own text.
+    Exempt are parts that hold the title, and names that hold most of the page's own text together.
 
     Args:
         tree: The page.
@@ -46,10 +53,9 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
     tags, names, own = tree.block_tags, tree.block_names, sums.own
     holds_title = _parts_around(tree, title_line)
     kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
+    silent: frozenset[str] | None = None
     hidden = set(tree.hidden_blocks)
     looked_at = hidden | cards if cards else hidden
-    of_name: dict[str, float] = {}
-    most = _WEAK_SHARE * own[0]
     comments: list[int] = []
     is_noise = [False] * len(tags)
     end = 1  # of the last part that is noise; the root is none
@@ -58,7 +64,13 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
             continue
         kind = kinds.get(name)
         if kind is None:
-            kind = kinds[name] = kind_of_names(name)
+            kind = kind_of_names(name)
+            if kind:
+                if silent is None:
+                    silent = _silent_names(tree, sums, is_thread=cards is None)
+                if silent:
+                    kind = max(kind_beside(each, silent) for each, _ in telling_names(name))
+            kinds[name] = kind
         if not kind and tag not in TAG_KINDS and part not in looked_at:
             continue
         if cards and part in cards:
@@ -74,10 +86,7 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
                     continue
                 kind = _WEAK
             if kind is _WEAK:
-                is_one = own[part] < most
-                if is_one:
-                    of_name = of_name or _units_of_names(names, own)
-                    is_one = of_name.get(name, 0.0) < most
+                is_one = own[part] < _WEAK_SHARE * own[0]
             elif kind is _NOISE:
                 is_one = own[part] < _NOISE_SHARE * own[0]
             else:
@@ -89,6 +98,32 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments, cards=cards)
+
+
+def _silent_names(tree: Tree, sums: Sums, *, is_thread: bool) -> frozenset[str]:
+    """The names that are no evidence on this page, without digits: ``{"has-profile"}``.
+
+    Without digits, for each post may have a number of its own in its names.
+    """
+    units: dict[str, float] = {}
+    ends: dict[str, int] = {}
+    kinds: dict[str, PartKind] = {}
+    own, tags = sums.own, tree.block_tags
+    for part, names in enumerate(tree.block_names):
+        if not names or not own[part] or tags[part] in NEVER_NOISE:
+            continue
+        for name, kind in telling_names(names):
+            # Inside a part of the same name its text is counted already.
+            if part >= ends.get(name, 0):
+                units[name] = units.get(name, 0.0) + own[part]
+                ends[name] = tree.block_ends[part]
+                kinds[name] = kind
+    least = {_USER: _WEAK_SHARE, _WEAK: _WEAK_SHARE, _NOISE: _NOISE_SHARE}
+    return frozenset(
+        name
+        for name, held in units.items()
+        if held >= least.get(kinds[name], 2.0) * own[0] and (is_thread or kinds[name] > _USER)
+    )
 
 
 def noise_rules(tree: Tree, noise: Noise) -> list[tuple[int, VerdictReason]]:
@@ -121,12 +156,3 @@ def _parts_around(tree: Tree, line: int) -> set[int]:
         found.add(part)
         part = tree.block_parents[part]
     return found
-
-
-def _units_of_names(names: list[str], own: list[float]) -> dict[str, float]:
-    """The own units of all parts of each name."""
-    units: dict[str, float] = {}
-    for name, mine in zip(names, own, strict=True):
-        if mine and name:
-            units[name] = units.get(name, 0.0) + mine
-    return units

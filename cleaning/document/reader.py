@@ -68,7 +68,11 @@ _FILES = frozenset(
 )  # fmt: skip
 _STATE_IDS = frozenset(("__NEXT_DATA__", "__NUXT_DATA__"))
 _MAX_DATA_CHARS = 256_000
-_MAX_NOSCRIPT_CHARS = 400
+_MAX_NOSCRIPT_CHARS = 1000
+# A request to switch scripts on has fewer characters, a frame of a page without its text too.
+_LEAST_NOSCRIPT_CHARS = 400
+_MAX_SILENT_CHARS = 200
+_NOSCRIPT = re.compile(rb"</?noscript\b[^>]*>", re.I)
 _SIGNATURE = signature(lambda _tag, _names: None)  # lxml would inspect ``start`` for each page
 _LIMITS = Limits()
 _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with all open elements
@@ -118,11 +122,25 @@ def parse(html: str, limits: Limits | None = None, follow: Follow | None = None)
         warnings += more
     try:
         tree = _read(body, limits, follow)
+        if _is_without_scripts(tree):
+            tree = _read(_NOSCRIPT.sub(b"", body), limits, follow)
     except _TooDeep:
         tree, warning = _read_shallow(body, limits, follow)
         warnings += (warning,)
     tree.warnings = warnings + tree.warnings
     return tree
+
+
+def _is_without_scripts(tree: Tree) -> bool:
+    """Whether hardly any text is visible but that for browsers without scripts, and this is long.
+
+    Forums that draw themselves by scripts write the whole page there, for search engines.
+    """
+    return (
+        len(tree.scripts.noscript) >= _LEAST_NOSCRIPT_CHARS
+        and sum(map(len, tree.texts)) < _MAX_SILENT_CHARS
+        and len("".join(tree.scripts.noscript.split())) >= _LEAST_NOSCRIPT_CHARS
+    )
 
 
 def _read_shallow(body: bytes, limits: Limits, follow: Follow | None) -> tuple[Tree, PageWarning]:

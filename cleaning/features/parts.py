@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from cleaning.lexicon import word_table
 
+_DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -78,6 +79,34 @@ def _kind_of_name(name: str) -> PartKind:
         if found > kind and not (found is PartKind.WEAK and is_content):
             kind = found
     return kind
+
+
+@lru_cache(maxsize=8192)
+def telling_names(names: str) -> tuple[tuple[str, PartKind], ...]:
+    """Returns the names that are evidence against a part, without digits, each with its kind.
+
+    ``("post has-profile p58028")`` gives ``(("has-profile", USER),)``.
+    """
+    found = []
+    for name in names.split():
+        is_footer = name.lower() in _FOOTERS
+        kind = PartKind.NOISE if is_footer else _kind_of_name(name)
+        if kind:
+            found.append((_DIGITS.sub("", name), kind))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def kind_beside(name: str, silent: frozenset[str]) -> PartKind:
+    """Returns the kind of one name where some names are no evidence.
+
+    What follows a silent name is read alone: beside ``elementor-widget``, the kind of
+    ``elementor-widget-menu`` is that of ``menu``.
+    """
+    if name in silent:
+        return PartKind.PLAIN
+    begun = [each for each in silent if name.startswith(each) and not name[len(each)].isalnum()]
+    return _kind_of_name(name[max(map(len, begun)) :]) if begun else _kind_of_name(name)
 
 
 @lru_cache(maxsize=4096)

@@ -18,7 +18,7 @@ from cleaning.body.noise import find_noise
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
 from cleaning.document.reader import parse
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import MIN_UNITS, add_up, find_title_line, plain_title, weigh_lines
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
@@ -113,7 +113,8 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
     if len(voters) < _LEAST_VOTERS:
         return None
     second = Counter(name for _, thread in voters for name in thread.contents[1:])
-    contents = [content, *(name for name, count in second.items() if 2 * count > len(voters))]
+    often = [name for name, count in second.items() if 2 * count > len(voters)]
+    contents = [content, *(name for name in often if _differs(name, voters))]
     first = _find_first(read, content)
     shape = Shape(contents=tuple(contents), first=first)
     names = [*contents, *([first] if first else [])]
@@ -127,6 +128,19 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
     if levels:
         shape = replace(shape, levels=max(sorted(levels), key=levels.__getitem__))
     return PostRule(shape=shape, slots=choose_slots(around, read_time), pages=len(voters))
+
+
+def _differs(name: Name, voters: list[tuple[_Read, Thread]]) -> bool:
+    """Whether parts of a name have texts of their own: comments do, signatures come again."""
+    texts = [
+        "".join(
+            page.tree.line_text(i)
+            for i in range(page.tree.block_lines[part], page.tree.line_end(part))
+        )
+        for page, _ in voters
+        for part in page.reader.find_outermost([name])
+    ]
+    return len(set(texts)) >= _DISTINCT_SHARE * len(texts)
 
 
 def _read(tree: Tree, thread: Thread | None) -> _Read:
@@ -158,7 +172,12 @@ def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
         counts = Counter(reader.names[:end])
         for part in range(1, end):
             name = reader.names[part]
-            is_candidate = counts[name] == 1 and name[1] and tree.block_ends[part] <= end
+            is_candidate = (
+                counts[name] == 1
+                and name[1]
+                and name[0] not in HEADINGS
+                and tree.block_ends[part] <= end
+            )
             if is_candidate and reader.text[part] > 0 and not reader.is_noise[part]:
                 junk = POST_JUNK_COST * reader.junk[part]
                 scores[name] = scores.get(name, 0.0) + reader.text[part] - junk

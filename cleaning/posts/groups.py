@@ -1,12 +1,13 @@
-"""The posts of a page without a learned rule: parts of one name that repeat with a date.
+"""The posts of a page without a learned rule: parts of one name that repeat with a date or a user.
 
 1. Lines with a date or a floor are counted for the parts around them, by tag and names without
-   digits. Names with several parts that hold text are candidates, except lists of posts and rows of
-   boards; the one with the most text outside links is the *post*.
+   digits; where they show no posts, lines with the name of a user are. Names with several parts
+   with text are candidates, except lists of posts and rows of boards; the one with the most text
+   outside links is the *post*.
 2. Of the names inside most posts, the one whose parts hold the most text and the least junk (links,
    dates, template) is the *content*; another name with much text beside it holds comments on posts.
 
-Cost: linear in the page for each candidate, of which there are at most four.
+Cost: linear in the page for each candidate, of which there are at most eight.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _MAX_GROUPS = 4  # groups of parts that are tried as posts
 _MAX_LEVELS = 24
 _MIN_POSTS = 2  # fewest parts with a date that are the posts of a thread
 _LIST_SHARE = 0.6  # share of a part's text in the posts inside it when it is their list
+_MAX_PIECES = 3  # parts with a sign of which one post may consist
 POST_JUNK_COST = 3  # units of text that a unit of links, dates or buttons costs a content
 _NO_POST = frozenset(("html", "body", "p", "main"))
 _NO_CONTENT = frozenset(("tr", "tbody", "ul"))
@@ -42,21 +44,26 @@ class PostFinder(PostReader):
     def find_posts(self, title: str) -> tuple[list[int], list[Name]]:
         """Finds the posts of a page: (parts, names of their contents); ``([], [])`` for none."""
         is_text = self.is_text
-        groups = self.find_groups()
-        # Where most replies are one word, the replies themselves would be the template.
-        for has_template in (True, False):
-            for posts in groups:
-                self.is_text = is_text.copy()
-                self.template = set()
-                self.cut_template(posts, title, has_template=has_template)
-                names = self.find_content(posts)
-                if (
-                    names
-                    and not self._are_nested(posts, names[0])
-                    and self._differ(names)
-                    and not self._are_rows(posts, title)
-                ):
-                    return posts, names
+        for is_sign in (self.is_date, self.user_lines()):
+            # A line with a sign is about a post and no text of it.
+            is_text = [text and not sign for text, sign in zip(is_text, is_sign, strict=True)]
+            self.is_text = is_text
+            self.add_up()
+            groups = self.find_groups(is_sign)
+            # Where most replies are one word, the replies themselves would be the template.
+            for has_template in (True, False):
+                for posts in groups:
+                    self.is_text = is_text.copy()
+                    self.template = set()
+                    self.cut_template(posts, title, has_template=has_template)
+                    names = self.find_content(posts)
+                    if (
+                        names
+                        and not self._are_nested(posts, names[0])
+                        and self._differ(names)
+                        and not self._are_rows(posts, title)
+                    ):
+                        return posts, names
         return [], []
 
     def _are_nested(self, posts: list[int], content: Name) -> bool:
@@ -111,14 +118,18 @@ class PostFinder(PostReader):
                 places.setdefault(name, set()).add(post)
         return any(len(held) > _ROW_SHARE * len(posts) for held in places.values())
 
-    def find_groups(self) -> list[list[int]]:
-        """Finds parts that may be posts, best group first: one name, dates, text in most."""
+    def find_groups(self, is_sign: list[bool]) -> list[list[int]]:
+        """Finds parts that may be posts, best group first: one name, a sign and text in most.
+
+        Args:
+            is_sign: For each line whether it has the sign of a post: a date, or a user's name.
+        """
         parents = self.tree.block_parents
         groups: dict[Name, set[int]] = {}
         # Beside each other they may differ in words such as odd and even.
         siblings: dict[tuple[int, str, str], set[int]] = {}
         for i, block in enumerate(self.tree.line_blocks):
-            if not self.is_date[i]:
+            if not is_sign[i]:
                 continue
             part = block
             met: set[Name] = set()
@@ -137,7 +148,7 @@ class PostFinder(PostReader):
             parts for parts in siblings.values() if len({self.names[part] for part in parts}) > 1
         ]
         valid = [sorted(parts) for parts in (*groups.values(), *mixed) if self._has_text(parts)]
-        lists = self._find_lists(valid)
+        lists = self._find_lists(valid, is_sign)
         found: list[tuple[float, list[int]]] = []
         for all_parts in valid:
             parts = [part for part in all_parts if part not in lists]
@@ -154,29 +165,36 @@ class PostFinder(PostReader):
         with_text = sum(self.text[part] >= LEAST_UNITS for part in parts)
         return with_text >= max(_MIN_POSTS, POST_SHARE * len(parts))
 
-    def _find_lists(self, groups: list[list[int]]) -> set[int]:
-        """Finds the parts whose dates and nearly all text are in several parts of one group."""
+    def _find_lists(self, groups: list[list[int]], is_sign: list[bool]) -> set[int]:
+        """Finds the parts whose signs and nearly all text are in several parts of one group."""
         parents = self.tree.block_parents
-        dates = [0] * len(parents)
+        signs = [0] * len(parents)
         for i, block in enumerate(self.tree.line_blocks):
-            dates[block] += self.is_date[i]
+            signs[block] += is_sign[i]
         for part in range(len(parents) - 1, 0, -1):
-            dates[parents[part]] += dates[part]
-        lists = set()
+            signs[parents[part]] += signs[part]
+        lists: set[int] = set()
         for parts in groups:
+            among: dict[Name, list[tuple[int, int]]] = {}
             held: dict[int, tuple[int, float, int]] = {}
             for part in parts:
                 around = parents[part]
                 for _ in range(_MAX_LEVELS):
                     if around <= 0:
                         break
-                    count, units, dated = held.get(around, (0, 0.0, 0))
-                    held[around] = (count + 1, units + self.text[part], dated + dates[part])
+                    count, units, signed = held.get(around, (0, 0.0, 0))
+                    held[around] = (count + 1, units + self.text[part], signed + signs[part])
                     around = parents[around]
-            for around, (count, units, dated) in held.items():
+            for around, (count, units, signed) in held.items():
                 is_all = units >= _LIST_SHARE * self.text[around]
-                if count > 1 and is_all and dated >= dates[around]:
-                    lists.add(around)
+                if count > 1 and is_all and signed >= signs[around]:
+                    among.setdefault(self.names[around], []).append((around, count))
+            for name, found in among.items():
+                counts = {count for _, count in found}
+                # Rows of a post, as many in each, are pieces of it.
+                if len(found) > 1 and name[1] and len(counts) == 1 and max(counts) <= _MAX_PIECES:
+                    continue
+                lists.update(around for around, _ in found)
         return lists
 
     def find_content(self, posts: list[int]) -> list[Name]:

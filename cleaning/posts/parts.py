@@ -16,6 +16,7 @@ from functools import lru_cache
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
 from cleaning.features.parts import is_quote
+from cleaning.lexicon import word_list
 from cleaning.verdict import VerdictReason
 
 Name = tuple[str, str]
@@ -33,6 +34,8 @@ _DATE = re.compile(
     re.I,
 )
 _DATE_UNITS = 20  # longest line about a post
+_MAX_DATE_CHARS = 80
+_MAX_CELLS = 4  # of a row of posts
 _LEAST_DATED = 10  # shortest line of text with a date in it
 _LEAST_LINKED = 4  # shortest line of links that is text
 BUTTON_UNITS = 10  # longest text of a button or a count
@@ -40,6 +43,9 @@ POST_SHARE = 0.6  # share of the posts that must have text, and that one templat
 LEAST_UNITS = 2  # shortest text of a post
 DIGIT = re.compile(r"\d")
 DIGITS = re.compile(r"\d+")
+MAX_NAME_CHARS = 40
+_USER_UNITS = 12  # longest line with a link to the author of a post
+_SENTENCE = re.compile(r"[。！？；，!?;,|•:：]")
 _State = Enum("_State", "OUTSIDE TEXT BLOCKQUOTE QUOTE CUT")
 # Looking up a member takes ten times as long as a name.
 _OUTSIDE, _TEXT, _BLOCKQUOTE, _QUOTE, _CUT = _State
@@ -54,6 +60,19 @@ def is_date(text: str) -> bool:
     return (DIGIT.search(text) is not None or "ago" in text) and _DATE.search(text) is not None
 
 
+@lru_cache(maxsize=4096)
+def is_name(text: str) -> bool:
+    """Whether a text may be the name of a user: short, with letters, no date and no button."""
+    return (
+        0 < len(text) <= MAX_NAME_CHARS
+        and any(map(str.isalpha, text))
+        and not _SENTENCE.search(text)
+        and not is_date(text)
+        and not text.startswith(("#", "["))
+        and text.lower() not in word_list("post_buttons")
+    )
+
+
 @lru_cache(maxsize=8192)
 def name_of(tag: str, names: str) -> Name:
     """The name of a part: ``("div", "post-body p")`` of ``<div class="post-body" id="p12">``."""
@@ -66,17 +85,57 @@ class PostReader:
     def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool]) -> None:
         self.tree, self.lines, self.is_noise = tree, lines, is_noise
         self.names: list[Name] = list(map(name_of, tree.block_tags, tree.block_names))
+        self._number_cells()
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
         self.is_date = [
             own[i] + linked[i] <= _DATE_UNITS and is_date(tree.line_text(i)) for i in range(count)
         ]
+        for i in self._hidden_dates():
+            self.is_date[i] = self.is_date[i] or own[i] + linked[i] <= _DATE_UNITS
         self.is_text = [
             not is_noise[blocks[i]] and not self.is_date[i] and own[i] >= 1 and linked[i] <= own[i]
             for i in range(count)
         ]
         self.template: set[str] = set()
         self.add_up()
+
+    def _number_cells(self) -> None:
+        """Numbers the cells of a row that have one name: author and text of a post are such."""
+        tree, names = self.tree, self.names
+        counts: dict[tuple[int, Name], list[int]] = {}
+        for part, tag in enumerate(tree.block_tags):
+            if tag == "td" and names[part][1]:
+                counts.setdefault((tree.block_parents[part], names[part]), []).append(part)
+        for (_, name), cells in counts.items():
+            if 1 < len(cells) <= _MAX_CELLS:
+                for number, part in enumerate(cells, 1):
+                    names[part] = name[0], f"{name[1]} :{number}"
+
+    def _hidden_dates(self) -> set[int]:
+        """The lines with an element whose attributes have a date: ``<time datetime="2026-05-01">``.
+
+        Their text may be in any language: ``16 十二月 '23``.
+        """
+        tree = self.tree
+        found = set()
+        for _, attributes, run in tree.inlines:
+            for key in ("datetime", "title"):
+                if run < len(tree.line_of) and is_date(attributes.get(key, "")[:_MAX_DATE_CHARS]):
+                    found.add(tree.line_of[run])
+        return found
+
+    def user_lines(self) -> list[bool]:
+        """For each line whether it is short and has a link with the name of a user."""
+        tree, own, linked = self.tree, self.lines.own, self.lines.linked
+        found = [False] * len(tree.line_blocks)
+        for anchor in tree.anchors:
+            if anchor.start < anchor.end and not anchor.href.startswith(("#", "javascript:")):
+                line = tree.line_of[anchor.start]
+                if not found[line] and own[line] + linked[line] <= _USER_UNITS:
+                    text = "".join(tree.texts[anchor.start : anchor.end])
+                    found[line] = is_name(" ".join(text[:_MAX_DATE_CHARS].split()))
+        return found
 
     def add_up(self) -> None:
         """Sums up the units of text and of junk (links, dates, buttons) of each part."""

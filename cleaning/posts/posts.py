@@ -28,13 +28,12 @@ from itertools import groupby, pairwise
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import text_of
 from cleaning.lexicon import word_list
-from cleaning.posts.parts import is_date, name_of
+from cleaning.posts.parts import is_date, is_name, name_of
 from cleaning.posts.threads import PostPlace, Thread
 from cleaning.records import Post
 
 QUOTE = "> "
 _TIMES = 512
-MAX_NAME_CHARS = 40
 _MAX_LINES = 80  # around one post
 _MAX_POSTS = 200  # that slots are chosen by
 _MAX_SLOT_CHARS = 120
@@ -45,7 +44,6 @@ _NAMED_FLOORS = {"楼主": 1, "樓主": 1, "沙发": 2, "沙發": 2, "板凳": 3
 _DIGIT = re.compile(r"\d")
 _MAX_FLOOR_CHARS = 40
 _WORD = re.compile("[A-Za-z][a-z]*")
-_SENTENCE = re.compile(r"[。！？；，!?;,|•:：]")
 _LABEL = re.compile(r"^(?:by|posted by|作者|楼主|发帖人|author)\s?[:：]?\s*", re.I)
 _CLOCK = re.compile(r"\d{1,2}[:：]\d{2}")
 ReadTime = Callable[[str], datetime | None]
@@ -326,15 +324,7 @@ def _floor_in(text: str) -> int | None:
 def _name_in(text: str) -> str:
     """The author's name in a text; ``""`` when the text is no name."""
     name = _LABEL.sub("", text).strip()
-    is_name = (
-        0 < len(name) <= MAX_NAME_CHARS
-        and any(map(str.isalpha, name))
-        and not _SENTENCE.search(name)
-        and not is_date(name)
-        and not name.startswith(("#", "["))
-        and name.lower() not in word_list("post_buttons")
-    )
-    return name if is_name else ""
+    return name if is_name(name) else ""
 
 
 @lru_cache(maxsize=4096)

@@ -28,6 +28,8 @@ from cleaning.posts.groups import PostFinder
 from cleaning.posts.parts import Name, PostReader
 
 _SEPARATOR = re.compile(r"[-_|–—·»«]")
+_MAX_PARAMETERS = 12
+_FEW_UNITS = 2  # of the name of a column
 _LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
 
 
@@ -90,7 +92,9 @@ def is_forum(url: str, title: str) -> bool:
     if any(word in parts.netloc.lower() for word in in_host):
         return True
     path = parts.path.lower()
-    for segment in path.split("/"):
+    # A parameter is named like a part of a path: /index.php?topic=5.0, /index.php?/topic/5/
+    pieces = [piece.partition("=")[0] for piece in re.split("[/&;]", parts.query.lower())]
+    for segment in (*path.split("/"), *pieces[:_MAX_PARAMETERS]):
         name = segment.rpartition(".")[0] or segment
         words = re.findall("[a-z]+", name)
         if not words or len(words) > 2 or words[0] not in in_path:
@@ -118,8 +122,26 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
     if not parts:
         return None
     kept, quotes = reader.read_lines(names, plain_title(title))
-    places = _places(reader, parts, kept, quotes, shape.levels)
+    places = _signed(reader, _places(reader, parts, kept, quotes, shape.levels))
+    in_posts = {i for place in places for i in (*place.texts, *place.quotes)}
+    kept = [i for i in kept if i in in_posts]
     return Thread(lines=kept, posts=places, contents=tuple(names), first=shape.first, is_known=True)
+
+
+def _signed(reader: PostReader, places: tuple[PostPlace, ...]) -> tuple[PostPlace, ...]:
+    """The places without those of a few words that alone have neither date nor user around them.
+
+    The head of a list of posts, and a row below each, may be named like the posts' texts.
+    """
+    is_user, own = reader.user_lines(), reader.lines.own
+    signed = [any(reader.is_date[i] or is_user[i] for i in place.others) for place in places]
+    if all(signed) or 2 * sum(signed) < len(places) - 2:
+        return places
+    return tuple(
+        place
+        for place, has_sign in zip(places, signed, strict=True)
+        if has_sign or sum(own[i] for i in place.texts) > _FEW_UNITS
+    )
 
 
 def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | None:

@@ -66,6 +66,11 @@ def decide_kinds(classes: Sequence[Evidence]) -> list[UrlKind | None]:
         kinds[i] = _topic_kind(classes[i])
     if UrlKind.THREAD not in kinds:
         for i, one in enumerate(classes):
+            if i not in topics and _has_threads(one):
+                topics.append(i)
+                kinds[i] = UrlKind.THREAD
+    if UrlKind.THREAD not in kinds:
+        for i, one in enumerate(classes):
             if i not in topics and _has_articles(one):
                 topics.append(i)
                 kinds[i] = UrlKind.ARTICLE
@@ -90,10 +95,15 @@ def _is_topic(one: Evidence) -> bool:
         bool(one.pages)
         and one.urls.count >= MIN_URLS
         and one.is_titled
-        and one.prose >= PROSE
+        and one.prose >= _least_prose(one)
         and one.lent < LENT
         and (one.listed < LISTED or one.prose >= PROSE_A_LINK * one.listed)
     )
+
+
+def _least_prose(one: Evidence) -> float:
+    """Least units of running text of a topic's page: posts may be few words."""
+    return PROSE / 4 if one.share(PageKind.THREAD) >= 0.5 else PROSE
 
 
 def _is_article(one: Evidence, topics: TitleIndex) -> bool:
@@ -121,6 +131,19 @@ def _has_articles(one: Evidence) -> bool:
         and one.lent < LENT
         and (one.listed_far < LISTED or one.prose >= MUCH_A_LINK * one.listed_far)
         and _by_words(one) is None
+    )
+
+
+def _has_threads(one: Evidence) -> bool:
+    """Whether pages are threads whatever their anchor texts: lists whose links have no texts."""
+    return (
+        len(one.pages) >= _FEW
+        and one.urls.count >= MIN_URLS
+        and one.share(PageKind.THREAD) >= 0.5
+        and one.prose >= _least_prose(one)
+        and one.lent < LENT
+        and (one.listed_far < LISTED or one.prose >= PROSE_A_LINK * one.listed_far)
+        and _by_words(one) in (None, UrlKind.THREAD)
     )
 
 

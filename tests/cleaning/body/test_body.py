@@ -167,3 +167,43 @@ def test_plain_lines_are_a_body_only_where_there_is_no_text() -> None:
     beside = body_of(f"<div>{rows}</div><div>{text}</div>")
     assert beside.source is BodySource.CONTAINER
     assert "甲队" not in beside.text
+
+
+def page_of(*parts: str) -> str:
+    return f"<title>核桃熟了</title><body><h1>核桃熟了</h1>{''.join(parts)}</body>"
+
+
+@pytest.mark.parametrize("name", ["elementor-widget", "x-widget box", "hot-{0} c{0}"])
+def test_a_name_of_most_of_the_text_is_no_evidence(name: str) -> None:
+    parts = [f'<div class="{name.format(n)}" id="w{n}"><p>{SENTENCES[n]}</p></div>' for n in (0, 1)]
+    side = '<div class="sidebar"><p>订阅我们的来信，每周一封，随时都可以退订。</p></div>'
+    assert body_of(page_of(*parts, side)).text == "\n".join(SENTENCES[:2])
+
+
+def test_what_follows_a_name_without_evidence_is_evidence_still() -> None:
+    part = '<div class="e-widget e-widget-{}"><p>{}</p></div>'
+    parts = [part.format("text", SENTENCES[0]), part.format("text", SENTENCES[1])]
+    menu = part.format("menu", "关于我们，联系我们，加入我们，支持我们。")
+    assert body_of(page_of(*parts, menu)).text == "\n".join(SENTENCES[:2])
+
+
+def test_posts_with_a_profile_are_posts() -> None:
+    post = (
+        '<div id="p{0}" class="post has-profile bg{0}"><p>2026-01-0{0} 10:00</p>'
+        '<dl class="postprofile"><dt><a href="/u{0}">人{0}</a></dt></dl>'
+        '<div class="content">{1}</div></div>'
+    )
+    posts = "".join(post.format(n + 1, text) for n, text in enumerate(SENTENCES))
+    body = body_of(page_of(posts), "http://a.test/viewtopic.php?t=5")
+    assert body.source is BodySource.POSTS
+    assert body.text == "\n".join(SENTENCES)
+
+
+def test_a_page_drawn_by_scripts_is_read_as_browsers_without_scripts_show_it() -> None:
+    text = "".join(f"<p>{sentence}</p>" for sentence in SENTENCES * 8)
+    html = f"<title>核桃</title><body><div id=app></div><noscript>{text}</noscript></body>"
+    assert body_of(html).text.startswith(SENTENCES[0])
+    request = "<noscript>请启用 JavaScript 才能浏览本站，谢谢。</noscript>"
+    assert body_of(f"<body><div id=app></div>{request}</body>").text == ""
+    both = f"<body><p>{SENTENCES[2] * 6}</p><noscript>{text}</noscript></body>"
+    assert SENTENCES[0] not in body_of(both).text

@@ -1,0 +1,44 @@
+"""Changed copies: how much of each figure stays when names, addresses, dates or headings change.
+
+``make bench-robust`` measures every part and keeps the result; ``ARGS="bodies"`` measures a part
+and keeps the results of the others, each part with its commit; ``ARGS="--quick bodies"`` takes
+every eighth host and keeps nothing. A part is a function that returns a piece of the result; new
+parts go into ``PARTS``.
+
+A figure is the mean of hosts (``figures.py``). Beside it stand the copy (``copies.py``) that keeps
+the least of it, the least host, and the interval from hosts drawn anew.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from benchmarks.kit.parts import choose_parts
+from benchmarks.kit.results import commit, keep, kept, show
+from benchmarks.robust import bodies, forums, sites
+
+PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
+    "bodies": bodies.measure,
+    "forums": forums.measure,
+    "sites": sites.measure,
+}
+
+
+def main() -> int:
+    """Measures the named parts, or all."""
+    a = choose_parts("Figures on changed copies.", PARTS, "every eighth host, not kept")
+    measured = a.measure({name: partial(part, a.quick) for name, part in PARTS.items()})
+    if a.quick:
+        show(measured)
+        return 0
+    result = {**(kept("robust") if a.named else {}), **measured}
+    result["commits"] = result.get("commits", {}) | dict.fromkeys(a.named or PARTS, commit())
+    keep("robust", result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

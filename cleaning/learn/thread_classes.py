@@ -1,0 +1,137 @@
+"""The thread classes of a sample: URL classes whose pages agree on the parts with their posts.
+
+A page alone is read as a thread where its address or title has a word for forums. Here no word is
+asked: posts are looked for on every page of a URL class. The class is one of threads when its pages
+agree on the name of the parts with the texts, these hold most of the text of a page, and their
+authors differ. Comments below articles fail by the text, profiles by the authors, boards because
+rows with headlines are no posts.
+
+Cost: one reading of each page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from cleaning.body.noise import find_noise
+from cleaning.body.page_body import make_body
+from cleaning.document.tree import Tree
+from cleaning.features.lines import add_up, weigh_lines
+from cleaning.learn.views import View
+from cleaning.metadata.dates import time_reader
+from cleaning.posts.groups import PostFinder
+from cleaning.posts.parts import Name
+from cleaning.posts.posts import choose_slots, read_slots
+from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread
+from cleaning.records import NO_THREADS, BodySource
+from cleaning.url_classes.rules import class_of, kind_by_words
+from cleaning.urls.normal_form import normalize
+from cleaning.urls.shapes import shape_of
+
+_LEAST_PAGES = 4  # of a URL class
+_LEAST_VOTERS = 3
+_AGREE_SHARE = 0.4  # pages of a class that vote for one name; threads of one post do not vote
+_CLEAR_SHARE = 0.7  # pages with posts of that name whose posts hold most of the text
+_TEXT_SHARE = 0.6  # text of a page in its posts
+_MOST_READ = 30  # pages of a class that vote
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The posts found on a page without a word for forums, and whether they are the page."""
+
+    thread: Thread
+    is_all: bool
+
+
+def agree_on_posts(views: Sequence[View]) -> None:
+    """Replaces the bodies of thread classes by their posts, where the page alone found none.
+
+    Args:
+        views: The pages of a sample; changed in place.
+    """
+    for members in _classes_of(views):
+        if all(one.body.thread is not None for one in members):
+            continue
+        shape = _shape_of(members)
+        if shape is None:
+            continue
+        for one in members:
+            if one.body.thread is None:
+                _read_as_thread(one, shape)
+
+
+def _classes_of(views: Sequence[View]) -> list[list[View]]:
+    """The pages by URL class; those of rare classes, such as one title each, by URL shape."""
+    classes: dict[str, list[View]] = {}
+    shapes: dict[str, list[View]] = {}
+    for one in views:
+        url = normalize(one.page.url)
+        if kind_by_words(url) not in NO_THREADS:
+            classes.setdefault(class_of(url), []).append(one)
+    for members in classes.values():
+        if len(members) < _LEAST_PAGES:
+            for one in members:
+                shapes.setdefault(shape_of(normalize(one.page.url)).key, []).append(one)
+    every = (*classes.values(), *shapes.values())
+    return [members for members in every if len(members) >= _LEAST_PAGES]
+
+
+def _shape_of(members: Sequence[View]) -> Shape | None:
+    """The shape of the posts that the pages of a class agree on; None without."""
+    read = sorted(members, key=lambda one: one.page.page_id)[:_MOST_READ]
+    found = [each for each in map(_find_posts, read) if each is not None]
+    named = Counter(each.thread.contents[0] for each in found)
+    votes = Counter(each.thread.contents[0] for each in found if each.is_all)
+    content: Name = max(sorted(votes), key=votes.__getitem__, default=("", ""))
+    least = max(_LEAST_VOTERS, _AGREE_SHARE * len(read))
+    if votes[content] < least or votes[content] < _CLEAR_SHARE * named[content]:
+        return None
+    return Shape(contents=(content,))
+
+
+def _find_posts(one: View) -> _Found | None:
+    tree, title_line = one.tree, one.body.title_line
+    reader = _reader(tree, title_line)
+    texts = reader.is_text.copy()
+    title = tree.line_text(title_line) if title_line >= 0 else ""
+    thread = find_thread(reader, one.body.lines if one.body.thread is None else [], title)
+    if thread is None:
+        return None
+    own = reader.lines.own
+    inside = {i for post in thread.posts for i in (*post.texts, *post.quotes, *post.others)}
+    if thread.first is not None:
+        inside -= set(thread.posts[0].texts)
+    units = [(i in inside, own[i]) for i, is_text in enumerate(texts) if is_text]
+    held = sum(mine for is_inside, mine in units if is_inside)
+    is_all = held >= _TEXT_SHARE * sum(mine for _, mine in units)
+    return _Found(thread, is_all and _have_authors(tree, thread))
+
+
+def _have_authors(tree: Tree, thread: Thread) -> bool:
+    """Whether one place of the posts has their authors, who differ."""
+    # Only whether a text is a time matters here: neither its zone nor the future.
+    read_time = time_reader(None, datetime(2999, 1, 1, tzinfo=UTC))
+    around = [read_slots(tree, post.others) for post in thread.posts]
+    return choose_slots(around, read_time).author is not None
+
+
+def _reader(tree: Tree, title_line: int) -> PostFinder:
+    lines = weigh_lines(tree)
+    noise = find_noise(tree, add_up(tree, lines), None, title_line)
+    return PostFinder(tree, lines, noise.is_noise)
+
+
+def _read_as_thread(one: View, shape: Shape) -> None:
+    """Reads a page as a thread of a known shape; a page without such parts stays as it is."""
+    tree, title_line = one.tree, one.body.title_line
+    title = tree.line_text(title_line) if title_line >= 0 else ""
+    thread = find_shaped(_reader(tree, title_line), title, shape)
+    if thread is None or not thread.lines:
+        return
+    one.body = make_body(tree, thread.lines, BodySource.POSTS, title_line, thread)
+    kept = set(thread.lines)
+    one.kept = [i in kept for i in range(len(one.kept))]

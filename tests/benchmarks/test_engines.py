@@ -1,0 +1,43 @@
+"""Every generated forum is learned: topic pages and posts; also without words and dates."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.robust.copies import copy_page, copy_url
+from benchmarks.robust.engine_markup import ENGINES
+from benchmarks.robust.engines import Row, generated_forum
+from cleaning import RawPage, clean, learn_site
+from cleaning.records import PageKind, UrlKind
+from cleaning.urls.normal_form import normalize
+
+PAGES = 36  # a board and its threads, and half of the next
+
+
+def raw(copy: str, name: str, row: Row) -> RawPage:
+    url, html = row["url"], row["html"]
+    if copy:
+        url, html = copy_url(copy, name, url), copy_page(copy, name, html)
+    return RawPage.from_bytes(url, html.encode(), "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize("copy", ["", "addresses", "no dates"])
+@pytest.mark.parametrize("name", ENGINES)
+def test_threads_and_posts_of_an_engine(name: str, copy: str) -> None:
+    if copy == "no dates" and name in ("phpbb2", "subsilver2"):
+        pytest.skip("their authors are no links: neither sign of a post is left")
+    rows = generated_forum(name)
+    pages = [raw(copy, name, row) for row in rows]
+    model = learn_site(pages[:PAGES])
+    for row, page in list(zip(rows, pages, strict=True))[PAGES : PAGES + 12]:
+        is_thread = row["type"] == "thread"
+        assert (model.url_kind(normalize(page.url)) is UrlKind.THREAD) == is_thread
+        record = clean(page, model)
+        if is_thread:
+            assert record.kind is PageKind.THREAD
+            texts = [row["gold"]["first"], *row["gold"]["replies"]]
+            assert [post.body for post in record.posts] == texts
+
+
+def test_a_forum_is_the_same_each_time() -> None:
+    assert generated_forum("smf2") == generated_forum("smf2")
