@@ -39,7 +39,9 @@ class Noise:
     cards: set[int] | None
 
 
-def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) -> Noise:
+def find_noise(
+    tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, *, by_names: bool = True
+) -> Noise:
     """Finds the parts that are noise: by their names, as teasers, or inside a noise part.
 
     Exempt are parts that hold the title, and names that hold most of the page's own text together.
@@ -49,6 +51,7 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
         sums: The sums of its parts.
         cards: Its teasers; None for a thread, where neither they nor comments are noise.
         title_line: The line of its title, -1 without.
+        by_names: Whether names are evidence.
     """
     tags, names, own = tree.block_tags, tree.block_names, sums.own
     holds_title = _parts_around(tree, title_line)
@@ -64,7 +67,7 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
             continue
         kind = kinds.get(name)
         if kind is None:
-            kind = kind_of_names(name)
+            kind = kind_of_names(name) if by_names else PartKind.PLAIN
             if kind:
                 if silent is None:
                     silent = _silent_names(tree, sums, is_thread=cards is None)
