@@ -15,7 +15,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format lock docs chaos fuzz bench clean ready-run ready-test
+.PHONY: help run test lint format lock docs screenshots chaos fuzz bench clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ format: ready-test ## format and fix what ruff can fix
 
 docs: ready-test ## write docs/cli.md, settings.md, json.md and crawl-file.md anew from the code
 	$(BIN)/python -m workers.reference docs
+
+screenshots: ready-test ## crawl small sites and write the console's pictures anew, docs/plots/console-*.png [ARGS="--minutes 30"]
+	$(BIN)/python -m benchmarks.documents.screenshots $(ARGS)
 
 chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --seed 2", "--images", "--topic", "--away", "--hangs"]
 	$(BIN)/python -m tests.chaos --keep $(ARGS)

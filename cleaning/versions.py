@@ -168,6 +168,7 @@ class _Head(msgspec.Struct, omit_defaults=True):
     encoding: str = "utf-8"
     signature: str = ""
     body_source: BodySource = BodySource.NONE
+    model_version: int = 0
 
 
 class _PostHead(msgspec.Struct, omit_defaults=True):
@@ -203,6 +204,7 @@ def kept_lines(record: CleanRecord) -> tuple[str, ...]:
         encoding=record.encoding,
         signature=record.signature,
         body_source=record.body_source,
+        model_version=record.model_version,
     )
     lines = ["h" + dump(head).decode()]
     lines += ["b" + line for line in _plain(record.body).split("\n")]
@@ -266,6 +268,7 @@ def record_of(lines: Sequence[str], page_id: str, fetched_at: datetime) -> Clean
         outlinks=tuple(outlinks),
         signature=head.signature,
         body_source=head.body_source,
+        model_version=head.model_version,
     )
 
 

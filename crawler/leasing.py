@@ -146,9 +146,9 @@ class LeaseSource:
         self.end(lease)
 
     async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
-        """Asks the queue about a lease without a response; WAITS and STALE end the lease."""
+        """Asks the queue about a lease without a response; COUNTS and GONE leave it held."""
         decision = await self._until_reachable(lambda: self._queue.excuse(lease, away, detail))
-        if decision in (LeaseDecision.WAITS, LeaseDecision.STALE):
+        if decision not in (LeaseDecision.COUNTS, LeaseDecision.GONE):
             self.counters[Counter.EXCUSED] += 1
             self.end(lease)
         return decision
@@ -189,7 +189,7 @@ class LeaseSource:
         while True:
             await asyncio.sleep(RENEW_S)
             try:
-                await self._queue.renew()
+                await self._queue.renew(self.network.trouble)
                 await self._send_counters()
             except QueueUnavailable as error:
                 self._note_outage(error)

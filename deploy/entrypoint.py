@@ -2,7 +2,8 @@
 
 ``{name}`` in a ``*_URL`` variable stands for the content of the secret file of that name, so a
 password is neither in the compose file nor in what ``docker inspect`` shows. ``healthcheck`` as
-the only argument says whether the queue this container works for answers.
+the only argument says whether the servers this container works for answer, and whether its spider
+reaches hosts that others reach.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -37,15 +39,22 @@ def with_secrets(environ: Mapping[str, str], folder: Path = SECRETS) -> dict[str
 
 
 def check_health(environ: Mapping[str, str]) -> None:
-    """Returns when the queue answers; starts nothing.
+    """Returns when queue and store answer and the spider here works; starts nothing.
 
     Raises:
-        ServiceError: It does not, or the settings are wrong.
+        ServiceError: One does not, or the settings are wrong.
     """
-    from storage.opening import join_queue
+    from cleaning.errors import ServiceError
+    from storage.opening import join_queue, open_store
     from workers.config import load_settings
 
-    join_queue(load_settings(environ).storage).close()
+    storage = load_settings(environ).storage
+    with closing(join_queue(storage)) as queue:
+        for name, trouble in queue.processes.troubles():
+            raise ServiceError(f"spider {name}: {trouble}")
+    if storage.mongodb_url:  # spiders have none
+        with closing(open_store(storage)) as store:
+            store.pauses.all()
 
 
 def main(arguments: list[str]) -> None:

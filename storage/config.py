@@ -8,6 +8,8 @@ from pathlib import Path
 from cleaning.errors import ConfigError
 
 LEAST_QUEUE_MEMORY_BYTES = 16 << 20
+DATABASE = "crawl"
+"""Used when the URL of MongoDB names no database."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,14 @@ class StorageConfig:
         },
     )
 
+    search: bool = field(
+        default=False,
+        metadata={
+            "help": "index the texts of records for `search` and the console, in search.sqlite in "
+            "the data folder"
+        },
+    )
+
     def __post_init__(self) -> None:
         if self.disk_quota_bytes < 0:
             raise ConfigError(f"disk_quota_bytes is {self.disk_quota_bytes}: it cannot be negative")
@@ -78,6 +88,15 @@ class StorageConfig:
                 f"queue_memory_bytes is {self.queue_memory_bytes}: at least "
                 f"{LEAST_QUEUE_MEMORY_BYTES} (16 MiB), or 0 for half of the machine's"
             )
+
+    @property
+    def place(self) -> str:
+        """Where records are, for a person: the data folder, or ``MongoDB crawl at db1:27017``."""
+        if not self.mongodb_url:
+            return str(self.data)
+        servers = self.mongodb_url.rpartition("://")[2].partition("?")[0]
+        at, _, database = servers.rpartition("@")[2].partition("/")
+        return f"MongoDB {database or DATABASE} at {at}"
 
     @property
     def is_embedded(self) -> bool:

@@ -436,10 +436,14 @@ class FailureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlRow:
-    """A store's row of one crawl; ``pages`` counts its URLs by final state."""
+    """A store's row of one crawl; ``pages`` counts its URLs by final state.
+
+    ``created_at`` is None where the store has no row: the crawl is only in the queue, because the
+    store was lost, or is older than the queue.
+    """
 
     spec: CrawlSpec
-    created_at: datetime
+    created_at: datetime | None
     state: CrawlState
     pages: Mapping[UrlState, int] = field(default_factory=dict)
 

@@ -20,6 +20,7 @@ class Unreachable(StrEnum):
     """The party that may have failed when a request got no response."""
 
     HOST = "host"  # no connection was made
+    NAME = "name"  # the name of the host is unknown here, which is certain
     URL = "url"  # a connection may have been made: this URL alone may be at fault
     CONNECTION = "connection"  # a kept connection was closed: nobody is at fault
     NETWORK = "network"  # our own network: no evidence about the host
@@ -29,6 +30,9 @@ class LeaseDecision(StrEnum):
     """What the queue decided about a lease that got no response."""
 
     WAITS = "waits"  # the URL is pending again, no attempt lost; the host waits
+    ELSEWHERE = (
+        "elsewhere"  # pending again for other machines, no attempt lost; the host does not wait
+    )
     COUNTS = "counts"  # the attempt counts; the spider still holds the lease
     GONE = "gone"  # the host's patience is spent: give the URL up; the spider still holds the lease
     STALE = "stale"  # an old token: nothing was changed

@@ -19,6 +19,7 @@ from cleaning.errors import ConfigError, ServiceError
 from cleaning.ownership import check_ownership
 from workers import __dist__
 from workers.commands import (
+    cases,
     check,
     classes,
     clean,
@@ -41,6 +42,7 @@ from workers.commands import (
     retry,
     run,
     schema,
+    search,
     show,
     sites,
     stories,
@@ -72,6 +74,8 @@ COMMANDS = (
     reclean,
     show,
     why,
+    search,
+    cases,
     hosts,
     failures,
     export,

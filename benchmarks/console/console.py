@@ -6,7 +6,9 @@ for each address: medians (of the server the mean), and the 95th percentile of w
 The application is asked in its own process, without a socket; what queue and store answer is asked
 anew by every request, but for what the console remembers for seconds.
 
-``make bench-console``, ``make bench-console ARGS="--records 100000 --data /tmp/large"``
+``make bench-console``, ``make bench-console ARGS="--records 100000 --data /tmp/large"``;
+``ARGS=--crawl`` measures pages beside a running crawl of 100 hosts, ``ARGS=--hostile`` what five
+minutes of hostile requests do to such a crawl.
 """
 
 from __future__ import annotations
@@ -23,15 +25,20 @@ from typing import Any
 from flask.testing import FlaskClient
 from redis import Redis
 
+from benchmarks.console import under_attack, under_crawl
 from benchmarks.console.large_store import host_name, write_store
+from benchmarks.console.large_topic import TOPIC, write_topic
+from benchmarks.console.under_attack import measure_under_attack
+from benchmarks.console.under_crawl import measure_under_crawl
 from benchmarks.kit.results import keep, show
 from storage.console_tokens import TokenScope
 from storage.crawl_types import CrawlSpec, Discovery
 from storage.opening import DATABASE
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
-from tests.kit.console import open_console
+from tests.kit.console import open_console, settings_of
 from workers.operations.api_tokens import make_token
+from workers.operations.topics.figures import read_figures
 
 GOAL_WALL_MS, GOAL_CPU_MS = 100.0, 50.0
 PATHS = (
@@ -54,6 +61,16 @@ PATHS = (
     "/queues",
     "/events",
     "/traps",
+    "/topics",
+    "/live/topics",
+    "/topics/quake",
+    "/topics/quake/live",
+    "/topics/quake/pages",
+    "/topics/quake/pages?show=other",
+    "/topics/quake/pages?show=to_mark",
+    "/topics/quake/stories",
+    "/topics/quake/stories?sort=newest",
+    "/topics/quake/stories/STORY",
     "/help",
     "/api/v1/now",
     "/api/v1/queues",
@@ -65,8 +82,12 @@ PATHS = (
     "/api/v1/failures/causes",
     f"/api/v1/urls?url=http://{host_name(0)}/none.html",
     "/api/v1/events?limit=200",
+    "/api/v1/topics",
+    "/api/v1/topics/quake",
+    "/api/v1/topics/quake/stories?limit=200",
     "/api/openapi.json",
 )
+"""The addresses; STORY stands for the largest story of the topic."""
 
 
 def main() -> int:
@@ -75,17 +96,31 @@ def main() -> int:
     parser.add_argument("--hosts", type=int, default=10_000)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--failures", type=int, default=200_000)
+    parser.add_argument("--topic-pages", type=int, default=100_000)
+    parser.add_argument("--only", default="", help="only addresses that contain this")
     parser.add_argument("--requests", type=int, default=60, help="of each address")
     parser.add_argument(
         "--data", type=Path, help="folder to keep the store in, and to find it again"
     )
-    parser.add_argument("--keep", action="store_true", help="write benchmarks/results/console.json")
+    parser.add_argument(
+        "--keep", action="store_true", help="write benchmarks/results/console*.json"
+    )
+    parser.add_argument("--crawl", action="store_true", help="pages beside a running crawl")
+    parser.add_argument("--hostile", action="store_true", help="hostile requests beside a crawl")
+    parser.add_argument("--crawled", type=int, default=100, help="hosts of this crawl")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of a stretch of this crawl")
+    parser.add_argument("--rounds", type=int, default=10, help="stretches under attack")
+    parser.add_argument("--rate", type=float, default=200.0, help="hostile requests a second")
     asked = parser.parse_args()
+    if asked.crawl or asked.hostile:
+        return beside_crawl(asked)
     with tempfile.TemporaryDirectory() as folder:
         data = asked.data or Path(folder)
         data.mkdir(exist_ok=True)
         if not (data / DATABASE).exists():
             write_store(data, asked.hosts, asked.records, asked.failures)
+        story = write_topic(data, asked.topic_pages)
+        paths = [path.replace("STORY", story) for path in PATHS if asked.only in path]
         server = EmbeddedServer(data)
         server.start()
         try:
@@ -93,11 +128,17 @@ def main() -> int:
             client = open_console(data)
             token = make_token(data, "bench", TokenScope.READ, days=1).token
             client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+            client.get("/api/v1/topics/quake")  # waits until the topic's figures are read
+            begun = time.process_time()
+            read_figures(settings_of(data), TOPIC)
+            figures_ms = round(1000 * (time.process_time() - begun))
             with closing(Redis.from_url(server.url)) as queue:
-                screens = {path: measure(client, queue, path, asked.requests) for path in PATHS}
+                screens = {path: measure(client, queue, path, asked.requests) for path in paths}
         finally:
             server.stop()
-    sizes = {name: getattr(asked, name) for name in ("hosts", "records", "failures", "requests")}
+    names = ("hosts", "records", "failures", "topic_pages", "requests")
+    sizes = {name: getattr(asked, name) for name in names}
+    sizes["topic_figures_cpu_ms"] = figures_ms
     result = {**sizes, "screens": {path: found for path, found in screens.items() if found}}
     if asked.keep:
         keep("console", result)
@@ -111,6 +152,26 @@ def main() -> int:
     ]
     if missed:
         sys.stderr.write(f"missed: {', '.join(missed)}\n")
+    return 1 if missed else 0
+
+
+def beside_crawl(asked: argparse.Namespace) -> int:
+    """Measures beside a running crawl; 1 when a goal is missed."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if asked.hostile:
+            result = measure_under_attack(
+                folder, asked.crawled, asked.rounds, asked.seconds, asked.rate
+            )
+            missed = under_attack.missed(result)
+        else:
+            result = measure_under_crawl(folder, asked.crawled, asked.requests, asked.seconds)
+            missed = under_crawl.missed(result)
+    if asked.keep:
+        keep("console-hostile" if asked.hostile else "console-crawl", result)
+    else:
+        show(result)
+    sys.stderr.write("".join(f"missed: {each}\n" for each in missed))
     return 1 if missed else 0
 
 

@@ -37,7 +37,7 @@ from cleaning.topics.building import build_topic
 from cleaning.topics.relevance import judge, text_of
 from cleaning.topics.topic import ExampleText, Topic, TopicSpec
 from storage.topic_types import JudgedPage, TopicJudgement
-from workers.operations.topic_marking import CANDIDATES, spread
+from workers.operations.topics.marking import CANDIDATES, spread
 
 MARKS = 200
 SITTING = 50

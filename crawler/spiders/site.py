@@ -94,20 +94,19 @@ class SiteSpider(Spider):
         self._guard = self._requests.guard
         self._filter = LeaseFilter(queue, self.source, self._requests, self._user_agent)
         self._max_attempts = settings.getint("MAX_ATTEMPTS")
-        path: str = settings["FETCH_LOG"]
-        self._log = FetchLog(Path(path) if path else None, settings.getint("FETCH_LOG_BYTES"))
+        path = Path(settings["FETCH_LOG"]) if settings["FETCH_LOG"] else None
+        self._log = FetchLog(path, settings.getint("FETCH_LOG_BYTES"))
         self._ending: set[asyncio.Task[None]] = set()
         self._reporting: asyncio.Future[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *_args: Any, **_kwargs: Any) -> SiteSpider:
         """Creates the spider of a crawler whose settings name the queue (``QUEUE_URL``)."""
-        limits = StorageConfig(
-            max_pages_in_flight=crawler.settings.getint("MAX_PAGES_IN_FLIGHT"),
-            max_bytes_in_flight=crawler.settings.getint("MAX_BYTES_IN_FLIGHT"),
-        )
-        patience_s = crawler.settings.getfloat("HOST_PATIENCE")
-        spider = cls(FetchQueue(crawler.settings["QUEUE_URL"], limits, patience_s), crawler)
+        settings = crawler.settings
+        pages, size = (settings.getint(f"MAX_{what}_IN_FLIGHT") for what in ("PAGES", "BYTES"))
+        limits = StorageConfig(max_pages_in_flight=pages, max_bytes_in_flight=size)
+        queue = FetchQueue(settings["QUEUE_URL"], limits, settings.getfloat("HOST_PATIENCE"))
+        spider = cls(queue, crawler)
         spider._set_crawler(crawler)
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
         crawler.signals.connect(spider.stop_at_enough, signals.bytes_received)
@@ -297,28 +296,29 @@ class SiteSpider(Spider):
         )
         away = unreachable_of(failure.value, why, unsure=unsure)
         if away:
-            async for given_up in self._maybe_away(lease, why, away, request.meta):
-                yield given_up
-            return
-        async for given_up in self._without_answer(lease, why, request.meta):
-            yield given_up
+            given_up = self._maybe_away(lease, why, away, request.meta)
+        else:
+            given_up = self._without_answer(lease, why, request.meta)
+        async for fetched in given_up:
+            yield fetched
 
     async def _maybe_away(
         self, lease: Lease, why: Failure, away: Unreachable, meta: dict[str, Any]
     ) -> AsyncIterator[Fetched]:
         """Gives the lease back, without counting the attempt, while the host may come back."""
-        is_evidence = away is not Unreachable.CONNECTION
-        if is_evidence and self._network.failed(lease.host, is_known=lease.is_known):
-            away = Unreachable.NETWORK
-        detail = f"{why.reason}: {why.detail}"
-        decision = await self.source.excuse(lease, away, detail)
-        if decision in (LeaseDecision.WAITS, LeaseDecision.STALE):
-            self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {detail}")
+        if away in (Unreachable.HOST, Unreachable.URL):
+            is_ours = self._network.failed(lease.host, is_known=lease.is_known)
+            away = Unreachable.NETWORK if is_ours else away
+        decision = await self.source.excuse(lease, away, detail := f"{why.reason}: {why.detail}")
+        if decision is LeaseDecision.ELSEWHERE:
+            self._network.left_to_others(lease.host, detail)
         if decision is LeaseDecision.COUNTS:
             async for given_up in self._without_answer(lease, why, meta):
                 yield given_up
         elif decision is LeaseDecision.GONE:
             yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
+        else:
+            self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {detail}")
 
     async def _without_answer(
         self, lease: Lease, why: Failure, meta: dict[str, Any]

@@ -183,7 +183,7 @@ def unreachable_of(
     if isinstance(error, KeptConnectionLostError):
         return Unreachable.CONNECTION
     if failure.reason is FailureReason.DNS:
-        return Unreachable.HOST if unsure else None
+        return Unreachable.HOST if unsure else Unreachable.NAME
     if failure.reason is FailureReason.TIMEOUT:
         cause = getattr(error, "__cause__", None)
         return Unreachable.HOST if isinstance(cause, ConnectError) else Unreachable.URL

@@ -40,10 +40,8 @@ from cleaning.errors import (
     StoreFull,
     StoreUnavailable,
 )
+from storage.config import DATABASE
 from storage.mongo.schema import prepare
-
-DATABASE = "crawl"
-"""Used when the URL names no database."""
 
 OLDEST_WIRE = 9
 """The wire version of MongoDB 4.4."""

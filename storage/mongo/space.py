@@ -6,7 +6,7 @@ from typing import Any
 
 from storage.mongo.chunks import owner_of
 from storage.store.ports import of
-from storage.store.space import SAMPLED, Space, SpaceKind
+from storage.store.space import COUNTED, SAMPLED, HostSample, Space, SpaceKind
 
 DROP_ROWS = 500
 
@@ -20,13 +20,7 @@ def space(database: Any) -> list[Space]:
             n = database[kind.value].count_documents({"crawl_id": crawl})
             if not n:
                 continue
-            size = {"$binarySize": {"$ifNull": ["$blob", ""]}}
-            stages: list[dict[str, Any]] = [
-                {"$match": {"crawl_id": crawl}},
-                {"$limit": SAMPLED},
-                {"$group": {"_id": None, "mean": {"$avg": size}}},
-            ]
-            mean = next(iter(database[kind.value].aggregate(stages)))["mean"]
+            _, mean = _sample(database[kind.value], {"crawl_id": crawl})
             found.append(
                 Space(
                     crawl_id=crawl,
@@ -37,6 +31,36 @@ def space(database: Any) -> list[Space]:
                 )
             )
     return found
+
+
+def sample_host(database: Any, host: str) -> HostSample:
+    """Sizes of what is stored of a host; parts over 12 MB do not count."""
+    where = {"host": host}
+    _, response_bytes = _sample(database.raw, where)
+    records, record_bytes = _sample(database.records, where)
+    return HostSample(
+        responses=database.raw.count_documents(where, limit=COUNTED),
+        response_bytes=response_bytes,
+        records=records,
+        record_bytes=record_bytes,
+    )
+
+
+def _sample(collection: Any, where: dict[str, str]) -> tuple[int, float]:
+    """Number and mean size of the first documents that fit."""
+    stages: list[dict[str, Any]] = [
+        {"$match": where},
+        {"$limit": SAMPLED},
+        {
+            "$group": {
+                "_id": None,
+                "n": {"$sum": 1},
+                "mean": {"$avg": {"$binarySize": {"$ifNull": ["$blob", ""]}}},
+            }
+        },
+    ]
+    found = next(iter(collection.aggregate(stages)), None)
+    return (found["n"], float(found["mean"])) if found else (0, 0.0)
 
 
 def drop_rows(database: Any, crawl_id: str, host: str | None) -> int:

@@ -30,13 +30,14 @@ from storage.mongo.connection import MongoConnection
 from storage.mongo.host_statistics import is_behind, refresh
 from storage.mongo.pictures import MongoPictureRows
 from storage.mongo.ports import MongoBlobs, MongoTables
-from storage.mongo.space import drop_rows, space
+from storage.mongo.space import drop_rows, sample_host, space
 from storage.mongo.stories import MongoStoryRows, delete_stories, put_stories
 from storage.mongo.story_rebuild import MongoRebuildRows
 from storage.mongo.topic_pages import put_pages
 from storage.mongo.writing import save_outcomes
 from storage.store.answers import Answers
 from storage.store.audit import Audit
+from storage.store.cases import Cases
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import encode_outcome
@@ -53,7 +54,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
-from storage.store.space import Space
+from storage.store.space import HostSample, Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -76,6 +77,7 @@ _OF_CRAWLS = (
     "rules",
     "visit_classes",
     "visit_trust",
+    "cases",
 )
 
 
@@ -107,6 +109,7 @@ class MongoStore:
         self.pauses = Pauses(tables, self.events)
         self.audit = Audit(tables)
         self.operations = Operations(tables)
+        self.cases = Cases(tables)
         self.samples = Samples(tables)
         self.spills = Spills(tables)
         self.revisits = Revisits(tables, blobs)
@@ -174,6 +177,11 @@ class MongoStore:
         """What each crawl takes, by kind."""
         with self._db.use() as database:
             return space(database)
+
+    def sample_host(self, host: str) -> HostSample:
+        """Sizes of what is stored of a host over all crawls, by a bounded sample."""
+        with self._db.use() as database:
+            return sample_host(database, host)
 
     def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
         """Deletes archived responses of a crawl, or of one of its hosts; returns how many."""

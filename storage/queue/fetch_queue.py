@@ -138,8 +138,8 @@ class FetchQueue:
             leases=leases, wait_ms=None if wait < 0 else wait, paused=answer[0] == b"full"
         )
 
-    async def renew(self) -> None:
-        """Keeps the session alive for another ``SESSION_TTL_MS``, and the spider's heartbeat."""
+    async def renew(self, trouble: str = "") -> None:
+        """Keeps the session alive for another ``SESSION_TTL_MS``; ``trouble``: why it is idle."""
         with queue_errors():
             async with self._client.pipeline(transaction=False) as pipe:
                 pipe.time()
@@ -147,7 +147,7 @@ class FetchQueue:
                 (seconds, micros), ahead = await pipe.execute()
             now_ms = seconds * 1000 + micros // 1000 + int(ahead or 0)
             await self._client.zadd("cc:spiders", {self.session: now_ms + SESSION_TTL_MS})
-        await self._run("beat", *beat_args(ProcessRole.SPIDER, self.session))
+        await self._run("beat", *beat_args(ProcessRole.SPIDER, self.session, trouble))
 
     async def reconcile(self, held: Sequence[Lease]) -> int:
         """Gives back the leases of this session that are not in ``held``; returns their number."""

@@ -55,6 +55,18 @@ class Processes:
         self._heard = -BEAT_S
         self._forget(f"{role} {process_name()}")
 
+    def troubles(self) -> list[tuple[str, str]]:
+        """Spiders of this machine that fetch nothing, and why: ``[("web1.4711.0a1b", "...")]``."""
+        machine, _, _ = process_name().partition(".")
+        with queue_errors():
+            names = [
+                name.decode()
+                for role, _, name in (x.partition(b" ") for x in self._client.zrange(_WHO, 0, -1))
+                if role.decode() == ProcessRole.SPIDER and name.startswith(f"{machine}.".encode())
+            ]
+            work = [(name, self._client.hget(f"{_WHO}:{name}", "work")) for name in names]
+        return [(name, found.decode("utf-8", "replace")) for name, found in work if found]
+
     def take_silent(self) -> list[tuple[ProcessRole, str]]:
         """Forgets processes that were not heard for ``LIFE_S``, or were declared dead.
 

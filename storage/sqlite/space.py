@@ -5,7 +5,7 @@ from __future__ import annotations
 from storage.sqlite.connection import SqliteConnection
 from storage.sqlite.ports import conditions
 from storage.store.ports import of
-from storage.store.space import SAMPLED, Space, SpaceKind
+from storage.store.space import COUNTED, SAMPLED, HostSample, Space, SpaceKind
 
 DROP_ROWS = 500
 
@@ -13,6 +13,15 @@ _RAW = "SELECT crawl_id, count(*), sum(length) FROM raw GROUP BY crawl_id ORDER 
 _RECORDS = "SELECT crawl_id, count(*) FROM records GROUP BY crawl_id ORDER BY crawl_id"
 _MEAN = f"""SELECT avg(length(record) + length(links)) FROM record_blobs WHERE saved_seq IN
     (SELECT saved_seq FROM records WHERE crawl_id = ? LIMIT {SAMPLED})"""
+
+# Along an index by page id, which is a hash: a sample at random.
+_RESPONSES = f"""SELECT count(*) FROM
+    (SELECT 1 FROM raw INDEXED BY raw_of_site WHERE host = ? LIMIT {COUNTED})"""
+_RESPONSE = f"""SELECT avg(length) FROM
+    (SELECT length FROM raw INDEXED BY raw_of_site WHERE host = ? LIMIT {SAMPLED})"""
+_RECORD = f"""SELECT count(*), avg(length(record) + length(links)) FROM record_blobs
+    WHERE saved_seq IN (SELECT saved_seq FROM records INDEXED BY records_of_site
+        WHERE host = ? LIMIT {SAMPLED})"""
 
 
 def space(connection: SqliteConnection) -> list[Space]:
@@ -33,6 +42,19 @@ def space(connection: SqliteConnection) -> list[Space]:
             )
         )
     return found
+
+
+def sample_host(connection: SqliteConnection, host: str) -> HostSample:
+    """Sizes of what is stored of a host."""
+    ((responses,),) = connection.rows(_RESPONSES, host)
+    ((response_bytes,),) = connection.rows(_RESPONSE, host)
+    ((records, record_bytes),) = connection.rows(_RECORD, host)
+    return HostSample(
+        responses=responses,
+        response_bytes=response_bytes or 0.0,
+        records=records,
+        record_bytes=record_bytes or 0.0,
+    )
 
 
 def drop_rows(connection: SqliteConnection, crawl_id: str, host: str | None) -> int:

@@ -36,13 +36,14 @@ from storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
 from storage.sqlite.host_statistics import is_behind, refresh
 from storage.sqlite.pictures import SqlitePictureRows, delete_pictures
 from storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
-from storage.sqlite.space import drop_rows, space
+from storage.sqlite.space import drop_rows, sample_host, space
 from storage.sqlite.stories import SqliteStoryRows, delete_members, put_story, saved_seq
 from storage.sqlite.story_rebuild import SqliteRebuildRows
 from storage.sqlite.topic_pages import put_judgements, put_pages
 from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
 from storage.store.answers import Answers
 from storage.store.audit import Audit
+from storage.store.cases import Cases
 from storage.store.codec import to_microseconds
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
@@ -61,7 +62,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
-from storage.store.space import Space
+from storage.store.space import HostSample, Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -71,7 +72,7 @@ from storage.store.versions import Versions
 from storage.store.visits import Comparison, Visits
 
 DELETE_ROWS = 500
-OF_HOSTS = ("hosts", "rules", "visit_classes", "visit_trust")
+OF_HOSTS = ("hosts", "rules", "visit_classes", "visit_trust", "cases")
 """Tables with rows of a host in a crawl, deleted with it."""
 CHECK_S = 2.0
 """For the check before each run; it reads some 500 MB/s, and a larger file is not read whole."""
@@ -109,6 +110,7 @@ class SqliteStore:
         self.pauses = Pauses(tables, self.events)
         self.audit = Audit(tables)
         self.operations = Operations(tables)
+        self.cases = Cases(tables)
         self.samples = Samples(tables)
         self.spills = Spills(tables)
         self.revisits = Revisits(tables, blobs)
@@ -262,6 +264,10 @@ class SqliteStore:
     def space(self) -> list[Space]:
         """What each crawl takes, by kind; a scan of the index of responses."""
         return space(self._db)
+
+    def sample_host(self, host: str) -> HostSample:
+        """Sizes of what is stored of a host over all crawls, by a bounded sample."""
+        return sample_host(self._db, host)
 
     def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
         """Deletes archived responses of a crawl, or of one of its hosts; returns how many.

@@ -29,6 +29,7 @@ from typing import Protocol
 from storage.crawl_types import Outcome
 from storage.store.answers import Answers
 from storage.store.audit import Audit
+from storage.store.cases import Cases
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.events import Events
@@ -44,7 +45,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
-from storage.store.space import Space
+from storage.store.space import HostSample, Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -72,6 +73,7 @@ class Store(Protocol):
         events: What happened to crawls, hosts and processes.
         audit: Who did what by console or API.
         operations: Long actions with their progress.
+        cases: Reported verdicts.
         samples: Figures of the whole program over time.
         spills: Pending URLs that outgrew the queue's memory.
         revisits: When the URLs of crawls that keep fresh are due.
@@ -106,6 +108,7 @@ class Store(Protocol):
     events: Events
     audit: Audit
     operations: Operations
+    cases: Cases
     samples: Samples
     spills: Spills
     revisits: Revisits
@@ -137,6 +140,9 @@ class Store(Protocol):
 
     def space(self) -> list[Space]:
         """What each crawl takes, by kind; may take seconds."""
+
+    def sample_host(self, host: str) -> HostSample:
+        """Sizes of what is stored of a host over all crawls, by a bounded sample; milliseconds."""
 
     def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
         """Deletes archived responses of a crawl, or of one of its hosts; returns how many.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import fields, replace
+from datetime import datetime
 from functools import lru_cache
 from threading import get_ident
 from typing import TypeVar
@@ -41,6 +42,15 @@ class _LinkPart(msgspec.Struct, frozen=True):
     outlinks: tuple[Outlink, ...]
 
 
+class HeadText(msgspec.Struct, frozen=True):
+    """What is searched of a record."""
+
+    host: str
+    fetched_at: datetime
+    title: str
+    body: str
+
+
 _RECORD_NAMES = ("schema", *(each.name for each in fields(CleanRecord)))
 _LINK_NAMES = ("schema", *_LinkPart.__struct_fields__)
 _NO_LINKS = b',"links":[],"images":[],"outlinks":[]'
@@ -53,6 +63,7 @@ LEAST_CAPPED_BYTES = 20_000
 _T = TypeVar("_T")
 _LINK_PART = msgspec.json.Decoder(_LinkPart)
 _OUTLINKS = msgspec.json.Decoder(_Outlinks)
+_HEAD_TEXT = msgspec.json.Decoder(HeadText)
 _IMAGES = msgspec.json.Decoder(_Images)
 _VALUES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -105,6 +116,11 @@ def unpack_record(head: bytes, links: bytes) -> CleanRecord:
 def unpack_text(head: bytes, links: bytes) -> CleanRecord:
     """Decodes the record of two blobs without its links and images: two thirds less work."""
     return replace(CleanRecord.from_json(decompress(head)), outlinks=unpack_outlinks(links))
+
+
+def unpack_head_text(head: bytes) -> HeadText:
+    """Decodes the texts of a record's first blob: a tenth of the work."""
+    return _unpack(head, _HEAD_TEXT)
 
 
 def unpack_line(head: bytes, links: bytes) -> bytes:

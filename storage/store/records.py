@@ -17,6 +17,7 @@ from storage.store.record_blobs import (
     find_links,
     find_signature,
     has_capped_links,
+    unpack_head_text,
     unpack_line,
     unpack_outlinks,
     unpack_record,
@@ -78,6 +79,32 @@ class LinkSearch:
     capped: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchText:
+    """A record as search indexes it.
+
+    Attributes:
+        seq: Number of its save, > 0.
+        page_id: 32 hex digits.
+        crawl_id: Its crawl.
+        host: Its host.
+        fetched_at: Microseconds since 1970 UTC.
+        text: Title and body.
+    """
+
+    seq: int
+    page_id: str
+    crawl_id: str
+    host: str
+    fetched_at: int
+    text: str
+
+
+def search_text(title: str, body: str) -> str:
+    """The text of a record that is searched."""
+    return f"{title}\n{body}"
+
+
 class Records:
     """The member ``records``: clean records; the newest of each page of a crawl is kept."""
 
@@ -135,6 +162,27 @@ class Records:
         """
         found, behind = self._blobs.records({}, number, limit)
         return [(each.crawl_id, unpack_record(each.head, each.links)) for each in found], behind
+
+    def texts(self, number: int, limit: int) -> list[SearchText]:
+        """Texts of the saves behind a number, in the order of their saves, at most ``limit``."""
+        found, _ = self._blobs.records({}, number, limit)
+        texts = ((each, unpack_head_text(each.head)) for each in found)
+        return [
+            SearchText(
+                seq=each.saved_seq,
+                page_id=each.page_id,
+                crawl_id=each.crawl_id,
+                host=text.host,
+                fetched_at=to_microseconds(text.fetched_at),
+                text=search_text(text.title, text.body),
+            )
+            for each, text in texts
+        ]
+
+    def numbers(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """Number of the newest save of each (page id, crawl) that has a record."""
+        found = self._tables.get("records", keys, ("saved_seq",))
+        return {(key[0], key[1]): row[0] for key, row in found.items()}
 
     def last_number(self) -> int:
         """Number of the newest save; 0 without records."""

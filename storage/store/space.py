@@ -1,4 +1,4 @@
-"""Space that crawls take in a store, by what is stored."""
+"""Space that crawls and hosts take in a store, by what is stored."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from enum import StrEnum
 
 SAMPLED = 200
 """Items of a crawl whose sizes are read where reading all would take long."""
+
+COUNTED = 20_000
+"""Archived responses of a host that are counted: 2 ms; a host with more has at least so many."""
 
 
 class SpaceKind(StrEnum):
@@ -33,3 +36,20 @@ class Space:
     items: int
     stored_bytes: int
     is_estimate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSample:
+    """Sizes of what is stored of a host over all crawls, by at most ``SAMPLED`` items of a kind.
+
+    Attributes:
+        responses: Archived responses, at most ``COUNTED``.
+        response_bytes: Mean packed size of the sampled ones; 0 without any.
+        records: Sampled records.
+        record_bytes: Mean packed size of the sampled records; 0 without any.
+    """
+
+    responses: int
+    response_bytes: float
+    records: int
+    record_bytes: float

@@ -149,19 +149,31 @@ class Topics:
         rows = self._tables.get("topic_pages", keys, ("relevant",))
         return {key[1]: bool(values[0]) for key, values in rows.items()}
 
-    def newest(self, topic: str, limit: int, *, relevant: bool | None = None) -> list[JudgedPage]:
+    def newest(
+        self,
+        topic: str,
+        limit: int,
+        *,
+        relevant: bool | None = None,
+        after: tuple[int, str] | None = None,
+    ) -> list[JudgedPage]:
         """The pages that were fetched last, newest first.
 
         Args:
             topic: Name of the topic.
             limit: At most this many.
             relevant: Only relevant ones, or only others.
+            after: End of the response in microseconds and id of the page that the list goes on
+                behind; None: it begins.
         """
         where: dict[str, Any] = {"topic": topic}
         if relevant is not None:
             where["relevant"] = int(relevant)
         order = ("fetched_at", "page_id")
-        return self._pages(where, order=order, backwards=True, limit=limit)
+        if after is None:
+            return self._pages(where, order=order, backwards=True, limit=limit)
+        wanted = Scan("topic_pages", PAGE, where, order, backwards=True, after=after, limit=limit)
+        return [page_of(row) for row in self._tables.scan(wanted)]
 
     def nearest(self, topic: str, relevance: float, limit: int) -> list[JudgedPage]:
         """Pages without a mark, those nearest to a relevance first, at most ``limit``."""

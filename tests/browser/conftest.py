@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +25,11 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from storage.config import StorageConfig
+from storage.opening import open_store
 from tests.kit.crawls import run_crawl, start
 from tests.kit.servers import require
+from tests.kit.stored_topics import store_topic
 from tests.kit.timing import LIMIT_S
 from tests.kit.web import Web, html
 
@@ -48,11 +51,13 @@ class World:
         url: Address of the console, without the final slash.
         data: The data folder.
         host: The host of both crawls.
+        story: A story of the topic that is stored beside them.
     """
 
     url: str
     data: Path
     host: str
+    story: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +128,34 @@ def crawled(base: Path, *arguments: str) -> Iterator[World]:
     data = base / "data"
     with Web(base / "web", site()) as web:  # type: ignore[arg-type]
         run_crawl(data, web.url("/"), "--crawl", DONE)
+        story = _store_topic(data)
         crawl = start(
             "run", web.url("/slow/"), "--crawl", RUNNING, "--allow-private", "--data", str(data),
-            CRAWLCLEAN_SLOTS="1",
+            CRAWLCLEAN_SLOTS="1", CRAWLCLEAN_SEARCH="true",
         )  # fmt: skip
         try:
             with serving(data, *arguments) as url:
-                yield World(url=url, data=data, host=web.host)
+                yield World(url=url, data=data, host=web.host, story=story)
         finally:
             crawl.send_signal(signal.SIGINT)
             crawl.communicate(timeout=LIMIT_S)
 
 
+def _store_topic(data: Path) -> str:
+    """Stores a topic with hostile titles; returns one of its stories."""
+    with closing(open_store(StorageConfig(data=data))) as store:
+        relevant = store_topic(store, title=HOSTILE)
+        found = store.stories.of_page(relevant[0].queued.page_id)
+    assert found is not None
+    return found.story_id
+
+
 @contextmanager
 def serving(data: Path, *arguments: str, port: str = "0") -> Iterator[str]:
     """The command `console` over a data folder; yields its address without the final slash."""
-    process = start("console", "--port", port, "--data", str(data), *arguments)
+    process = start(
+        "console", "--port", port, "--data", str(data), *arguments, CRAWLCLEAN_SEARCH="true"
+    )
     try:
         assert process.stdout is not None
         yield process.stdout.readline().split()[-1].rstrip("/")

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests.browser.conftest import DONE, RUNNING, Visit, World, serving, visiting
+from tests.kit.stored_topics import TOPIC
 from tests.kit.timing import wait_until
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
@@ -36,16 +37,26 @@ PAGES = (
     f"/failures/group?crawl={DONE}&host=HOST&cause=http_status&status=404",
     "/queues",
     "/traps",
+    "/topics",
+    f"/topics/{TOPIC}",
+    f"/topics/{TOPIC}/pages",
+    f"/topics/{TOPIC}/pages?show=to_mark",
+    f"/topics/{TOPIC}/stories",
+    f"/topics/{TOPIC}/stories/STORY",
+    "/pages?url=https://h0.example/0/0",
     "/events",
     "/tokens",
     f"/events?kind=crawl&crawl={DONE}",
     "/audit",
+    "/search",
+    "/search?q=正文部分",
+    "/search?q=没有这个词语&host=HOST",
     "/space",
     "/preferences",
     "/help",
     "/no-such-page",
 )
-"""Every address that is checked; HOST stands for the host of the crawls."""
+"""Every address that is checked; HOST stands for the host of the crawls, STORY for a story."""
 
 SHIFTS = """() => {
   window.shift = 0;
@@ -94,7 +105,7 @@ def test_a_page(visit: Visit, world: World, path: str) -> None:
     visit.told.clear()
     visit.asked.clear()
     page = visit.page
-    page.goto(world.url + path.replace("HOST", world.host))
+    page.goto(world.url + path.replace("HOST", world.host).replace("STORY", world.story))
     given = page.viewport_size
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 740})
@@ -102,6 +113,21 @@ def test_a_page(visit: Visit, world: World, path: str) -> None:
     page.set_viewport_size(given or WIDE)
     assert violations(page) == []
     assert_calm(visit, world)
+
+
+def test_words_are_found_while_a_crawl_runs(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+
+        def is_found() -> bool:
+            page.goto(f"{world.url}/search?q=正文部分&crawl={RUNNING}&kind=words")
+            return page.locator("mark").count() > 0
+
+        wait_until(is_found)  # the sweeper indexes new records
+        assert page.locator("mark").first.inner_text() == "正文部分"
+        page.locator(".hits a").first.click()
+        assert "/pages/" in page.url
+        assert_calm(visit, world)
 
 
 def test_hostile_texts_are_shown_and_do_nothing(chromium: Browser, world: World) -> None:

@@ -35,8 +35,8 @@ from tests.kit.timing import wait_until
 from tests.kit.wide_web import EXAMPLE, NAMES, QUERY, ROBOTS, WideSpec, WideVisit, WideWeb
 from workers.config import load_settings
 from workers.jobs.topic_learning import BATCHES, LARGEST_BATCH
-from workers.operations.topic_crawls import ready_topic, topic_spec
-from workers.operations.topics import TopicFlags
+from workers.operations.topics.crawls import ready_topic, topic_spec
+from workers.operations.topics.topics import TopicFlags
 
 TOPIC = "quake"
 DELAY_S = 0.5

@@ -42,6 +42,7 @@ PLACEHOLDERS = {"CRAWL": CRAWL, "HOST": EXAMPLE.host, "URL": EXAMPLE.root}
 NOT_RUN = {
     r"(.*\s)?docker ": "needs Docker and the images",
     r"sudo ": "changes the machine",
+    r"kubectl ": "needs a cluster",
     r"make test": "is the test run itself",
     r"\. \.venv/": "the tests have an environment of their own",
     r"chmod 700|for ": "makes passwords for containers",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shlex
 import tomllib
 from contextlib import closing
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -27,7 +25,7 @@ DEPLOY = ROOT / "deploy"
 SCHEMA = json.loads((DEPLOY / "schema" / "compose-spec.json").read_text(encoding="utf-8"))
 FILES = ("docker-compose.yml", "deploy/serve.yml", "deploy/join.yml")
 ROLES = ("spider", "worker", "sweeper", "keeper", "sender")
-PACKAGES = {"cleaning", "storage", "crawler", "workers"}
+PACKAGES = {"cleaning", "storage", "crawler", "workers", "crawlclean"}
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 UNITS = {"m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}
 
@@ -136,11 +134,12 @@ def test_the_commands_exist() -> None:
             build_parser().parse_args(service["command"])
 
 
-def test_only_console_and_dashboard_are_published_and_only_here() -> None:
+def test_only_pages_for_people_are_published_and_only_here() -> None:
     published = {name: s["ports"] for name, s in SERVICES.items() if "ports" in s}
     assert published == {
         "console": ["127.0.0.1:8484:8484"],
         "rq-dashboard": ["127.0.0.1:9181:9181"],
+        "grafana": ["127.0.0.1:3000:3000"],
     }
     assert "--password-file=/run/secrets/console_password" in SERVICES["console"]["command"]
     assert "console_password" in SERVICES["console"]["secrets"]
@@ -294,31 +293,6 @@ def test_the_entry_point_is_where_the_health_check_looks() -> None:
     assert f"COPY deploy/entrypoint.py {program[1]}" in stages()["app"]
     for role in ROLES:
         assert SERVICES[role]["healthcheck"]["test"] == ["CMD", *program, "healthcheck"]
-
-
-@pytest.fixture(scope="module")
-def entrypoint() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("entrypoint", DEPLOY / "entrypoint.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_secrets_are_put_into_urls(entrypoint: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "one").write_text("p@ss/w:rd\n")
-    (tmp_path / "none").write_text("\n")
-    given = {"A_URL": "redis://:{one}@h/0", "OTHER": "{one}", "B_URL": "redis://h"}
-    assert entrypoint.with_secrets(given, tmp_path) == {
-        "A_URL": "redis://:p%40ss%2Fw%3Ard@h/0",
-        "OTHER": "{one}",
-        "B_URL": "redis://h",
-    }
-    with pytest.raises(ValueError, match="none is empty"):
-        entrypoint.with_secrets({"A_URL": "{none}"}, tmp_path)
-    with pytest.raises(OSError, match="absent"):
-        entrypoint.with_secrets({"A_URL": "{absent}"}, tmp_path)
 
 
 # Redis

@@ -23,8 +23,10 @@ from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import make_failure
 from tests.kit.topic_web import PORTAL, QUERY, topic_web
 from tests.kit.web import html
+from workers.config import Settings
 from workers.console.api.tokens import TokenScope
 from workers.operations.api_tokens import make_token
+from workers.operations.cases.cases import read_part, report
 
 A, B = "a.example", "b.example"
 IMPORTED, TOPIC = "import", "quake"
@@ -75,7 +77,7 @@ class Program:
 
 def program(data: Path, scope: TokenScope = TokenScope.READ) -> Program:
     """A program with a new token of a data folder."""
-    return Program(open_console(data), make_token(data, "tests", scope, None).token)
+    return Program(open_console(data, search=True), make_token(data, "tests", scope, None).token)
 
 
 def fill(base: Path) -> Path:
@@ -89,7 +91,14 @@ def fill(base: Path) -> Path:
             "--delay", "0", "--data", str(data),
         )  # fmt: skip
     fill_imported(data)
+    assert call(settings_of(data, search=True), "search", "正文", "--limit", "1") == 0
     return data
+
+
+def _report(settings: Settings) -> None:
+    """Reports a title as wrong."""
+    reading = read_part(settings, f"http://{A}/1.html", "", "title")
+    report(settings, reading, "another title", "", "token 4f1193a0")
 
 
 def fill_imported(data: Path) -> None:
@@ -117,6 +126,7 @@ def fill_imported(data: Path) -> None:
             Action(who="token 4f1193a0", place="127.0.0.1", action="pause_host", target=A)
         )
         store.audit.end(done, "hosts 1", f"resume_host {A}")
+        _report(settings)
         store.operations.add(Operation(kind="retry", target=IMPORTED, who="token 4f1193a0"))
 
 

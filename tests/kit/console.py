@@ -24,14 +24,14 @@ PASSWORD = "correct horse"  # noqa: S105 - of tests
 ORIGIN = {"Origin": "http://localhost"}
 
 
-def settings_of(data: Path) -> Settings:
+def settings_of(data: Path, *, search: bool = False) -> Settings:
     """Settings of the embedded mode in a folder."""
-    return Settings(storage=StorageConfig(data=data))
+    return Settings(storage=StorageConfig(data=data, search=search))
 
 
-def open_console(data: Path) -> FlaskClient:
+def open_console(data: Path, *, search: bool = False) -> FlaskClient:
     """A client of a console without a password."""
-    settings = settings_of(data)
+    settings = settings_of(data, search=search)
     console = Console(settings, KeptBackends(settings), Access(None))
     return create_app(console).test_client()
 

@@ -1,7 +1,7 @@
 """Golden pages: ``<case>/page.html`` from ``<case>/url`` must give ``<case>/expected.json``.
 
-A case with ``expected_markdown.txt`` is also checked for its Markdown; one with ``fetched_at`` was
-fetched then.
+A case with ``expected_markdown.txt`` is also checked for its Markdown. The other files of a case
+are listed in ``workers/operations/cases/golden.py``; `cases --export` writes such folders.
 
 ``python -m tests.pages.test_pages`` writes the expected files anew; read the difference before
 committing it.
@@ -9,47 +9,25 @@ committing it.
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from cleaning import CleanRecord, RawPage, clean
+from cleaning import CleanRecord
+from workers.operations.cases.golden import as_text, expected_of, read_folder, shown
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent.name for path in HERE.glob("*/page.html"))
 
 
 def read(case: str) -> CleanRecord:
-    url = (HERE / case / "url").read_text("utf-8").strip()
-    stamp = HERE / case / "fetched_at"
-    at = datetime.fromisoformat(stamp.read_text("utf-8").strip()) if stamp.exists() else None
-    body = (HERE / case / "page.html").read_bytes()
-    return clean(RawPage.from_bytes(url, body, fetched_at=at))
-
-
-def shown(record: CleanRecord) -> dict[str, object]:
-    return {
-        "kind": record.kind,
-        "title": record.title,
-        "author": record.author,
-        "published_at": record.published_at and record.published_at.isoformat(),
-        "canonical_url": record.canonical_url,
-        "language": record.language,
-        "encoding": record.encoding,
-        "body": record.body.split("\n"),
-        "links": [[x.url, x.text, x.kind, x.reason] for x in record.links],
-        "images": [[x.url, x.caption or x.alt, x.kind, x.reason] for x in record.images],
-        "outlinks": [[x.url, x.via, x.kind] for x in record.outlinks],
-        "warnings": [[x.kind, x.count] for x in record.warnings],
-    }
+    return read_folder(HERE / case)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_golden_page(case: str) -> None:
-    expected = json.loads((HERE / case / "expected.json").read_text("utf-8"))
-    assert json.loads(json.dumps(shown(read(case)))) == expected
+    found = shown(read(case))
+    assert found == expected_of(HERE / case, found)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +43,6 @@ def test_there_are_cases() -> None:
 
 if __name__ == "__main__":
     for name in CASES:
-        text = json.dumps(shown(read(name)), ensure_ascii=False, indent=1)
-        (HERE / name / "expected.json").write_text(text + "\n", "utf-8")
+        (HERE / name / "expected.json").write_text(as_text(shown(read(name))), "utf-8")
         if (HERE / name / "expected_markdown.txt").exists():
             (HERE / name / "expected_markdown.txt").write_text(read(name).markdown + "\n", "utf-8")

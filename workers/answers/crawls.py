@@ -151,7 +151,10 @@ class CrawlLine:
         records: Pages with a record.
         failed: URLs that gave no record.
         pages: Ended URLs by final state.
-        created_at: When its first run began.
+        created_at: When its first run began; null: the crawl is only in the queue, the store does
+            not have it.
+        as_of: When ``records``, ``failed`` and ``pages`` were computed; null: they are of this
+            moment.
         seeds: Its seeds, normalized; none of an import.
         include: Patterns of which one must match a followed URL, if there are any.
         exclude: Patterns of URLs that are not followed.
@@ -177,7 +180,8 @@ class CrawlLine:
     records: int
     failed: int
     pages: dict[UrlState, int]
-    created_at: datetime
+    created_at: datetime | None
+    as_of: datetime | None
     seeds: tuple[str, ...]
     include: tuple[str, ...]
     exclude: tuple[str, ...]

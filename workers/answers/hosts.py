@@ -90,7 +90,18 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostAnswer(HostStats):
+class HostLine(HostStats):
+    """A line of `hosts`: the statistics of a host over all crawls, and their age.
+
+    Attributes:
+        as_of: When the figures were computed; null: they are of this moment.
+    """
+
+    as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAnswer(HostLine):
     """The line of `hosts HOST`: the fields of `hosts`, and more.
 
     Attributes:

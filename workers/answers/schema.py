@@ -23,12 +23,14 @@ from cleaning.json_values import SCHEMA, dump, dump_versioned
 from cleaning.records import CleanRecord, HostStats
 from cleaning.verdict import Verdict
 from workers.answers import (
+    cases,
     checks,
     control,
     crawls,
     hosts,
     images,
     messages,
+    searching,
     stories,
     tokens,
     topics,
@@ -68,7 +70,9 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         stories.StoryLine,
         Verdict,
     ),
-    "hosts": (HostStats, hosts.HostAnswer),
+    "search": (searching.SearchHit,),
+    "cases": (cases.CaseLine, cases.CaseFolder),
+    "hosts": (hosts.HostLine, hosts.HostAnswer),
     "failures": (crawls.FailedUrl, crawls.FailureCause),
     "stories": (stories.StoryLine, stories.StoriesRebuilt),
     "images": (images.TopicPicture,),

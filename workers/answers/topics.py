@@ -191,6 +191,27 @@ class RelevantPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TopicStoryLine:
+    """A story that several relevant pages of a topic tell, in a list of the API.
+
+    Attributes:
+        story: Its id.
+        pages: Relevant pages of the topic that tell it.
+        title: Title of the first of them; may be empty.
+        url: URL of the first of them; empty when it was deleted.
+        host: Its host.
+        fetched_at: End of its response; null when it was deleted.
+    """
+
+    story: str
+    pages: int
+    title: str
+    url: str
+    host: str
+    fetched_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicBudget:
     """What a topic's crawl may spend, and what it has spent.
 

@@ -23,6 +23,7 @@ class PageVersion:
         posts: Posts of a thread then.
         added: Lines that it has and the version before has not; 0 of the oldest.
         removed: Lines that the version before has and it has not; 0 of the oldest.
+        model_version: Version of the host's model that cleaned it; 0 without.
         is_newest: Whether it is the record that `show` prints.
         checked_at: The last visit that found the newest version; null of an older one.
     """
@@ -35,6 +36,7 @@ class PageVersion:
     posts: int
     added: int
     removed: int
+    model_version: int
     is_newest: bool
     checked_at: datetime | None
 

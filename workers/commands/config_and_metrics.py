@@ -12,7 +12,7 @@ from workers.config import Settings, rows, variable
 def register(commands: Commands) -> None:
     """Adds both commands."""
     add_json(commands.add("config", run, "list all settings and their values"))
-    commands.add("metrics", run_metrics, "print counters in Prometheus' format")
+    commands.add("metrics", run_metrics, "print counters and gauges in Prometheus' format")
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -36,11 +36,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def run_metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
-    """Prints every counter."""
-    from workers.metrics import exposition
+    """Prints every counter and gauge."""
     from workers.operations.backends import any_queue
+    from workers.operations.watching.moment_metrics import read_metrics
 
     with any_queue(settings) as frontier:
-        counters = frontier.counters()
-    sys.stdout.write(exposition(counters))
+        sys.stdout.write(read_metrics(frontier, settings.storage))
     return 0

@@ -72,7 +72,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
                 str(each.state),
                 *(str(row.pages.get(state, 0)) for state in (UrlState.RECORD, UrlState.FAILED)),
                 *in_queue,
-                f"{row.created_at:%Y-%m-%d %H:%M}",
+                f"{row.created_at:%Y-%m-%d %H:%M}" if row.created_at else "-",
                 " ".join([*row.spec.seeds[:1], *patterns]) or "imported",
             )
         )
@@ -83,7 +83,22 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         sys.stdout.write(_host_table(crawls[0]))
     if paused := [pause.target for pause in pauses]:
         sys.stdout.write(paused_line(paused) + "\n")
+    write_lines(_store_lines(crawls))
     return 0
+
+
+def _store_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
+    """Which crawls the store does not have, and how old the figures of the store are."""
+    from workers.operations.hosts import as_of_text
+
+    lines = [
+        f"{each.row.spec.crawl_id} is only in the queue: the store does not have it"
+        for each in crawls
+        if each.row.created_at is None
+    ]
+    if crawls and crawls[0].as_of:
+        lines.append(f"records and failures: {as_of_text(crawls[0].as_of)}")
+    return lines
 
 
 def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:

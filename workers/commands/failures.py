@@ -53,6 +53,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def _print_causes(settings: Settings, target: str, *, as_json: bool) -> int:
     """Prints the causes of failures, most URLs first."""
     from workers.operations.failure_causes import find_causes
+    from workers.operations.hosts import as_of_text
     from workers.output.printing import print_answer, table
 
     found = find_causes(settings, target)
@@ -67,5 +68,5 @@ def _print_causes(settings: Settings, target: str, *, as_json: bool) -> int:
         rows.append((each.crawl, cause, str(each.urls), str(each.hosts), *times))
     sys.stdout.write(table(rows) if found else "no URL has failed\n")
     if found and found[0].as_of:
-        sys.stdout.write(f"these numbers are as of {found[0].as_of:%H:%M:%S} UTC\n")
+        sys.stdout.write(as_of_text(found[0].as_of) + "\n")
     return 0

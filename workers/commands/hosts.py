@@ -34,7 +34,7 @@ def register(commands: Commands) -> None:
         "statistics of hosts",
         "Counts stored rows. HOST shows one host in full: charts, images, model, changes of the "
         "site, URL classes. While a crawl runs, a last line (in JSON: `exact` is false) warns that "
-        "the figures may still change.",
+        "the figures may still change, and has the time when they were computed (`as_of`).",
     )
     add_json(parser)
     parser.add_argument("host", nargs="?", default="", metavar="HOST")
@@ -50,6 +50,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
+    from workers.answers.hosts import HostLine
     from workers.operations.crawl_states import list_pauses, paused_line
     from workers.operations.hosts import list_hosts
     from workers.output.printing import print_answer
@@ -57,7 +58,8 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     found = list_hosts(settings)
     if as_json:
         for stats in found.stats:
-            print_answer(stats)
+            values = {field.name: getattr(stats, field.name) for field in fields(stats)}
+            print_answer(HostLine(**values, as_of=found.as_of))
         return
     sys.stdout.write(_table(found.stats))
     if paused := [pause.target for pause in list_pauses(settings)]:
@@ -100,6 +102,7 @@ def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
     waits = found.waits
     return HostAnswer(
         **{field.name: getattr(found.stats, field.name) for field in fields(found.stats)},
+        as_of=found.as_of,
         records_by_model=dict(found.records_by_model),
         image_requests=image_requests(found.images),
         is_paused=is_paused,

@@ -34,7 +34,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the pictures of a topic."""
-    from workers.operations.topic_images import list_pictures
+    from workers.operations.topics.images import list_pictures
     from workers.output.printing import print_answer, write_lines
     from workers.output.topic_report import picture_lines
 

@@ -98,7 +98,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
     why = f"; {result.why}" if result.why else ""
     sys.stdout.write(
         f"{result.records} records{pictures} of {result.hosts} "
-        f"host{'' if result.hosts == 1 else 's'} in {settings.storage.data}, "
+        f"host{'' if result.hosts == 1 else 's'} in {settings.storage.place}, "
         f"{result.new_records} of them new, "
         f"{result.failed} failed, {duration(result.seconds)}{why}\n"
     )

@@ -46,7 +46,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the newest or largest stories, or one with its pages; or rebuilds their index."""
-    from workers.operations.stories import find_story, is_rebuild_unfinished, list_stories
+    from workers.operations.topics.stories import find_story, is_rebuild_unfinished, list_stories
     from workers.output.printing import print_answer, table, terminal_columns, write_lines
     from workers.output.story_report import DROPPED, story_lines, story_rows
 
@@ -79,7 +79,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def _rebuild(settings: Settings, *, as_json: bool) -> int:
     """Rebuilds the index, shows the progress, prints what was done."""
     from workers.answers.stories import StoriesRebuilt
-    from workers.operations.stories import rebuild_stories
+    from workers.operations.topics.stories import rebuild_stories
     from workers.output.printing import print_answer
     from workers.output.progress import Tally
 

@@ -17,8 +17,8 @@ from workers.config import Settings
 if TYPE_CHECKING:
     from workers.answers.topics import TopicLine, TopicReport
     from workers.operations.crawling.one_crawl import CrawlResult
-    from workers.operations.receivers import ReceiverFlags
-    from workers.operations.topics import TopicFlags
+    from workers.operations.topics.receivers import ReceiverFlags
+    from workers.operations.topics.topics import TopicFlags
 
 DESCRIPTION = (
     "Crawls for pages on a topic: best links first, over all hosts that they lead to. The first "
@@ -170,7 +170,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     if action in ("weights", "report"):
         return _print(settings, arguments, action)
     if action == "send":
-        from workers.operations.receivers import send_now
+        from workers.operations.topics.receivers import send_now
 
         send_now(settings, arguments.name)
     elif action != "show":
@@ -180,7 +180,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def run_list(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every topic."""
-    from workers.operations.topic_reports import list_topics
+    from workers.operations.topics.reports import list_topics
     from workers.output.printing import print_answer
     from workers.output.topic_report import topics_table
 
@@ -194,7 +194,7 @@ def run_list(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _flags(arguments: argparse.Namespace) -> TopicFlags:
-    from workers.operations.topics import TopicFlags
+    from workers.operations.topics.topics import TopicFlags
 
     return TopicFlags(
         query=arguments.query,
@@ -207,7 +207,7 @@ def _flags(arguments: argparse.Namespace) -> TopicFlags:
 
 
 def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
-    from workers.operations.receivers import ReceiverFlags
+    from workers.operations.topics.receivers import ReceiverFlags
 
     return ReceiverFlags(
         webhook=arguments.webhook,
@@ -221,8 +221,8 @@ def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
 def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.operations.crawling.one_crawl import run_crawl
     from workers.operations.crawling.specs import check_ca_file
-    from workers.operations.receivers import check_receivers, set_receivers
-    from workers.operations.topic_crawls import end_run, ready_topic, topic_spec
+    from workers.operations.topics.crawls import end_run, ready_topic, topic_spec
+    from workers.operations.topics.receivers import check_receivers, set_receivers
     from workers.output.topic_progress import TopicProgress
 
     check_ca_file(settings)
@@ -246,7 +246,7 @@ def _print_end(
     settings: Settings, arguments: argparse.Namespace, result: CrawlResult, end: str
 ) -> int:
     """Prints the crawl's summary, then what the topic has found, and why nothing."""
-    from workers.operations.topic_reports import show_topic
+    from workers.operations.topics.reports import show_topic
     from workers.output.printing import write_lines
     from workers.output.topic_report import topic_lines
 
@@ -262,7 +262,7 @@ def _print_end(
 
 
 def _change_state(settings: Settings, arguments: argparse.Namespace, action: str) -> int:
-    from workers.operations.topics import change_topic_state
+    from workers.operations.topics.topics import change_topic_state
     from workers.output.printing import write_lines
 
     state = CrawlState.PAUSED if action == "pause" else CrawlState.RUNNING
@@ -277,8 +277,8 @@ def _change_state(settings: Settings, arguments: argparse.Namespace, action: str
 
 
 def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> None:
-    from workers.operations.receivers import set_receivers
-    from workers.operations.topics import edit_topic, mark_page
+    from workers.operations.topics.receivers import set_receivers
+    from workers.operations.topics.topics import edit_topic, mark_page
     from workers.output.progress import Tally
 
     if action == "edit":
@@ -301,7 +301,7 @@ def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> N
 
 
 def _show(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.operations.topic_reports import show_topic
+    from workers.operations.topics.reports import show_topic
     from workers.output.printing import print_answer, write_lines
     from workers.output.topic_report import topic_lines
 
@@ -314,7 +314,7 @@ def _show(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _list_to_mark(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.operations.topic_marking import pages_to_mark
+    from workers.operations.topics.marking import pages_to_mark
     from workers.output.printing import print_answer, write_lines
     from workers.output.topic_report import to_mark_lines
 
@@ -328,7 +328,7 @@ def _list_to_mark(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print(settings: Settings, arguments: argparse.Namespace, action: str) -> int:
-    from workers.operations.topic_reports import report_topic, weights_of
+    from workers.operations.topics.reports import report_topic, weights_of
     from workers.output.printing import print_answer, write_lines
     from workers.output.topic_report import report_lines, weights_table
 

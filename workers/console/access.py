@@ -26,6 +26,8 @@ PASSWORD_BYTES = 16
 TRIES_OF_ADDRESS, TRIES_OF_ALL, TRIES_S = 5, 20, 60.0
 """Wrong passwords in a minute, of one address and of all: a password that a person chose lasts."""
 
+MOST_REGULARS = 1_000
+
 NONCE_BYTES = 8
 TOKEN_CHARS = 2 * NONCE_BYTES + 64
 
@@ -90,6 +92,7 @@ class Access:
         self._clock = clock
         self._digest = hashlib.sha256(password.encode("utf-8", "surrogateescape")).digest()
         self._guesses = Guesses(clock)
+        self._regulars: dict[str, None] = {}
         self.needs_password = bool(password)
         self._key = file.secret("forms") if file else secrets.token_bytes(32)
         if file and not is_generated:
@@ -109,6 +112,7 @@ class Access:
         session = secrets.token_urlsafe(32)
         if self._file:
             self._file.open_session(_digest(session), int(self._clock()), IDLE_S)
+        self.welcome(session)
         return LoginResult.OPENED, session
 
     def is_known(self, password: str, address: str) -> bool:
@@ -127,7 +131,23 @@ class Access:
             return True
         if not session or not self._file:
             return False
-        return self._file.is_open(_digest(session), int(self._clock()), IDLE_S)
+        is_open = self._file.is_open(_digest(session), int(self._clock()), IDLE_S)
+        if is_open:
+            self.welcome(session)
+        return is_open
+
+    def welcome(self, credential: str) -> None:
+        """Notes that somebody was let in, by a session or by a header ``Authorization``."""
+        while len(self._regulars) >= MOST_REGULARS and credential not in self._regulars:
+            self._regulars.pop(next(iter(self._regulars)), None)
+        self._regulars[credential] = None
+
+    def is_regular(self, credential: str) -> bool:
+        """Whether somebody was let in by it; so is everybody where there is no password.
+
+        Says nothing about whether it still counts: only that its requests are worth a check.
+        """
+        return not self.needs_password or credential in self._regulars
 
     def name_of(self, session: str) -> str:
         """What the audit calls a session: ``session 4f11ab90``; ``no password`` where none is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from flask import Flask, g, request, url_for
-from jinja2 import StrictUndefined
+from jinja2 import StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
@@ -20,11 +21,13 @@ from workers import __dist__
 from workers.console import charts, formats, strangers_text
 from workers.console.api import problems
 from workers.console.api.serving import add_api
+from workers.console.chart_numbers import drawn_marks
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens import (
     actions,
     audit,
+    cases,
     crawls,
     events,
     failures,
@@ -38,7 +41,9 @@ from workers.console.screens import (
     search,
     space,
     tokens,
+    topics,
     traps,
+    versions,
 )
 from workers.console.words.words import Language, say
 
@@ -47,9 +52,12 @@ SCREENS = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
     traps,
+    topics,
     events,
     space,
     actions,
@@ -69,6 +77,8 @@ NAVIGATION: Final = (
     ("pages", "show_pages", "p"),
     ("failures", "show_failures", "f"),
     ("queues", "show_queues", "q"),
+    ("search", "search", "s"),
+    ("topics", "show_topics", "t"),
     ("events", "show_events", "e"),
     ("space", "show_space", "d"),
     ("help", "show_help", "?"),
@@ -110,13 +120,29 @@ def _add_filters(app: Flask) -> None:
     filters["size"] = formats.size
     filters["percent"] = formats.percent
     filters["iso"] = formats.iso
-    filters["local"] = lambda at: formats.local(at, g.zone)
-    filters["short"] = lambda at: formats.short(at, g.zone)
-    filters["span"] = lambda seconds: _span(seconds)
-    filters["ago"] = lambda at: _span((_now() - at).total_seconds(), "time.ago")
-    filters["until"] = lambda at: _span((at - _now()).total_seconds(), "time.in")
-    filters["until_s"] = lambda seconds: _span(seconds, "time.in")
-    filters["term"] = lambda value, kind: say(g.language, f"{kind}.{value}")
+    of_request: dict[str, Callable[..., object]] = {
+        "local": lambda at: formats.local(at, g.zone),
+        "short": lambda at: formats.short(at, g.zone),
+        "span": lambda seconds: _span(seconds),
+        "ago": lambda at: _span((_now() - at).total_seconds(), "time.ago"),
+        "until": lambda at: _span((at - _now()).total_seconds(), "time.in"),
+        "until_s": lambda seconds: _span(seconds, "time.in"),
+        "term": lambda value, kind: say(g.language, f"{kind}.{value}"),
+    }
+    filters |= {name: _each_time(each) for name, each in of_request.items()}
+
+
+def _each_time(answer: Callable[..., object]) -> Callable[..., object]:
+    """A filter that Jinja calls for every request.
+
+    It calls others once where their value is a constant: in the language of the first who asks.
+    """
+
+    @pass_context
+    def call(_context: Context, *values: object) -> object:
+        return answer(*values)
+
+    return call
 
 
 def _now() -> datetime:
@@ -151,6 +177,7 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "asset": asset,
         "changed": changed,
         "charts": charts,
+        "drawn_marks": drawn_marks,
         "has_password": console.access.needs_password,
         "has_view": app.view_functions.__contains__,
         "language": g.get("language", Language.ENGLISH),

@@ -16,7 +16,10 @@ from workers.console.words.words import language_of
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 FROM_BYTES = 8 << 10
-"""Answers from this size are compressed."""
+"""Answers from this size are compressed. The size of a compressed answer betrays a secret that
+stands in it beside a text of somebody else's choice, if many answers have the same secret (BREACH).
+None has: the token of a form differs in each answer (``access.py``), the session is in a cookie
+that no answer repeats, and the secret of an API token is shown once, by the command."""
 
 GZIP_LEVEL = 5
 A_YEAR_S = 31_536_000

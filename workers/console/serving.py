@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from waitress.server import create_server
+from waitress.server import TcpWSGIServer, create_server
 
 from cleaning.errors import ConfigError
 from storage.console_file import ConsoleFile
@@ -19,12 +19,16 @@ from workers.config import Settings
 from workers.console.access import Access, generated_password
 from workers.console.actions import Actions
 from workers.console.app import create_app
+from workers.console.connections import CONNECTIONS, Connection, Door
 from workers.console.guards import LOOPBACK_NAMES
 from workers.console.routes import Console
+from workers.operations.watching.indexing import Indexing
 from workers.operations.watching.kept_backends import KeptBackends
 
 THREADS = 4
-CONNECTIONS = 100
+SPARE_CONNECTIONS = 50
+"""Above ``CONNECTIONS``: sockets of the server itself, and answers under way."""
+
 IDLE_CONNECTION_S = 30
 MOST_BODY_BYTES = 1 << 20
 MOST_HEAD_BYTES = 64 << 10
@@ -87,33 +91,58 @@ def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -
         if serving.behind
         else {}
     )
-    try:
-        server = create_server(
-            app,
-            host=serving.host,
-            port=serving.port,
-            threads=THREADS,
-            connection_limit=CONNECTIONS,
-            channel_timeout=IDLE_CONNECTION_S,
-            max_request_body_size=MOST_BODY_BYTES,
-            max_request_header_size=MOST_HEAD_BYTES,
-            clear_untrusted_proxy_headers=True,
-            ident=__dist__,
-            **forwarded,
-        )
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"cannot listen at {serving.host}:{serving.port} ({error})") from error
+    door = Door(access.is_regular, THREADS)
+    server, port = open_server(app, door, host=serving.host, port=serving.port, **forwarded)
     signal.signal(signal.SIGTERM, _end)
-    tell(f"console at http://{serving.host}:{server.effective_port}/")
+    indexing = Indexing(backends)
+    tell(f"console at http://{serving.host}:{port}/")
     if not serving.is_open and not serving.password:
         tell(f"password: {password}")
     try:
         server.run()
     finally:
         server.close()
+        indexing.close()
         backends.close()
         if file:
             file.close()
+
+
+def open_server(app: Any, door: Door, *, host: str, port: int, **options: Any) -> tuple[Any, int]:
+    """Listens; returns waitress's server, whose ``run`` answers, and the port.
+
+    Args:
+        app: The WSGI application.
+        door: Hands requests to it.
+        host: Address to listen at.
+        port: Port; 0: any free one.
+        options: More of waitress's: of a proxy in front.
+
+    Raises:
+        ConfigError: It cannot listen there.
+    """
+    sockets: dict[int, Any] = {}
+    try:
+        server = create_server(
+            app,
+            map=sockets,
+            _dispatcher=door,
+            host=host,
+            port=port,
+            connection_limit=CONNECTIONS + SPARE_CONNECTIONS,
+            channel_timeout=IDLE_CONNECTION_S,
+            max_request_body_size=MOST_BODY_BYTES,
+            max_request_header_size=MOST_HEAD_BYTES,
+            clear_untrusted_proxy_headers=True,
+            ident=__dist__,
+            **options,
+        )
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot listen at {host}:{port} ({error})") from error
+    listening = [each for each in sockets.values() if isinstance(each, TcpWSGIServer)]
+    for each in listening:
+        each.channel_class = Connection
+    return server, listening[0].effective_port
 
 
 def _loopback_addresses() -> frozenset[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from storage.opening import join_queue, open_store, start_queue
 from storage.queue.embedded import EmbeddedServer, has_queue_file
 from workers import __dist__
 from workers.config import Settings
+from workers.hooks.loading import Hooks
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and most operations only read
     from storage.queue.frontier import Frontier
@@ -58,6 +59,25 @@ class QueueSide:
     frontier: Frontier | None = None
     is_running: bool = False
     why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What explains a URL: a command opens each source for itself, the console keeps them open.
+
+    Attributes:
+        settings: Settings of the process.
+        store: The store.
+        queue: Opens the queue; ``at_rest=True``: also one on which no crawl runs, where it can.
+        hooks: Loads the link filters in use.
+        search_s: Time for the search of links to a URL that no crawl knows.
+    """
+
+    settings: Settings
+    store: Store
+    queue: Callable[[bool], AbstractContextManager[QueueSide]]
+    hooks: Callable[[], Hooks]
+    search_s: float
 
 
 @contextmanager

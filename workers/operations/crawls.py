@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
@@ -12,6 +14,9 @@ from storage.host_waits import Waits
 from storage.opening import join_queue
 from workers.config import Settings
 from workers.operations.backends import existing_store
+
+if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
+    from storage.queue.frontier import Frontier
 
 MOST_EXAMINED = 2_000  # hosts whose waits are read, of all crawls: about 0.2 s
 FEWEST_EXAMINED = 20  # of each crawl, however many crawls there are
@@ -22,13 +27,14 @@ class CrawlStatus:
     """One crawl.
 
     Attributes:
-        row: The crawl in the store.
+        row: The crawl in the store; without a time where it is only in the queue.
         counts: Its counts in the queue; None when no queue runs.
         state: Its state in the queue; without a queue its state in the store, where RUNNING
             becomes STOPPED.
         waits: What its hosts wait for; None when no queue runs.
         next_visit: When the next page of a crawl that keeps fresh is due, in the past when pages
             are; None of other crawls.
+        as_of: When the figures of ``row`` were computed; None: they are of this moment.
     """
 
     row: CrawlRow
@@ -36,21 +42,28 @@ class CrawlStatus:
     state: CrawlState
     waits: Waits | None = None
     next_visit: datetime | None = None
+    as_of: datetime | None = None
 
 
 def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
-    """Returns every crawl of the store, oldest first; ``only``: just this crawl.
+    """Returns every crawl, oldest first, then those only in the queue; ``only``: just this crawl.
 
     Raises:
-        NotFound: The store has no crawl named ``only``.
+        NotFound: There is no crawl named ``only``.
     """
     live = _live(settings, only)
     with existing_store(settings) as store:
         if not live:  # while a crawl runs, its sweeper keeps the figures
             store.statistics.refresh()
-        rows = [row for row in store.crawls.all() if only in ("", row.spec.crawl_id)]
+        as_of = store.overview.as_of()
+        stored = store.crawls.all()
+        rows = [row for row in stored if only in ("", row.spec.crawl_id)]
         fresh = [row.spec.crawl_id for row in rows if row.spec.keep_fresh]
         due = {crawl_id: store.revisits.next_due(crawl_id) for crawl_id in fresh}
+    known = {row.spec.crawl_id for row in stored}
+    if missing := live.keys() - known:
+        with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
+            rows += [row for row in queued_only(frontier, known) if row.spec.crawl_id in missing]
     if only and not rows:
         raise NotFound(f"no crawl is named {only}; `crawls` lists them")
     found = []
@@ -60,9 +73,32 @@ def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
         state = counts.state if counts else at_rest
         next_visit = due.get(row.spec.crawl_id)
         found.append(
-            CrawlStatus(row=row, counts=counts, state=state, waits=waits, next_visit=next_visit)
+            CrawlStatus(
+                row=row,
+                counts=counts,
+                state=state,
+                waits=waits,
+                next_visit=next_visit,
+                as_of=as_of,
+            )
         )
     return found
+
+
+def queued_only(frontier: Frontier, stored: Collection[str]) -> list[CrawlRow]:
+    """Returns the crawls of the queue that the store does not have, as rows without a time.
+
+    Args:
+        frontier: The queue.
+        stored: Names of the store's crawls.
+    """
+    rows = []
+    names = [crawl_id for crawl_id in frontier.crawl_ids() if crawl_id not in stored]
+    for crawl_id, counts in frontier.counts_of(names).items():
+        with suppress(NotFound):  # deleted meanwhile
+            spec = frontier.spec(crawl_id)
+            rows.append(CrawlRow(spec=spec, created_at=None, state=counts.state))
+    return rows
 
 
 def _live(settings: Settings, only: str) -> dict[str, tuple[CrawlCounts, Waits]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import islice, product
 
 from cleaning.urls.normal_form import host_of, page_id
@@ -17,7 +18,8 @@ from workers.answers.crawls import Cause
 from workers.answers.stories import StoryLine
 from workers.answers.topics import TopicVerdict
 from workers.config import Settings
-from workers.operations.backends import existing_store
+from workers.hooks.loading import load_hooks
+from workers.operations.backends import Sources, existing_store, queue_side
 from workers.operations.near_matches import near_urls, with_scheme
 from workers.operations.queued_urls import (
     DUE_AGAIN,
@@ -29,11 +31,10 @@ from workers.operations.queued_urls import (
 )
 from workers.operations.reading import find_page, is_page_id
 from workers.operations.refused_urls import SEARCH_S, Judge, NotTaken
-from workers.operations.told_stories import story_of
-from workers.operations.topic_verdicts import topic_verdicts
+from workers.operations.topics.told_stories import story_of
+from workers.operations.topics.verdicts import topic_verdicts
 
 MOST_SEARCHED = 5  # crawls whose records are searched for links
-BRIEF_SEARCH_S = 0.3  # a page of the console waits for it
 UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again
 Rows = Mapping[str, UrlRow]
 
@@ -109,31 +110,31 @@ def explain_url(
         InvalidUrl: The text is not an http(s) URL.
     """
     with existing_store(settings) as store:
-        return explain_in(settings, store, text, search_all)
+        sources = Sources(
+            settings=settings,
+            store=store,
+            queue=lambda at_rest: queue_side(settings, at_rest=at_rest),
+            hooks=partial(load_hooks, settings),
+            search_s=SEARCH_S,
+        )
+        return explain_from(sources, text, search_all)
 
 
-def explain_in(
-    settings: Settings,
-    store: Store,
-    text: str,
-    search_all: Callable[[int], None] | None = None,
-    *,
-    is_brief: bool = False,
+def explain_from(
+    sources: Sources, text: str, search_all: Callable[[int], None] | None = None
 ) -> Explanation:
-    """Returns what ``explain_url`` does, from a store that is open.
+    """Returns what ``explain_url`` does, from sources of the caller.
 
     Args:
-        settings: Where the queue is.
-        store: The store.
+        sources: Store and queue.
         text: A URL, with or without scheme, or the beginning of a page id: ``4f1193``.
         search_all: As in ``explain_url``.
-        is_brief: Somebody waits: a queue at rest stays so, links are searched for
-            ``BRIEF_SEARCH_S`` alone.
 
     Raises:
         NotFound: No page has this id.
         InvalidUrl: The text is not an http(s) URL.
     """
+    store = sources.store
     crawls = store.crawls.all()
     if is_page_id(text):
         ids = [find_page(store, text)]
@@ -145,9 +146,9 @@ def explain_in(
         )
     url = with_scheme(store, text)
     rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
-    at_rest = not is_brief and any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
-    queue = read_queue(settings, host_of(url), list(rows), at_rest=at_rest)
-    judge = Judge(settings, store, queue, url, BRIEF_SEARCH_S if is_brief else SEARCH_S)
+    at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
+    queue = read_queue(partial(sources.queue, at_rest), host_of(url), list(rows))
+    judge = Judge(sources, queue, url)
     traces = tuple(_traces(judge, crawls, rows, queue, url))
     traces = _with_visits(store, page_id(url), traces)
     if traces:

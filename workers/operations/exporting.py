@@ -100,7 +100,7 @@ def _store_of(settings: Settings, wanted: Selection) -> Iterator[Store]:
         if wanted.crawl and wanted.crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
             raise NotFound(f"no crawl is named {wanted.crawl}; `crawls` lists them")
         if wanted.topic:
-            from workers.operations.topics import find_topic  # brings the cleaner
+            from workers.operations.topics.topics import find_topic  # brings the cleaner
 
             find_topic(store, wanted.topic)
         if wanted.host and store.statistics.get(wanted.host) is None:

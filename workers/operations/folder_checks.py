@@ -20,7 +20,7 @@ from workers.operations.backends import existing_store
 from workers.operations.crawl_states import list_pauses, pause_text
 from workers.operations.crawls import list_crawls
 from workers.operations.holds import hold_lines
-from workers.operations.receivers import troubles
+from workers.operations.topics.receivers import troubles
 from workers.processes.fleet import size_of
 
 LEAST_FREE_BYTES = 1 << 30

@@ -27,10 +27,12 @@ class HostList:
     Attributes:
         stats: Most pages first.
         moving: Why the figures are changing, as ``a crawl is running: ...``; ``""`` at rest.
+        as_of: When the figures were computed; None: they are of this moment.
     """
 
     stats: Sequence[HostStats]
     moving: str
+    as_of: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,7 @@ class HostFigures:
         drifts: When the host changed, newest first.
         images: Report on its images; None when no crawl of the host fetches images.
         moving: Why the figures are changing, as ``a crawl is running: ...``; ``""`` at rest.
+        as_of: When the figures were computed; None: they are of this moment.
         waits: What the host waits for in each of its crawls; None when no queue runs.
         next_visits: When its next page is due in each crawl that keeps fresh, by name of the crawl.
     """
@@ -54,6 +57,7 @@ class HostFigures:
     drifts: Sequence[DriftEvent]
     images: ImageReport | None
     moving: str
+    as_of: datetime | None
     waits: Waits | None = None
     next_visits: Mapping[str, datetime] = field(default_factory=dict)
 
@@ -65,7 +69,8 @@ def list_hosts(settings: Settings) -> HostList:
         as_of = settle(store, before)
         found = store.statistics.all()
     moving = _moving_line(before or why_moving(settings), as_of)
-    return HostList(stats=[replace(stats, exact=not moving) for stats in found], moving=moving)
+    stats = [replace(each, exact=not moving) for each in found]
+    return HostList(stats=stats, moving=moving, as_of=as_of)
 
 
 def find_host(settings: Settings, host: str) -> HostFigures:
@@ -89,6 +94,7 @@ def find_host(settings: Settings, host: str) -> HostFigures:
             drifts=store.drifts.of(host),
             images=report_host(store, host),
             moving="",
+            as_of=as_of,
             waits=waits,
             next_visits=_next_visits(store, host),
         )
@@ -120,10 +126,15 @@ def settle(store: Store, moving: str) -> datetime | None:
     return store.overview.as_of()
 
 
+def as_of_text(as_of: datetime | None) -> str:
+    """The age of kept figures: ``these numbers are as of 2026-11-22 14:05:09 UTC``."""
+    if as_of is None:
+        return "these numbers are of this moment"
+    return f"these numbers are as of {as_of:%Y-%m-%d %H:%M:%S} UTC"
+
+
 def _moving_line(why: str, as_of: datetime | None) -> str:
-    if why and as_of:
-        return f"{why}: these numbers are as of {as_of:%H:%M:%S} UTC"
-    return f"{why}: these numbers are of this moment" if why else ""
+    return f"{why}: {as_of_text(as_of)}" if why else ""
 
 
 def why_moving(settings: Settings) -> str:

@@ -13,7 +13,7 @@ from workers.answers.control import Purged, PurgePlan, TargetKind
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
 from workers.operations.crawl_states import known_crawls
-from workers.operations.topic_purging import hand_over
+from workers.operations.topics.purging import hand_over
 
 if TYPE_CHECKING:
     from storage.queue.frontier import Frontier

@@ -5,7 +5,8 @@ A queue at rest is opened for the time of reading only: a `run` that begins mean
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -14,9 +15,8 @@ from cleaning.errors import ServiceError
 from storage.crawl_types import CrawlState, Step
 from storage.host_waits import HostWait
 from storage.store.rules import KeptRules
-from workers.config import Settings
 from workers.jobs.url_classes import queued_rules
-from workers.operations.backends import queue_side
+from workers.operations.backends import QueueSide
 from workers.operations.crawl_states import pause_text, paused_host
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and absent without its extra
@@ -79,18 +79,17 @@ class QueueAnswer:
 
 
 def read_queue(
-    settings: Settings, host: str, page_ids: Sequence[str], *, at_rest: bool
+    opened: Callable[[], AbstractContextManager[QueueSide]], host: str, page_ids: Sequence[str]
 ) -> QueueAnswer:
     """Returns what the queue knows about a URL.
 
     Args:
-        settings: Where the queue is.
+        opened: Opens the queue.
         host: Lower-case authority of the URL.
         page_ids: Its ids, as page and as image.
-        at_rest: Whether an embedded queue is opened when no crawl runs.
     """
     try:
-        with queue_side(settings, at_rest=at_rest) as side:
+        with opened() as side:
             if side.frontier is None:
                 return QueueAnswer(why_not=side.why_not)
             frontier, is_running = side.frontier, side.is_running

@@ -20,7 +20,7 @@ from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.near_matches import did_you_mean, near_hosts, near_urls
 from workers.operations.stored_images import find_image, stored_images
-from workers.operations.told_stories import story_of
+from workers.operations.topics.told_stories import story_of
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 

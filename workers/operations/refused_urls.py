@@ -17,16 +17,14 @@ from cleaning.urls.normal_form import host_of, is_asset, page_id
 from cleaning.urls.traps import without_session
 from cleaning.urls.url_choice import UrlChoice
 from storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, Scope, UrlRow, UrlState
-from storage.store.protocol import Store
 from storage.store.records import LinkTo
 from storage.store.rules import KeptRules
 from workers import __dist__
 from workers.answers.crawls import Cause
-from workers.config import Settings
 from workers.hooks.calling import HookCalls
-from workers.hooks.loading import load_hooks
 from workers.jobs.url_classes import MOVED, HostUrlRules, unpacked_rules
 from workers.jobs.url_filter import HOPS, Refusal, UrlFilter
+from workers.operations.backends import Sources
 from workers.operations.queued_urls import QueueAnswer, QueuedCrawl
 
 SEARCH_S = 5.0
@@ -97,24 +95,17 @@ class NotTaken:
 class Judge:
     """Judges one URL for the crawls of a store; reads what it needs once."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        store: Store,
-        queue: QueueAnswer,
-        url: str,
-        search_s: float = SEARCH_S,
-    ) -> None:
-        """``url`` is in normal form; links to it are searched for so many seconds."""
-        self._settings = settings
-        self._store = store
+    def __init__(self, sources: Sources, queue: QueueAnswer, url: str) -> None:
+        """``url`` is in normal form."""
+        self._settings = sources.settings
+        self._store = sources.store
         self._queue = queue
         self._url = url
         self._host = host_of(url)
-        self._deadline = time.monotonic() + search_s
+        self._deadline = time.monotonic() + sources.search_s
         self._progress: Callable[[int], None] = lambda _records: None
         self._is_robots_unread = False
-        self._hooks = HookCalls(load_hooks(settings))
+        self._hooks = HookCalls(sources.hooks())
 
     def search_all(self, progress: Callable[[int], None]) -> None:
         """Lets the search of links take as long as all records need.

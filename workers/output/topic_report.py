@@ -18,7 +18,7 @@ from workers.answers.topics import (
     TopicLine,
     TopicReport,
 )
-from workers.operations.topic_harvest import STEP_PAGES
+from workers.operations.topics.harvest import STEP_PAGES
 from workers.output.printing import table, terminal_columns
 
 MOST_HOSTS = 20

@@ -5,10 +5,9 @@ from __future__ import annotations
 import shutil
 import time
 
-from storage.crawl_types import CrawlState
-from storage.live_state import ProcessRole, QueueNow
-from storage.store.samples import MINUTE_S, Gauge
+from storage.store.samples import MINUTE_S
 from workers.context import Context
+from workers.metrics import gauge_values
 
 
 class Sampler:
@@ -28,36 +27,12 @@ class Sampler:
         minute = int(time.time()) // MINUTE_S
         if minute == self._minute:
             return False
-        now = self._context.frontier.now()
-        values = {**now.counters, **self._gauges(now)}
+        frontier, storage = self._context.frontier, self._context.settings.storage
+        now = frontier.now()
+        crawls = frontier.counts_of(frontier.crawl_ids()).values()
+        free = shutil.disk_usage(storage.data).free if storage.is_embedded else None
+        gauges = gauge_values(now, crawls, free)
+        values = {**now.counters, **{str(name): value for name, value in gauges.items()}}
         is_stored = self._context.store.samples.add(now.at, values)
         self._minute = minute
         return is_stored
-
-    def _gauges(self, now: QueueNow) -> dict[str, float]:
-        frontier, storage = self._context.frontier, self._context.settings.storage
-        crawls = frontier.counts_of(frontier.crawl_ids()).values()
-        found = {
-            Gauge.PAGES_IN_FLIGHT: now.pages_in_flight,
-            Gauge.BYTES_IN_FLIGHT: now.bytes_in_flight,
-            Gauge.JOBS: now.jobs,
-            Gauge.OLDEST_JOB_S: now.oldest_job_s,
-            Gauge.LEASE_COUNT: now.leases,
-            Gauge.OLDEST_LEASE_S: now.oldest_lease_s,
-            Gauge.CLAIM_COUNT: len(now.claims),
-            Gauge.OLDEST_CLAIM_S: now.oldest_claim_s,
-            Gauge.READY_HOSTS: now.ready_hosts,
-            Gauge.QUEUED_HOSTS: now.hosts,
-            Gauge.PAUSED_HOSTS: now.paused_hosts,
-            Gauge.STOPPED_CLASSES: now.stopped_classes,
-            Gauge.LEARNING: now.learning,
-            Gauge.MEMORY_BYTES: now.memory_bytes,
-            Gauge.MEMORY_LIMIT_BYTES: now.memory_limit_bytes,
-            Gauge.FREE_BYTES: shutil.disk_usage(storage.data).free if storage.is_embedded else None,
-            Gauge.SPIDERS: now.spiders,
-            Gauge.WORKERS: len(now.of_role(ProcessRole.WORKER)),
-            Gauge.RUNNING_CRAWLS: sum(each.state is CrawlState.RUNNING for each in crawls),
-            Gauge.PENDING_URLS: sum(each.pending for each in crawls),
-            Gauge.SPILLED_URLS: sum(each.spilled for each in crawls),
-        }
-        return {str(name): float(value) for name, value in found.items() if value is not None}

@@ -1,8 +1,8 @@
 """The sweeper (a reaper): once a second, requeues the work of dead processes; no other code does.
 
 Any number of sweepers may run anywhere. A sweeper also keeps the hosts' statistics and the crawls'
-rows in the store up to date, stores events of processes and a sample of figures each minute, and
-moves overflow segments between the queue and the store.
+rows in the store up to date, stores events of processes and a sample of figures each minute, fills
+the search index, and moves overflow segments between the queue and the store.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
 from workers.jobs.topic_pace import TopicPace
 from workers.jobs.topic_ranking import TopicModels, steer
+from workers.processes.indexing import Indexer
 from workers.processes.outages import Outages
 from workers.processes.sampling import Sampler
 
@@ -73,6 +74,7 @@ def sweep_until_stopped() -> None:
         queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
     )
     outages, sampler = Outages(context), Sampler(context)
+    indexer = Indexer(context.settings, context.store)
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     log.info("sweeper started")
     while not stop.wait(pause_s):
@@ -86,6 +88,7 @@ def sweep_until_stopped() -> None:
             context.frontier.processes.beat(ProcessRole.SWEEPER)
             sweep_once(context)
             sampler.round()
+            indexer.round()
             if move_overflow(context, overflow):
                 pause_s = BUSY_ROUND_S
             since_statistics_s += pause_s

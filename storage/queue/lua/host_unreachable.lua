@@ -1,8 +1,9 @@
 -- leased -> pending without losing the attempt, when the host or our network is unreachable (ADR 6).
--- ARGV: crawl, page id, token, the party that may have failed: 'host' (no connection was made), 'url' (one
--- may have been made), 'connection' (one that was kept was closed) or 'network' (our own), patience with a
--- host ms, log detail.
--- Returns 'waits' (given back, no attempt lost), 'counts' (the attempt counts; the lease is still held),
+-- ARGV: crawl, page id, token, the party that may have failed: 'host' (no connection was made), 'name' (its name is
+-- unknown here), 'url' (a connection may have been made), 'connection' (one that was kept was closed) or 'network'
+-- (our own), patience with a host ms, log detail.
+-- Returns 'waits' (given back, no attempt lost), 'elsewhere' (given back to other machines, no attempt lost, the host
+-- does not wait), 'counts' (the attempt counts; the lease is still held),
 -- 'gone' (the patience is spent: give the URL up; the lease is still held) or 'stale' (an old token).
 local FIRST_WAIT_MS, LONGEST_WAIT_MS = 1000, 256000
 local BEHIND_MS = 500 -- another URL of the host goes first after the wait: the failed URL may be at fault
@@ -14,7 +15,7 @@ local MOST_EXCUSES = 2 -- of a URL whose requests get a connection but no respon
 local crawl, pid, suspect, patience = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = page_key(crawl, pid)
 local p = redis.call('HMGET', key, 'state', 'token', 'host', 'role', 'answers_at_lease', 'excuses', 'blamed',
-  'answers_at_failure')
+  'answers_at_failure', 'session')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return 'stale'
 end
@@ -22,6 +23,26 @@ local t, host, is_robots = now(), p[3], p[4] == 'robots'
 local g = 'cc:g:' .. host
 if suspect == 'connection' and (is_robots or (tonumber(p[6]) or 0) >= MOST_EXCUSES) then
   suspect = 'url' -- closed too often for a chance: the URL may end the connections
+end
+if suspect == 'host' or suspect == 'name' then
+  local own, known = machine_of(p[9]), redis.call('HMGET', g, 'by', 'unable')
+  if may_be_reached_elsewhere(own, known[1], known[2], t) then
+    note_unable(host, own, known[2], t)
+    count(crawl, 'fetched', 1)
+    if is_robots then
+      drop_robots_lease(crawl, pid, host)
+      redis.call('HINCRBY', g, 'robots_attempts', -1)
+    else
+      redis.call('HINCRBY', key, 'attempt', -1)
+      append_log(key, log_line(wall(), 'elsewhere', own .. ' does not reach the host: ' .. ARGV[6]))
+      back_to_pending(crawl, pid, t, t)
+    end
+    release(crawl, host, t, 0, 'none')
+    wake()
+    return 'elsewhere'
+  elseif suspect == 'name' then
+    return 'counts'
+  end
 end
 local wait = FIRST_WAIT_MS
 if suspect == 'connection' then

@@ -6,6 +6,7 @@
 -- version of the stopped classes, page that an image is on, digest of the crawl's patterns}; state is 'ok' or 'full' (back-pressure). Marks,
 -- separated by spaces: known (the host has answered before), gone (no request: end the URL), locate
 -- (the address must be given to locate.lua first), verify (the host's certificate must be right).
+local LOOK_AGAIN_MS = 250 -- at hosts that are left to other machines
 local HELD_BACK_MS = 500 -- a topic whose due hosts are below its floor: its better host may not come
 local FULL_MS = 2000 -- waits.lua reads it; every call of a spider renews it, and a spider calls each 100 ms
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
@@ -59,6 +60,8 @@ local function serve_address(ip)
     local got, next_at, fate = serve(round, host)
     if fate == 'shared' then
       return nil, next_at -- the host keeps its place
+    elseif fate == 'unable' then
+      return nil, next_at, fate
     end
     place(key, host, got, next_at)
     if got then
@@ -69,6 +72,7 @@ local function serve_address(ip)
 end
 
 local out = { 'ok', -1 }
+local left = {} -- hosts that are left to other machines keep their places: true
 
 -- Looks at a host whose time has come; leases a URL of an ordinary crawl.
 local function look_at(host)
@@ -78,12 +82,13 @@ local function look_at(host)
     redis.call('ZREM', 'cc:ready', host)
     touch(host)
   else
-    local got, next_at
+    local got, next_at, fate
     if ip then
-      got, next_at = serve_address(ip)
+      got, next_at, fate = serve_address(ip)
     else
-      got, next_at = serve(round, host, 'time')
+      got, next_at, fate = serve(round, host, 'time')
     end
+    left[host] = fate == 'unable' or nil
     place('cc:ready', host, got, next_at)
     if got then
       out[#out + 1] = got
@@ -99,6 +104,9 @@ local function look_for(crawl, host)
   looks = looks + 1
   unpark(crawl, host)
   local got, next_at, fate = serve(round, host, crawl)
+  if fate == 'unable' then
+    left[host], turns.topics[crawl].is_open = true, false
+  end
   if not got and fate then
     renew_top(crawl, host)
     redis.call('ZADD', 'cc:ready', t, host) -- another crawl may have work, or the topic later
@@ -158,6 +166,9 @@ if turns then
 end
 while looks < limit and #out - 2 < n do
   local host = first_due('cc:ready')
+  if left[host or ''] then
+    host = nil -- all others were looked at
+  end
   local topic = turns and next_topic()
   if host and not (topic and math.max(topic.pass, turns.now) < math.max(turns.ordinary, turns.now)) then
     look_at(host)
@@ -188,5 +199,8 @@ for crawl, topic in pairs(turns and turns.topics or {}) do
   if wait and (out[2] < 0 or wait < out[2]) then
     out[2] = wait
   end
+end
+if next(left) then
+  out[2] = math.max(out[2], LOOK_AGAIN_MS)
 end
 return out

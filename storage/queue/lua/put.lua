@@ -20,7 +20,7 @@ count(crawl, 'queued', 1)
 count(crawl, 'fetched', ARGV[11] == 'unasked' and 0 or 1)
 redis.call('HINCRBY', 'cc:flight', 'pages', 1)
 redis.call('HINCRBY', 'cc:flight', 'bytes', #ARGV[5])
-release(crawl, host, t, tonumber(ARGV[12]), ARGV[11], tonumber(ARGV[13]))
+release(crawl, host, t, tonumber(ARGV[12]), ARGV[11], tonumber(ARGV[13]), p[4])
 
 if join_job(crawl, host, pid, #ARGV[5], tonumber(ARGV[14]), tonumber(ARGV[7])) then
   return { 1, '' }

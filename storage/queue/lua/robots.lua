@@ -11,7 +11,7 @@
 -- an old token.
 local crawl, pid, outcome, wait = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = page_key(crawl, pid)
-local p = redis.call('HMGET', key, 'state', 'token', 'host')
+local p = redis.call('HMGET', key, 'state', 'token', 'host', 'session')
 if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return 0
 end
@@ -49,7 +49,7 @@ if changed then
 end
 redis.call('HSETNX', g, 'clock', 0) -- the clock is read below, also of a host without a request
 local OUTCOMES = { read = 'answered', errors = 'error', missed = 'none' }
-release(crawl, host, t, wait, unasked and 'unasked' or OUTCOMES[outcome], tonumber(ARGV[6]))
+release(crawl, host, t, wait, unasked and 'unasked' or OUTCOMES[outcome], tonumber(ARGV[6]), p[4])
 
 -- The time to live begins with the host's next request: else a long delay would let the rules expire before
 -- every page.

@@ -159,7 +159,7 @@ def caused(error: BaseException, cause: BaseException) -> BaseException:
     ("error", "unsure", "away"),
     [
         (CannotResolveHostError("x"), True, Unreachable.HOST),
-        (CannotResolveHostError("x"), False, None),
+        (CannotResolveHostError("x"), False, Unreachable.NAME),
         (DownloadConnectionRefusedError("refused"), False, Unreachable.HOST),
         (NO_ROUTE("no route"), False, Unreachable.HOST),
         (DownloadFailedError("lost"), False, Unreachable.URL),

@@ -30,6 +30,7 @@ from tests.kit.mongo_server import (
     url_of,
 )
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
+from tests.storage.store.cases_contract import CasesContract
 from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.failures_contract import FailuresContract
 from tests.storage.store.frontier_contract import FrontierContract
@@ -40,6 +41,7 @@ from tests.storage.store.pauses_contract import PausesContract
 from tests.storage.store.pictures_contract import PicturesContract
 from tests.storage.store.revisits_contract import RevisitsContract
 from tests.storage.store.rules_contract import RulesContract
+from tests.storage.store.search_contract import SearchContract
 from tests.storage.store.space_contract import SpaceContract
 from tests.storage.store.store_contract import StoreContract, everything
 from tests.storage.store.stories_contract import StoriesContract
@@ -56,8 +58,10 @@ class TestMongoStore(
     ImagesContract,
     FailuresContract,
     JournalContract,
+    SearchContract,
     SpaceContract,
     PausesContract,
+    CasesContract,
     PicturesContract,
     RevisitsContract,
     RulesContract,

@@ -74,7 +74,7 @@ def test_a_process_is_heard_until_it_leaves(frontier: Frontier) -> None:
     assert f"{found.machine}.{found.pid}" == found.name
     assert found.work == "sweeping"
     assert found.silent_s < 30
-    assert frontier.now().of_role(ProcessRole.SWEEPER) == [found]
+    assert [each.name for each in frontier.now().of_role(ProcessRole.SWEEPER)] == [found.name]
     frontier.processes.leave(ProcessRole.SWEEPER)
     assert frontier.now().processes == []
     assert frontier.processes.take_silent() == []

@@ -27,6 +27,7 @@ from storage.store.protocol import Store
 from tests.kit.disks import tiny_disk
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.kit.segments import archived_bodies
+from tests.storage.store.cases_contract import CasesContract
 from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.failures_contract import FailuresContract
 from tests.storage.store.frontier_contract import FrontierContract
@@ -37,6 +38,7 @@ from tests.storage.store.pauses_contract import PausesContract
 from tests.storage.store.pictures_contract import PicturesContract
 from tests.storage.store.revisits_contract import RevisitsContract
 from tests.storage.store.rules_contract import RulesContract
+from tests.storage.store.search_contract import SearchContract
 from tests.storage.store.space_contract import SpaceContract
 from tests.storage.store.store_contract import StoreContract, everything
 from tests.storage.store.stories_contract import StoriesContract
@@ -53,8 +55,10 @@ class TestSqliteStore(
     ImagesContract,
     FailuresContract,
     JournalContract,
+    SearchContract,
     SpaceContract,
     PausesContract,
+    CasesContract,
     PicturesContract,
     RevisitsContract,
     RulesContract,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from storage.store.protocol import Store
-from storage.store.space import SpaceKind
+from storage.store.space import HostSample, SpaceKind
 from tests.kit.outcomes import make_outcome
 
 
@@ -32,6 +32,18 @@ class SpaceContract:
             ("c2", SpaceKind.RECORDS): 1,
         }
         assert all(each.stored_bytes > 0 and not each.is_estimate for each in found.values())
+
+    def test_a_host_is_sampled(self, store: Store) -> None:
+        assert store.sample_host("nobody.example") == HostSample(
+            responses=0, response_bytes=0, records=0, record_bytes=0
+        )
+        store.save([kept("/1"), kept("/2"), make_outcome("/3"), kept("/1", "c2")])
+        host = kept("/1").queued.host
+        found = store.sample_host(host)
+        assert (found.responses, found.records) == (3, 4)
+        assert found.response_bytes > 0 < found.record_bytes
+        store.drop_raw("c1")
+        assert store.sample_host(host).responses == 1
 
     def test_dropping_responses_leaves_records(self, store: Store) -> None:
         pages = [kept(f"/{n}") for n in range(3)]

@@ -7,9 +7,11 @@ from dataclasses import replace
 from threading import Thread
 
 from storage.crawl_types import Outcome
+from storage.store.codec import to_microseconds
 from storage.store.protocol import Store
 from storage.store.topics import KEPT_MODELS
 from storage.topic_types import (
+    JudgedPage,
     OutboxRow,
     Receiver,
     ReceiverKind,
@@ -109,6 +111,19 @@ class TopicsContract:
             good.queued.page_id: True,
             bad.queued.page_id: False,
         }
+
+    def test_the_newest_pages_are_read_in_parts(self, store: Store) -> None:
+        relevances = (0.9, 0.1, 0.8, 0.7, 0.2)
+        store.save([judged(f"/{n}", r, at=n // 2) for n, r in enumerate(relevances)])
+        for relevant in (None, True, False):
+            whole = store.topics.newest("quake", 9, relevant=relevant)
+            assert len(whole) == {None: 5, True: 3, False: 2}[relevant]
+            seen: list[JudgedPage] = []
+            after: tuple[int, str] | None = None
+            while part := store.topics.newest("quake", 1, relevant=relevant, after=after):
+                seen += part
+                after = (to_microseconds(part[0].fetched_at), part[0].page_id)
+            assert seen == whole
 
     def test_the_pages_nearest_to_a_relevance_are_found(self, store: Store) -> None:
         pages = {value: judged(f"/{value}", value) for value in (0.1, 0.4, 0.5, 0.58, 0.9)}

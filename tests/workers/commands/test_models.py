@@ -264,7 +264,13 @@ def test_a_screen_holds_a_host_with_everything() -> None:
     model = make_model(9, HOST, '{"format": 1}')
     by_model = dict.fromkeys(range(9), 4)
     figures = HostFigures(
-        stats=stats, model=model, records_by_model=by_model, drifts=drifts, images=None, moving=""
+        stats=stats,
+        model=model,
+        records_by_model=by_model,
+        drifts=drifts,
+        images=None,
+        moving="",
+        as_of=None,
     )
     text = host_text(figures)
     lines = text.splitlines()

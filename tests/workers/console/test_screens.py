@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.kit.private_queue import PrivateQueue
 from tests.kit.queues import A, B, Spider, spec
+from workers.cli import main
 
 OTHER = "other.example"
 
@@ -92,6 +95,12 @@ def test_hosts_are_found(console: FlaskClient, query: str, found: bool) -> None:
     assert "<script>" not in page.text
 
 
+def test_each_request_has_its_language(console: FlaskClient) -> None:
+    for language, word in (("en", ">paused<"), ("zh", ">已暂停<"), ("en", ">paused<")):
+        page = console.get("/hosts", headers={"Accept-Language": language}).text
+        assert word in page.partition('class="choices"')[2].partition("</nav>")[0]
+
+
 @pytest.mark.parametrize(
     ("text", "to"),
     [
@@ -102,7 +111,6 @@ def test_hosts_are_found(console: FlaskClient, query: str, found: bool) -> None:
         ("0" * 32, f"/pages/{'0' * 32}"),
         ("nobody", "/hosts?q=nobody"),
         ("//evil.example/", "/pages?url=https:////evil.example/"),
-        ("", "/hosts"),
     ],
 )
 def test_a_name_leads_to_its_page(console: FlaskClient, text: str, to: str) -> None:
@@ -171,6 +179,53 @@ def test_a_running_crawl(running: tuple[PrivateQueue, Spider]) -> None:
     paused = client.get("/hosts/b.example/live").text
     assert "by bob@ops" in paused
     assert "U+202E" in paused
+
+
+def test_crawls_that_only_the_queue_has_are_listed(
+    running: tuple[PrivateQueue, Spider], capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue, _ = running
+    queue.frontier.open_crawl(spec("orphan", A))
+    client = open_console(queue.data)
+    rows = client.get("/crawls").text.partition("<tbody>")[2].split("</tr>")
+    assert "orphan" in rows[0]
+    assert "only in the queue" in rows[0]
+    assert "only in the queue" not in rows[1]
+    following = client.get("/crawls?limit=1").text
+    after = re.search(r'rel="next" href="([^"]+)"', following)
+    assert after
+    assert 'href="/crawls/orphan"' not in client.get(after[1].replace("&amp;", "&")).text
+    assert "The queue has this crawl" in client.get("/crawls/orphan").text
+    assert "The queue has this crawl" not in client.get("/crawls/c").text
+    data = ("--data", str(queue.data))
+    assert main(["crawls", *data]) == 0
+    assert "orphan is only in the queue" in capsys.readouterr().out
+    assert main(["crawls", *data, "--json"]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(each["crawl"], each["created_at"] is None) for each in found] == [
+        ("c", False), ("orphan", True),
+    ]  # fmt: skip
+
+
+def test_commands_say_how_old_kept_figures_are(
+    running: tuple[PrivateQueue, Spider], capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue, _ = running
+    store = SqliteStore(queue.data / DATABASE)
+    store.save([make_outcome("/a"), make_failure("/f")])
+    store.statistics.refresh()
+    store.save([make_outcome("/b")])  # no sweeper runs: the figures are behind
+    as_of = store.overview.as_of()
+    store.close()
+    assert as_of
+    said = f"these numbers are as of {as_of:%Y-%m-%d %H:%M:%S} UTC"
+    for command in (["hosts"], ["hosts", HOST], ["crawls"], ["failures", "--causes"]):
+        asked = [command[0], *command[1:], "--data", str(queue.data)]
+        assert main(asked) == 0
+        assert said in capsys.readouterr().out, command
+        assert main([*asked, "--json"]) == 0
+        for line in capsys.readouterr().out.splitlines():
+            assert datetime.fromisoformat(json.loads(line)["as_of"]) == as_of, command
 
 
 def test_a_live_part_is_sent_once(running: tuple[PrivateQueue, Spider]) -> None:

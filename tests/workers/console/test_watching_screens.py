@@ -171,5 +171,18 @@ def test_space_names_the_largest_crawl_first(console: FlaskClient, store: Store)
     assert "Archived responses" in page
 
 
+def test_space_of_hosts(console: FlaskClient, store: Store) -> None:
+    pages = [replace(make_outcome(f"/t/{n}", crawl_id="other"), keep_raw=True) for n in range(5)]
+    store.save([*pages, make_outcome("/t/1", crawl_id="c")])
+    store.statistics.refresh()
+    row = text_of(console, "/space").rpartition("<tbody>")[2].partition("</tr>")[0]
+    assert f'href="/hosts/{HOST}"' in row
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", row)
+    assert [cells[1], cells[3], cells[5]] == ["5", "6", "0"], "responses, records, images"
+    assert cells[2].endswith(" B") or cells[2].endswith(" KiB")
+    assert "≈" not in row
+    assert f'"/hosts/{HOST}"' not in text_of(console, f"/space?after=0~{HOST}")
+
+
 def test_space_without_a_crawl_is_a_page(tmp_path: Path) -> None:
     assert "Nothing here" in text_of(open_console(tmp_path / "data"), "/space")

@@ -152,7 +152,9 @@ class Api:
 
         def answer(**values: Any) -> Response:
             check_text()
-            token = self._tokens.asked(request.headers.get("Authorization", ""), scope)
+            header = request.headers.get("Authorization", "")
+            token = self._tokens.asked(header, scope)
+            self._console.access.welcome(header)
             try:
                 return view(token, **values)
             except ServiceError as error:

@@ -10,18 +10,33 @@ from workers.console.api.openapi import openapi
 from workers.console.api.registry import FRESH, Api
 from workers.console.api.resources import (
     actions,
+    cases,
     crawls,
     failures,
     hosts,
     journal,
     moments,
     pages,
+    search,
+    space,
     topics,
 )
 from workers.console.api.tokens import Token, Tokens, TokenScope
 from workers.console.routes import Console
 
-RESOURCES = (moments, crawls, hosts, failures, pages, topics, journal, actions)
+RESOURCES = (
+    moments,
+    crawls,
+    hosts,
+    failures,
+    pages,
+    search,
+    topics,
+    journal,
+    space,
+    actions,
+    cases,
+)
 """Every module with addresses, in the order of the documentation."""
 
 DESCRIPTION = "/api/openapi.json"

@@ -36,7 +36,12 @@ STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
 FIRST = {"retry_failed": "retry_some", "reclean_host": "try_reclean"}
 """What should be tried before an action."""
 LEVELS = {"done": "ok", "error": "bad", "refused": "warn", "unknown": "bad", "at_work": "info"}
-VIEWS = {Subject.HOST: ("show_host", "host"), Subject.CRAWL: ("show_crawl", "crawl")}
+VIEWS = {
+    Subject.HOST: ("show_host", "host"),
+    Subject.CRAWL: ("show_crawl", "crawl"),
+    Subject.TOPIC: ("show_topic", "topic"),
+    Subject.URL: ("show_pages", "url"),
+}
 """The screens of targets: view, and name of its argument."""
 
 
@@ -74,7 +79,8 @@ def _asked(console: Console, given: dict[str, str]) -> Asked:
 def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") -> Page:
     if console.actions is None:
         return render("read_only.html"), 403
-    values = {name: asked.values.get(name, "") for name in action.values}
+    given = asked.values
+    values = {name: given.get(name, "") for name in action.values}
     if "until" in values and not values["until"]:
         values["until"] = str(time.time_ns() // 1000)
     asked = Asked(target=asked.target, values=values, who=asked.who)
@@ -85,6 +91,7 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
         action=action,
         first=FIRST.get(action.name, ""),
         form=form,
+        given=given,
         is_typed=action.safety is Safety.TYPED,
         kinds=list(UrlKind),
         plan=plan,
@@ -159,6 +166,8 @@ def undo_of(text: str) -> tuple[str, str, dict[str, str]] | None:
 
 def _screen_of(action: Action, target: str) -> str:
     """The address of the screen about a target; ``""``: there is none."""
+    if action.subject is Subject.CASE:
+        return url_for("show_cases")  # the case itself may be gone
     if action.subject not in VIEWS:
         return ""
     view, argument = VIEWS[action.subject]

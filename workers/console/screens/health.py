@@ -1,4 +1,4 @@
-"""What programs ask: whether the console lives, whether queue and store answer, the counters."""
+"""What programs ask: whether the console lives, whether queue and store answer, the metrics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from flask import Response, g, request
 
 from cleaning.errors import ServiceError
 from workers.console.routes import Console, Page, Routes
-from workers.metrics import exposition
+from workers.operations.watching.moment_metrics import read_metrics
 
 TEXT = "text/plain; charset=utf-8"
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,15 +31,15 @@ def show_ready(console: Console) -> Page:
 
 
 def show_metrics(console: Console) -> Page:
-    """The counters of all processes in Prometheus' format; 503 while no queue runs."""
+    """The counters and gauges of all processes in Prometheus' format; 503 while no queue runs."""
     if not _may_read(console):
         return Response("401\n", 401, {"WWW-Authenticate": 'Basic realm="console"'})
     try:
         with console.backends.queue() as frontier:
-            counters = frontier.counters()
+            text = read_metrics(frontier, console.settings.storage)
     except ServiceError as error:
         return Response(f"{error}\n", 503, content_type=TEXT)
-    return Response(exposition(counters), 200, content_type=METRICS_TYPE)
+    return Response(text, 200, content_type=METRICS_TYPE)
 
 
 def _may_read(console: Console) -> bool:
@@ -48,4 +48,7 @@ def _may_read(console: Console) -> bool:
         return True
     if given is None or given.password is None:
         return False
-    return access.is_known(given.password, request.remote_addr or "")
+    if not access.is_known(given.password, request.remote_addr or ""):
+        return False
+    access.welcome(request.headers["Authorization"])
+    return True

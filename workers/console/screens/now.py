@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flask import g, request
+from flask import g, request, url_for
 from markupsafe import Markup
 
 from storage.host_waits import WaitReason
 from storage.live_state import ProcessRole
+from workers.console.chart_numbers import Happening, NumberRow, marks_of, rows_of, steps_of_row
 from workers.console.charts import Line
 from workers.console.holding import Sentence, sentence
 from workers.console.routes import Console, Page, Routes, render
+from workers.console.screens.events import LEVELS
 from workers.console.strangers_text import plain
 from workers.console.words.words import say
 from workers.operations.watching.history import GAUGES, RATES, History, Range, full_in_s, history
+from workers.operations.watching.marks import Marked, events_of
 from workers.operations.watching.now import Moment, this_moment
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -28,10 +31,12 @@ class Chart:
     Attributes:
         name: Key of its title behind ``now.chart_``.
         lines: Its lines.
+        numbers: What its lines show.
     """
 
     name: str
     lines: tuple[Line, ...]
+    numbers: Sequence[NumberRow]
 
 
 def register(routes: Routes) -> None:
@@ -45,10 +50,18 @@ def show_now(console: Console) -> Page:
     asked = request.args.get("range", "")
     span = Range(asked) if asked in set(Range) else Range.HOUR
     found = history(console.backends, span)
-    charts = _charts(found) if found and not found.is_empty else []
-    return render(
-        "now.html", **_live(console), charted=charts, history=found, span=span, spans=Range
-    )
+    values = _live(console) | {"history": found, "span": span, "spans": Range, "charted": []}
+    if found and not found.is_empty:
+        marked = events_of(console.backends, found, span)
+        charts = _charts(found)
+        values |= {
+            "charted": charts,
+            "marked": marked,
+            "marks": marks_of(_happenings(marked), found.since, found.until),
+            "levels": LEVELS,
+            "row_s": steps_of_row(charts[0].lines) * found.step_s,
+        }
+    return render("now.html", **values)
 
 
 def live_now(console: Console) -> Page:
@@ -103,6 +116,21 @@ def _said(told: Sentence) -> Markup:
     return say(g.language, f"holding.{told.key}", **values)
 
 
+def _happenings(marked: Marked) -> list[Happening]:
+    """Events as the charts name them; a mark leads to the event as the first row of its list."""
+    return [
+        Happening(
+            at=event.at,
+            title=f"{say(g.language, f'event.{event.kind}')} {plain(event.host or event.crawl_id)} "
+            f"{plain(event.text)}",
+            to=url_for("show_events", after=event.seq + 1),
+            level=LEVELS[event.kind],
+        )
+        for event in marked.events
+        if event.at
+    ]
+
+
 def _charts(found: History) -> list[Chart]:
     fetched, stored, failed = RATES
     backlog, oldest, pending, memory, free = GAUGES
@@ -110,21 +138,21 @@ def _charts(found: History) -> list[Chart]:
     is_known = any(value is not None for value in before)
     yesterday = [_line("now.yesterday", before, 4, is_dashed=True)] if is_known else []
     rates = found.rates
-    return [
-        Chart(
-            "fetched",
-            (
-                _line("now.fetched", rates[fetched]),
-                _line("now.stored", rates[stored], 3),
-                _line("now.failed", rates[failed], 2),
-                *yesterday,
-            ),
+    lines = {
+        "fetched": (
+            _line("now.fetched", rates[fetched]),
+            _line("now.stored", rates[stored], 3),
+            _line("now.failed", rates[failed], 2),
+            *yesterday,
         ),
-        Chart("backlog", (_line("now.chart_backlog", found.gauges[backlog], 2),)),
-        Chart("pending", (_line("now.chart_pending", found.gauges[pending]),)),
-        Chart("oldest", (_line("now.chart_oldest", found.gauges[oldest], 2),)),
-        Chart("memory", (_line("now.chart_memory", _scaled(found.gauges[memory], MIB), 3),)),
-        Chart("disk", (_line("now.chart_disk", _scaled(found.gauges[free], GIB), 3),)),
+        "backlog": (_line("now.chart_backlog", found.gauges[backlog], 2),),
+        "pending": (_line("now.chart_pending", found.gauges[pending]),),
+        "oldest": (_line("now.chart_oldest", found.gauges[oldest], 2),),
+        "memory": (_line("now.chart_memory", _scaled(found.gauges[memory], MIB), 3),),
+        "disk": (_line("now.chart_disk", _scaled(found.gauges[free], GIB), 3),),
+    }
+    return [
+        Chart(name, each, rows_of(each, found.since, found.step_s)) for name, each in lines.items()
     ]
 
 

@@ -90,14 +90,18 @@ def show_pages(console: Console) -> Page:
 def show_page(console: Console, page_id: str) -> Page:
     """One page."""
     crawl = request.args.get("crawl", "")
-    details = find_page_details(console.backends, _checked(page_id), crawl)
+    details = find_page_details(console.backends, checked_id(page_id), crawl)
     shown, place = request.args.get("show", ""), asked_place()
     judged = details.judged
     blocks = list_blocks(judged.verdicts, shown, place[0] if place else -1) if judged else None
     record = details.record
+    again = judged.again if judged else None
     return render(
         "page.html",
         details=details,
+        reported=details.reported,
+        same_links=bool(record and again and record.links == again.links),
+        same_images=bool(record and again and record.images == again.images),
         blocks=blocks,
         shown=shown,
         links=_by_kind("link_kind", record.links) if record else [],
@@ -109,7 +113,7 @@ def show_page(console: Console, page_id: str) -> Page:
 def show_page_again(console: Console, page_id: str) -> Page:
     """The difference that the newest model of the host would make to the record."""
     crawl = request.args.get("crawl", "")
-    reading = clean_again(console.backends, _checked(page_id), crawl)
+    reading = clean_again(console.backends, checked_id(page_id), crawl)
     return render("page_again.html", page_id=page_id, crawl=crawl, reading=reading)
 
 
@@ -121,11 +125,11 @@ def show_raw(console: Console, page_id: str) -> Page:
     language: Language = g.language
     titles = {each.value: str(say(language, f"rule.{each.value}")) for each in VerdictReason}
     titles |= {each.value: str(say(language, f"verdict.{each.value}")) for each in VerdictKind}
-    html = silent_page(console.backends, _checked(page_id), crawl, titles, FRAME_STYLES)
+    html = silent_page(console.backends, checked_id(page_id), crawl, titles, FRAME_STYLES)
     return Response(html, 200, FRAME_HEADERS, content_type="text/html; charset=utf-8")
 
 
-def _checked(page_id: str) -> str:
+def checked_id(page_id: str) -> str:
     """The id of an address; 404 for a text that is none."""
     if not PAGE_ID.fullmatch(page_id):
         abort(404)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from flask import g
 
+from cleaning.errors import ServiceError
 from workers.console.charts import Part
-from workers.console.routes import Console, Page, Routes, asked_limit, render
+from workers.console.routes import Console, Page, Routes, asked_limit, asked_place, render
 from workers.console.words.words import say
-from workers.operations.watching.space import room_of
+from workers.operations.watching.space import HostRoom, hosts_room, room_of
 
 MIB = 1 << 20
 
@@ -25,4 +26,13 @@ def show_space(console: Console) -> Page:
         for kind, part in enumerate(room.parts, 1)
     ]
     used = sum(part.used_bytes for part in room.parts)
-    return render("space.html", room=room, parts=parts, used=used, most=asked_limit())
+    hosts = _hosts(console, asked_place())
+    return render("space.html", room=room, parts=parts, used=used, most=asked_limit(), hosts=hosts)
+
+
+def _hosts(console: Console, after: tuple[int, str] | None) -> HostRoom | None:
+    """A part of the hosts; None where the store cannot be read, which the page says of crawls."""
+    try:
+        return hosts_room(console.backends, after)
+    except ServiceError:
+        return None

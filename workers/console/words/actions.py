@@ -24,8 +24,20 @@ WORDS: Final = {
     "action.purge_host": ("Delete the host", "删除主机"),
     "action.mark_relevant": ("Relevant", "相关"),
     "action.mark_not_relevant": ("Not relevant", "不相关"),
+    "action.pause_topic": ("Pause the topic", "暂停主题"),
+    "action.resume_topic": ("Resume the topic", "恢复主题"),
     "action.declare_dead": ("Declare dead", "声明进程已死"),
     "action.stop_operation": ("Stop", "停止"),
+    "action.report_verdict": ("This is wrong", "判断有误"),
+    "action.withdraw_case": ("Withdraw the report", "撤回报告"),
+    "action_about.report_verdict": (
+        "Keeps what is right, with the page as it is now; it can be exported as a test case.",
+        "保存正确的结果以及此刻的页面；可导出为测试用例。",
+    ),
+    "action_about.withdraw_case": (
+        "The report and its copy of the page are deleted.",
+        "删除该报告及其页面副本。",
+    ),
     "action_about.pause_host": (
         "No URL of the host is fetched until somebody resumes it.",
         "在恢复之前，不再抓取该主机的任何网址。",
@@ -96,6 +108,14 @@ WORDS: Final = {
         "The page becomes an example against the topic.",
         "该页面成为主题的反例。",
     ),
+    "action_about.pause_topic": (
+        "The topic fetches nothing and judges no page until somebody resumes it.",
+        "在恢复之前，该主题不抓取也不评判页面。",
+    ),
+    "action_about.resume_topic": (
+        "The topic fetches and judges pages again.",
+        "该主题重新抓取并评判页面。",
+    ),
     "action_about.declare_dead": (
         "What the process holds is given to others at once.",
         "立即把该进程持有的工作交给其他进程。",
@@ -147,6 +167,7 @@ WORDS: Final = {
     "fact.claims": ("jobs it holds", "持有的作业"),
     "fact.silent_s": ("seconds of silence", "静默秒数"),
     "fact.done": ("done", "已完成"),
+    "fact.cases": ("reports of this page", "该页面的报告"),
     "fact.operation": ("operation", "操作"),
     "note.all_crawls": (
         "It counts for every crawl that knows the host.",
@@ -188,6 +209,10 @@ WORDS: Final = {
     "note.try_first": ("A dry run shows what would change.", "试运行可显示将发生的变化。"),
     "note.changes_nothing": ("It changes nothing.", "不改变任何数据。"),
     "note.has_ended": ("It has ended already.", "它已经结束。"),
+    "note.case_replaced": (
+        "This part of the page was reported before: the newer report replaces it.",
+        "页面的这一部分已有报告：新报告将取代它。",
+    ),
     "note.topic_judges_anew": (
         "All pages of the topic are judged anew.",
         "重新评判该主题的所有页面。",

@@ -8,6 +8,12 @@ WORDS: Final = {
     "crawls.title": ("Crawls", "抓取任务"),
     "crawls.name": ("Crawl", "任务"),
     "crawls.state": ("State", "状态"),
+    "crawls.only_queued": ("only in the queue", "仅在队列中"),
+    "crawls.why_only_queued": (
+        "The queue has this crawl, the store does not: it was ordered a moment ago, or the store "
+        "was lost, or is an older copy.",
+        "队列中有这个任务，存储中没有：任务刚刚下达，或者存储已丢失、是较旧的副本。",
+    ),
     "crawls.records": ("Records", "记录数"),
     "crawls.failed": ("Failed", "失败数"),
     "crawls.pending": ("To fetch", "待抓取"),

@@ -48,9 +48,17 @@ WORDS: Final = {
         "Who is dead or stuck? What waits for workers?",
         "哪个进程终止或卡住了？什么在等待处理？",
     ),
+    "help.q_topics": (
+        "Does a topic still find stories? Which pages are relevant, and why?",
+        "主题还能找到报道吗？哪些页面相关，为什么？",
+    ),
     "help.q_events": (
         "What changed before it went wrong? Who did what?",
         "出问题之前发生了什么变化？谁做了什么？",
+    ),
+    "help.q_search": (
+        "Which pages have these words? Where is this host, crawl or address?",
+        "哪些网页包含这些词语？这个主机、任务或网址在哪里？",
     ),
     "help.q_space": (
         "What takes the room, and how much is left?",

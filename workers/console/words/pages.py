@@ -17,6 +17,8 @@ WORDS: Final = {
     "pages.record": ("Record", "记录"),
     "pages.no_record": ("No record of this page is stored.", "没有这个页面的记录。"),
     "pages.host": ("Host", "主机"),
+    "pages.title": ("Title", "标题"),
+    "pages.page_kind": ("Kind of page", "页面类型"),
     "pages.author": ("Author", "作者"),
     "pages.published": ("Published", "发布时间"),
     "pages.fetched": ("Fetched", "抓取时间"),

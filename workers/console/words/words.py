@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from workers.console.words import (
     actions,
+    cases,
     crawls,
     failures,
     frame,
@@ -23,10 +24,13 @@ from workers.console.words import (
     now,
     pages,
     queues,
+    search,
     space,
     terms,
     tokens,
+    topics,
     verdicts,
+    versions,
 )
 
 TABLES = (
@@ -35,8 +39,12 @@ TABLES = (
     crawls,
     hosts,
     pages,
+    cases,
+    versions,
     failures,
     queues,
+    search,
+    topics,
     space,
     actions,
     tokens,

@@ -25,9 +25,11 @@ class Subject(StrEnum):
 
     HOST = "host"
     CRAWL = "crawl"
+    TOPIC = "topic"
     URL = "url"
     PROCESS = "process"
     OPERATION = "operation"
+    CASE = "case"
 
 
 class Fact(StrEnum):
@@ -45,6 +47,7 @@ class Fact(StrEnum):
     MODEL_VERSION = "model_version"
     PAGES = "pages"
     CLASSES = "classes"
+    CASES = "cases"
     LEASES = "leases"
     CLAIMS = "claims"
     SILENT_S = "silent_s"
@@ -69,6 +72,7 @@ class Note(StrEnum):
     CHANGES_NOTHING = "changes_nothing"
     HAS_ENDED = "has_ended"
     TOPIC_JUDGES_ANEW = "topic_judges_anew"
+    CASE_REPLACED = "case_replaced"  # the part is reported already
 
 
 class Input(StrEnum):
@@ -76,6 +80,7 @@ class Input(StrEnum):
 
     WHY = "why"
     WORD = "word"
+    WANTED = "wanted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,7 @@ class Asked:
     """One request for an action.
 
     Attributes:
-        target: Its host, crawl, URL, process or operation.
+        target: Its host, crawl, topic, URL, process or operation.
         values: Its other values, by the names in ``Action.values`` and ``Action.inputs``:
             ``{"template": "/news/{n}.html", "word": "forbid"}``.
         who: Who asks, for what keeps a name: ``session 4f11``.
@@ -106,16 +111,39 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Matter:
+    """What a verdict is about, for who says what is right.
+
+    Attributes:
+        subject: The part of the page: ``text``, ``title``.
+        text: Its text or address; ``""`` of a field.
+        was: What was found: ``navigation``.
+        rule: The rule that decided; ``""`` of a field.
+        choices: What may be right; empty: any words.
+        wanted: What was said to be right; None: nobody has said so yet.
+    """
+
+    subject: str
+    text: str
+    was: str
+    rule: str
+    choices: Sequence[str] = ()
+    wanted: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What an action would do.
 
     Attributes:
         facts: What it is about, in numbers of this moment.
         notes: What else there is to know.
+        matter: The verdict that it is about; None: it is about none.
     """
 
     facts: Mapping[Fact, int] = field(default_factory=dict)
     notes: Sequence[Note] = ()
+    matter: Matter | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,8 @@
-"""Actions on pages of a topic, on processes, and on operations."""
+"""Actions on processes, and on operations."""
 
 from __future__ import annotations
 
-from functools import partial
-
 from cleaning.errors import ConfigError, NotFound
-from cleaning.urls.normal_form import normalize, page_id
 from storage.opening import join_queue
 from workers.config import Settings
 from workers.operations.acting.action import (
@@ -17,35 +14,8 @@ from workers.operations.acting.action import (
     Plan,
     Safety,
     Subject,
-    written,
 )
-from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import existing_store
-from workers.operations.topics import find_topic
-
-
-def _plan_mark(settings: Settings, asked: Asked) -> Plan:
-    with existing_store(settings) as store:
-        find_topic(store, asked.values.get("topic", ""))
-        if store.records.get(page_id(normalize(asked.target))) is None:
-            raise NotFound(f"{asked.target} is not stored")
-    notes = (Note.TOPIC_JUDGES_ANEW, *background_notes(settings))
-    return Plan(facts={Fact.PAGES: 1}, notes=notes)
-
-
-def _mark(settings: Settings, asked: Asked, *, is_relevant: bool) -> Done:
-    topic = asked.values.get("topic", "")
-    with existing_store(settings) as store:
-        find_topic(store, topic)
-        page = store.topics.page(topic, page_id(normalize(asked.target)))
-    word = "relevant" if is_relevant else "not-relevant"
-    arguments = {"topic": topic, "url": asked.target, "word": word}
-    done = start_operation(settings, "mark", asked, arguments)
-    if page is None or page.mark is None or page.mark == is_relevant:
-        return done  # a first mark is replaced, never taken off
-    opposite = "mark_relevant" if page.mark else "mark_not_relevant"
-    undo = written(opposite, asked.target, topic=topic)
-    return Done(facts=done.facts, notes=done.notes, undo=undo)
 
 
 def _process(asked: Asked) -> str:
@@ -110,22 +80,6 @@ def _number(asked: Asked) -> int:
 
 
 OTHER_ACTIONS = (
-    Action(
-        name="mark_relevant",
-        safety=Safety.REVERSIBLE,
-        subject=Subject.URL,
-        plan=_plan_mark,
-        act=partial(_mark, is_relevant=True),
-        values=("topic",),
-    ),
-    Action(
-        name="mark_not_relevant",
-        safety=Safety.REVERSIBLE,
-        subject=Subject.URL,
-        plan=_plan_mark,
-        act=partial(_mark, is_relevant=False),
-        values=("topic",),
-    ),
     Action(
         name="declare_dead",
         safety=Safety.COUNTED,

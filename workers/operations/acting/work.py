@@ -20,7 +20,7 @@ from workers.operations.acting.turn import Turn
 from workers.operations.failed_urls import FailureFilter, failed_batches, record_state
 from workers.operations.host_models import find_version
 from workers.operations.purging import purge
-from workers.operations.topics import mark_page
+from workers.operations.topics.topics import mark_page
 from workers.site_models import read_model
 
 PORTION = 20

@@ -30,6 +30,7 @@ def crawl_line(
         failed=row.pages.get(UrlState.FAILED, 0),
         pages=dict(row.pages),
         created_at=row.created_at,
+        as_of=crawl.as_of,
         seeds=tuple(row.spec.seeds),
         include=row.spec.include,
         exclude=row.spec.exclude,

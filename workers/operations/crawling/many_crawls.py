@@ -208,7 +208,7 @@ class _Sites:
         if not fresh:
             self._recover({spec.crawl_id: spec for spec in to_do})
         self._watcher.print_line(
-            f"{len(to_do)} sites into {self._settings.storage.data}, {self._at_once} at a time"
+            f"{len(to_do)} sites into {self._settings.storage.place}, {self._at_once} at a time"
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
         for line in withheld_lines(self._settings, [seed for s in to_do for seed in s.seeds]):

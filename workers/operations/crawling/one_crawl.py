@@ -177,7 +177,9 @@ class _Run:
             return  # the summary has a line for a finished crawl
         verb = "resuming" if known else "crawling"
         seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
-        self._watcher.print_line(f"{verb} {seeds} into {self._settings.storage.data} as {crawl_id}")
+        self._watcher.print_line(
+            f"{verb} {seeds} into {self._settings.storage.place} as {crawl_id}"
+        )
         if needs_contact(self._spec) and not self._settings.crawl.contact:
             self._watcher.print_line("no --contact: site owners cannot reach you")
         for line in withheld_lines(self._settings, self._spec.seeds):

@@ -18,7 +18,6 @@ from workers.answers.crawls import FailureCause
 from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
 from workers.answers.moments import UrlHistory
 from workers.answers.stories import StoryLine
-from workers.answers.topics import TopicLine, TopicReport
 from workers.operations.answering.crawls import crawl_line
 from workers.operations.answering.models import drift_answer, version_fields
 from workers.operations.answering.urls import (
@@ -28,25 +27,26 @@ from workers.operations.answering.urls import (
 )
 from workers.operations.answering.waits import waiting_host
 from workers.operations.crawls import CrawlStatus
-from workers.operations.explaining import explain_in
+from workers.operations.explaining import explain_from
 from workers.operations.host_models import find_version
 from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
-from workers.operations.stories import STORY_ID
-from workers.operations.told_stories import story_line
-from workers.operations.topic_reports import report_in, topic_line
+from workers.operations.topics.stories import STORY_ID
+from workers.operations.topics.told_stories import story_line
 from workers.operations.watching.crawls import CrawlDetails, CrawlLine, find_crawl
 from workers.operations.watching.hosts import find_host
 from workers.operations.watching.kept_backends import KeptBackends
 
-STORIES_S, REPORT_S = 30.0, 30.0
-"""How old a list of stories and the report of a topic may be: both read every member."""
+STORIES_S = 30.0
+"""How old a list of stories may be: it reads every member."""
 
 
-def crawl_answers(backends: KeptBackends, lines: Sequence[CrawlLine]) -> list[CrawlAnswer]:
-    """Crawls of a list, without what their hosts wait for."""
+def crawl_answers(
+    backends: KeptBackends, lines: Sequence[CrawlLine], as_of: datetime | None
+) -> list[CrawlAnswer]:
+    """Crawls of a list whose figures were computed then, without what their hosts wait for."""
     paused = _paused_by_crawl(backends)
-    return [crawl_line(_status(line), paused(line.name)) for line in lines]
+    return [crawl_line(_status(line, as_of), paused(line.name)) for line in lines]
 
 
 def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
@@ -57,7 +57,8 @@ def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
     """
     found = find_crawl(backends, crawl)
     paused = _paused_by_crawl(backends)
-    return crawl_line(_status(found.line, found), paused(crawl), with_hosts=True)
+    status = _status(found.line, found.as_of, found)
+    return crawl_line(status, paused(crawl), with_hosts=True)
 
 
 def host_answer(backends: KeptBackends, host: str) -> HostAnswer:
@@ -71,6 +72,7 @@ def host_answer(backends: KeptBackends, host: str) -> HostAnswer:
     values = {field.name: getattr(stats, field.name) for field in fields(HostStats)}
     return HostAnswer(
         **{**values, "exact": found.as_of is None},
+        as_of=found.as_of,
         records_by_model=dict(found.records_by_model),
         is_paused=found.pause is not None,
         waits=tuple(map(waiting_host, waits.hosts)) if waits else UNSET,
@@ -120,7 +122,7 @@ def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHist
         InvalidUrl: It is no http(s) URL.
     """
     with backends.store() as store:
-        found = explain_in(backends.settings, store, url, is_brief=True)
+        found = explain_from(backends.sources(store), url)
     return UrlHistory(
         url=found.url,
         traces=tuple(url_traces(found, describe)),
@@ -172,26 +174,6 @@ def cause_answer(cause: Cause, as_of: datetime | None) -> FailureCause:
     )
 
 
-def topic_answers(backends: KeptBackends) -> list[TopicLine]:
-    """Every topic, by name."""
-    with backends.store() as store:
-        return [topic_line(store, row) for row in store.topics.all()]
-
-
-def topic_report(backends: KeptBackends, name: str) -> TopicReport:
-    """What a topic has found, half a minute ago at most.
-
-    Raises:
-        NotFound: There is no such topic.
-    """
-
-    def ask() -> TopicReport:
-        with backends.store() as store:
-            return report_in(backends.settings, store, name, at_rest=False)
-
-    return backends.remembered(("topic", name), REPORT_S, ask)
-
-
 def story_answers(backends: KeptBackends, limit: int, *, by_size: bool) -> list[StoryLine]:
     """The newest or the largest stories, as they were half a minute ago at most."""
 
@@ -217,7 +199,9 @@ def story_answer(backends: KeptBackends, story: str) -> StoryLine:
         return story_line(store, found, with_pages=True)
 
 
-def _status(line: CrawlLine, details: CrawlDetails | None = None) -> CrawlStatus:
+def _status(
+    line: CrawlLine, as_of: datetime | None, details: CrawlDetails | None = None
+) -> CrawlStatus:
     row = CrawlRow(spec=line.spec, created_at=line.created_at, state=line.state, pages=line.pages)
     return CrawlStatus(
         row=row,
@@ -225,6 +209,7 @@ def _status(line: CrawlLine, details: CrawlDetails | None = None) -> CrawlStatus
         state=line.state,
         waits=details.waits if details else None,
         next_visit=details.next_visit if details else None,
+        as_of=as_of,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState, UrlState
 from storage.host_waits import Waits
 from storage.store.overview import Cause, FailureGroup
+from workers.operations.crawls import queued_only
 from workers.operations.watching.kept_backends import KeptBackends
 
 ROWS_S = 3.0
@@ -22,6 +24,8 @@ WAITS_S = 4.0
 """How old these waits may be: several who look at a crawl ask once."""
 
 MOST_GROUPS = 20
+BEFORE_ALL = 253_402_300_799_999_999
+"""Place of crawls that are only in the queue, in microseconds since 1970: the end of 9999."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,7 @@ class CrawlLine:
 
     Attributes:
         spec: Its order.
-        created_at: When its first run began.
+        created_at: When its first run began; None: it is only in the queue, not in the store.
         state: Its state in the queue; without a queue its state in the store, where RUNNING
             becomes STOPPED.
         pages: Ended URLs by final state, of the store.
@@ -38,7 +42,7 @@ class CrawlLine:
     """
 
     spec: CrawlSpec
-    created_at: datetime
+    created_at: datetime | None
     state: CrawlState
     pages: Mapping[UrlState, int]
     counts: CrawlCounts | None
@@ -149,17 +153,21 @@ def find_crawl(backends: KeptBackends, crawl: str) -> CrawlDetails:
 
 
 def _rows(backends: KeptBackends) -> list[CrawlRow]:
-    """Every crawl of the store, newest first."""
+    """Every crawl, newest first, before them those that are only in the queue."""
 
     def ask() -> list[CrawlRow]:
         with backends.store() as store:
-            return sorted(store.crawls.all(), key=_place, reverse=True)
+            rows = store.crawls.all()
+        with suppress(ServiceError), backends.queue() as frontier:
+            rows += queued_only(frontier, {row.spec.crawl_id for row in rows})
+        return sorted(rows, key=_place, reverse=True)
 
     return backends.remembered("crawls", ROWS_S, ask)
 
 
 def _place(row: CrawlRow) -> tuple[int, str]:
-    return round(row.created_at.timestamp() * 1_000_000), row.spec.crawl_id
+    at = row.created_at
+    return (round(at.timestamp() * 1_000_000) if at else BEFORE_ALL), row.spec.crawl_id
 
 
 def _lines(backends: KeptBackends, rows: Sequence[CrawlRow]) -> list[CrawlLine]:

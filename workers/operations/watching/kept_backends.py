@@ -5,21 +5,29 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
 from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
+from workers.hooks.loading import Hooks, load_hooks
+from workers.operations.backends import QueueSide, Sources
+from workers.operations.searching import require_search
+from workers.operations.watching.computing import Computing
 from workers.operations.watching.meter import Meter
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from storage.queue.frontier import Frontier
+    from storage.search.search_file import SearchFile
     from storage.store.protocol import Store
 
 T = TypeVar("T")
 
 MOST_REMEMBERED = 100
+SEARCH_S = 0.05
+"""Time for the search of links to an unknown URL: a page of the console waits for it."""
+
 AWAY_S = 5.0
 """An absent server is not asked again for this long: a client looks for its server for one second
 (queue) or five (store), and every thread that answers a browser would wait with it."""
@@ -47,16 +55,20 @@ class KeptBackends:
     """Queue and store of a data folder or of servers, for the threads of one process.
 
     Both are opened at the first question. A question fails, and the next one may succeed: the queue
-    of the embedded mode comes and goes with its crawls. ``meter`` has the rates of this moment.
+    of the embedded mode comes and goes with its crawls. ``meter`` has the rates of this moment,
+    ``computing`` the answers that take longest.
     """
 
     def __init__(self, settings: Settings) -> None:
         """Opens nothing yet."""
         self.settings = settings
         self.meter = Meter()
+        self.computing = Computing()
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
+        self._hooks: Hooks | None = None
+        self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
 
@@ -99,6 +111,53 @@ class KeptBackends:
             if self.settings.storage.is_embedded and has_ended(self.settings.storage):
                 raise NotFound(f"no crawl is running on {self.settings.storage.data}") from error
             raise
+
+    @contextmanager
+    def queue_side(self) -> Iterator[QueueSide]:
+        """The queue for a question that can do without; one at rest stays so."""
+        with ExitStack() as opened:
+            try:
+                side = QueueSide(frontier=opened.enter_context(self.queue()), is_running=True)
+            except NotFound:
+                side = QueueSide(why_not="no crawl is running")
+            except ServiceError as error:
+                side = QueueSide(why_not=str(error))
+            yield side
+
+    def sources(self, store: Store) -> Sources:
+        """What explains a URL, kept open; links to an unknown one are searched for briefly."""
+        return Sources(
+            settings=self.settings,
+            store=store,
+            queue=lambda _at_rest: self.queue_side(),
+            hooks=self._loaded_hooks,
+            search_s=SEARCH_S,
+        )
+
+    def _loaded_hooks(self) -> Hooks:
+        """The link filters in use, as at the first question: finding them costs 20 ms.
+
+        Raises:
+            ConfigError: One cannot be loaded.
+        """
+        if self._hooks is None:
+            self._hooks = load_hooks(self.settings)
+        return self._hooks
+
+    def index(self) -> SearchFile:
+        """The search index of the data folder.
+
+        Raises:
+            NotFound: The setting ``search`` is off.
+            StoreUnavailable: The folder cannot be written.
+        """
+        from storage.search.search_file import SearchFile
+
+        require_search(self.settings)
+        with self._lock:
+            if self._index is None:
+                self._index = SearchFile(self.settings.storage.data)
+            return self._index
 
     def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:
         """Returns the answer to a dear question, asked anew when it is older than ``for_s``.
@@ -144,9 +203,12 @@ class KeptBackends:
 
     def close(self) -> None:
         """Closes both."""
+        self.computing.close()
         with self._lock:
             if self._store is not None:
                 self._store.close()
             if self._frontier is not None:
                 self._frontier.close()
-            self._store = self._frontier = None
+            if self._index is not None:
+                self._index.close()
+            self._store = self._frontier = self._index = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cleaning.document.silent_html import Mark, silent_html
 from cleaning.errors import ConfigError, NotFound, PageError
@@ -12,7 +12,8 @@ from cleaning.records import CleanRecord
 from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
 from storage.crawl_types import UrlRow
-from workers.operations.explaining import Explanation, explain_in
+from workers.operations.cases.cases import part_name
+from workers.operations.explaining import Explanation, explain_from
 from workers.operations.judged_page import (
     JudgedPage,
     NewReading,
@@ -43,6 +44,7 @@ class PageDetails:
         record: Its stored record; None without one.
         judged: The page read again; None when it is not archived, or too long.
         why_not: Why it was not read again; ``""`` when it was.
+        reported: Ids of the newest cases about its parts: ``{"text 31": "4f1193a0c27be510"}``.
     """
 
     page_id: str
@@ -53,6 +55,7 @@ class PageDetails:
     record: CleanRecord | None
     judged: JudgedPage | None
     why_not: str = ""
+    reported: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +103,7 @@ def explain_unknown(backends: KeptBackends, text: str) -> Explanation:
         InvalidUrl: The text is not an http(s) URL.
     """
     with backends.store() as store:
-        return explain_in(backends.settings, store, text, is_brief=True)
+        return explain_from(backends.sources(store), text)
 
 
 def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> PageDetails:
@@ -119,7 +122,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         rows = [row for row in rows if not crawl or row.crawl_id == crawl]
         if not rows:
             raise NotFound(f"no crawl has ended a page {page_id}")
-        way = explain_in(backends.settings, store, page_id, is_brief=True)
+        way = explain_from(backends.sources(store), page_id)
         judged, why_not = None, ""
         try:
             judged = judge_page(store, page_id, crawl or None)
@@ -135,6 +138,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
             record=record,
             judged=judged,
             why_not=why_not,
+            reported={part_name(case): case.case_id for case in store.cases.of_page(page_id)},
         )
 
 

@@ -1,14 +1,19 @@
-"""What takes the room: folders of the data folder, and crawls by what is stored of them."""
+"""What takes the room: folders of the data folder; crawls and hosts by what is stored of them."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from cleaning.errors import NotFound, ServiceError
-from storage.store.space import Space, SpaceKind
+from storage.crawl_types import UrlState
+from storage.store.overview import HostRow
+from storage.store.protocol import Store
+from storage.store.space import COUNTED, SAMPLED, Space, SpaceKind
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.processes.fleet import size_of
 
@@ -17,6 +22,9 @@ SPACE_S = 60.0
 
 FOLDERS = ("raw", "queue", "logs")
 """Folders of a data folder; the rest is the store's file."""
+
+HOSTS_PER_PAGE = 20
+"""Hosts that are sampled for one page: one with 30,000 responses takes 1.3 ms in SQLite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +79,91 @@ class Room:
     quota_bytes: int
     crawls: Sequence[CrawlSpace]
     why_no_store: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSpace:
+    """What one host takes, over all crawls.
+
+    Attributes:
+        host: Lower-case authority.
+        fetched_bytes: Bytes of its responses after content decoding, by which hosts are sorted.
+        responses: Its archived responses; of very many, at least so many.
+        raw_bytes: Their packed size.
+        records: Its clean records.
+        record_bytes: Their packed size.
+        images: Its stored images; their bytes are among the archived responses.
+        is_estimate: Whether sizes are the mean of 200 items, times their number.
+    """
+
+    host: str
+    fetched_bytes: int
+    responses: int
+    raw_bytes: int
+    records: int
+    record_bytes: int
+    images: int
+    is_estimate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRoom:
+    """A part of the list of hosts by the bytes that were fetched of them.
+
+    Attributes:
+        hosts: The largest first.
+        after: Place behind the last host, as in the address; ``""`` at the end.
+        as_of: When the numbers of records and images were computed; None: of this moment.
+    """
+
+    hosts: Sequence[HostSpace]
+    after: str
+    as_of: datetime | None
+
+
+def hosts_room(
+    backends: KeptBackends, after: tuple[int, str] | None = None, limit: int = HOSTS_PER_PAGE
+) -> HostRoom:
+    """Returns what hosts take, the most fetched first; figures are at most a minute old.
+
+    Args:
+        backends: Queue and store.
+        after: Only hosts behind this (fetched bytes, host).
+        limit: At most this many hosts, at most ``HOSTS_PER_PAGE``.
+    """
+    most = min(limit, HOSTS_PER_PAGE)
+    ask = partial(_hosts_room, backends, after, most)
+    return backends.remembered(("space of hosts", after, most), SPACE_S, ask)
+
+
+def _hosts_room(backends: KeptBackends, after: tuple[int, str] | None, most: int) -> HostRoom:
+    with backends.store() as store:
+        rows = store.overview.hosts("fetched_bytes", after, most + 1)
+        hosts = [_host_space(store, row) for row in rows[:most]]
+        as_of = store.overview.as_of()
+    last = rows[most - 1] if len(rows) > most else None
+    return HostRoom(
+        hosts=hosts, after=f"{last.fetched_bytes}~{last.host}" if last else "", as_of=as_of
+    )
+
+
+def _host_space(store: Store, row: HostRow) -> HostSpace:
+    sample = store.sample_host(row.host)
+    stats = store.statistics.get(row.host)
+    images = stats.pages_by_state.get(UrlState.IMAGE, 0) if stats else 0
+    responses = sample.responses
+    if responses == COUNTED:
+        responses = max(COUNTED, row.records + images)
+    return HostSpace(
+        host=row.host,
+        fetched_bytes=row.fetched_bytes,
+        responses=responses,
+        raw_bytes=round(sample.response_bytes * responses),
+        records=row.records,
+        record_bytes=round(sample.record_bytes * row.records),
+        images=images,
+        is_estimate=max(responses, row.records) > SAMPLED,
+    )
 
 
 def room_of(backends: KeptBackends) -> Room:

@@ -85,6 +85,8 @@
 --   robots_attempts 1              requests in a row             robots_errors 1   verdicts 5xx in a row
 --   robots_leased 1                robots.txt is on its way      sitemaps [...]    offers of robots.txt, JSON
 --   turns 7                        leases while several crawls, one of them a topic crawl, had work
+--   by web1                        machine that had its last answer
+--   unable "web1 1700..;"          machines that do not reach it, until then (reach.lua)
 --   clock_by slow_down             outcome that made the clock longer than the pause; '': the pause made it
 --
 -- Fields of cc:p:<crawl>:<page>, a URL that is leased, queued, claimed or waits for a retry or a revisit:

@@ -70,6 +70,18 @@ local function policy_of(crawl, host, asked, smoothed)
   return policy({ delay = c[1], slots = c[2], factor = c[3], hosts = c[4] or nil }, host, asked, smoothed)
 end
 
+-- The machine of a spider's session or of a process: both names begin with it.
+local function machine_of(name)
+  return string.match(name, '^[^.]*')
+end
+
+-- Calls visit(machine, until) for each entry of a host's field unable, "web1 1700000000000;web2 1700000000000;".
+local function each_unable(unable, visit)
+  for machine, till in string.gmatch(unable or '', '([^; ]+) (%d+);') do
+    visit(machine, tonumber(till))
+  end
+end
+
 local function whole(n)
   return string.format('%.0f', n)
 end
@@ -111,10 +123,11 @@ end
 -- Gives a host's slot back; its clock restarts now, when the answer has ended. outcome: 'answered',
 -- 'error' (a status that is no evidence of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
 -- 'unasked' (no request was made, the clock stays) or nil (unknown). elapsed: duration of the request, ms.
-local function release(crawl, host, t, wait, outcome, elapsed)
+-- session: of the spider that had the answer.
+local function release(crawl, host, t, wait, outcome, elapsed, session)
   local key = 'cc:g:' .. host
   local g = redis.call('HMGET', key, 'held', 'clock', 'crawl_delay', 'smoothed_ms', 'best_ms', 'slots', 'next_cut',
-    'paused', 'address', 'failures', 'refusal_share')
+    'paused', 'address', 'failures', 'refusal_share', 'unable')
   local held = math.max(0, (tonumber(g[1]) or 0) - 1)
   if outcome == 'unasked' then
     redis.call('HSET', key, 'held', held)
@@ -164,6 +177,16 @@ local function release(crawl, host, t, wait, outcome, elapsed)
   local clock = math.max(tonumber(g[2]) or 0, ended + rest)
   if clock > (tonumber(g[2]) or 0) then
     put('clock_by', rest > pause and outcome or '')
+  end
+  if is_answer and session then
+    put('by', machine_of(session))
+    if g[12] then
+      local others = ''
+      each_unable(g[12], function(machine, till)
+        others = others .. (machine == machine_of(session) and '' or machine .. ' ' .. whole(till) .. ';')
+      end)
+      put('unable', others)
+    end
   end
   put('clock', whole(clock))
   put('answer_ended', whole(ended))

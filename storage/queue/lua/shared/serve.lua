@@ -138,8 +138,8 @@ end
 
 -- Leases one URL of a host. look: why the host is looked at (works_of_turn); nil: its address is served, all
 -- crawls by turn. Returns the row of the lease, nil, and 'busy' when all slots are in use now ('more'); or nil, the
--- next time ms (nil: not before a touch), and 'shared' (all hosts of the address wait as long) or what works_of_turn
--- returns.
+-- next time ms (nil: not before a touch), and 'shared' (all hosts of the address wait as long), 'unable' (other machines
+-- reach the host, this one does not) or what works_of_turn returns.
 local function serve(round, host, look)
   local t = round.t
   local g = read('cc:g:' .. host, HOST)
@@ -164,6 +164,9 @@ local function serve(round, host, look)
     if not free_at or free_at > t then
       return nil, free_at, 'shared'
     end
+  end
+  if g.unable and is_left_to_others(round, g.unable) then
+    return nil, t, 'unable'
   end
   local gone, next_at, fate = is_gone(g, t, round.patience), nil, nil
   if round.turns and look then

@@ -81,14 +81,6 @@ def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
     assert trace["waits_for"]
 
 
-def test_a_pause_holds_the_running_crawl(actor: Program, host: str) -> None:
-    done = actor.post("/actions/pause_host", {"target": host, "values": {"why": "drill"}}, "p")
-    assert done.status_code == 200, done.text
-    wait_until(lambda: actor.value(f"/hosts/{host}")["waits"][0]["reason"] == "paused", LIMIT_S)
-    assert actor.post("/actions/resume_host", {"target": host}, "r").status_code == 200
-    assert not actor.value(f"/hosts/{host}")["is_paused"]
-
-
 def test_a_long_action_is_an_operation(actor: Program, host: str) -> None:
     begun = actor.post("/actions/learn_host", {"target": host}, "learn")
     assert begun.status_code == 202, begun.text
@@ -99,3 +91,12 @@ def test_a_long_action_is_an_operation(actor: Program, host: str) -> None:
     assert actor.post("/actions/learn_host", {"target": host}, "learn").status_code == 202
     assert actor.value("/operations?limit=1")["items"][0]["seq"] == number
     wait_until(lambda: actor.value(f"/operations/{number}")["state"] in ("done", "failed"), LIMIT_S)
+
+
+def test_a_pause_holds_the_running_crawl(actor: Program, host: str) -> None:
+    """The last test: a `run` ends when all URLs that wait are those of paused hosts."""
+    done = actor.post("/actions/pause_host", {"target": host, "values": {"why": "drill"}}, "p")
+    assert done.status_code == 200, done.text
+    wait_until(lambda: actor.value(f"/hosts/{host}")["waits"][0]["reason"] == "paused", LIMIT_S)
+    assert actor.post("/actions/resume_host", {"target": host}, "r").status_code == 200
+    assert not actor.value(f"/hosts/{host}")["is_paused"]

@@ -52,7 +52,7 @@ class ActionRequest:
     """What an action is asked for.
 
     Attributes:
-        target: Its host, crawl, URL, process or operation.
+        target: Its host, crawl, topic, URL, process or operation.
         values: Its other values by name, ``{"why": "too slow"}``.
         confirm: The target once more, for what nothing brings back.
         dry_run: Whether only to count what it would do.

@@ -24,7 +24,7 @@ def get_crawls(call: Call, query: Part) -> PageOf[CrawlLine]:
     """
     page = list_crawls(call.console.backends, place(query.after, LIST), query.limit)
     return PageOf(
-        items=crawl_answers(call.console.backends, page.crawls),
+        items=crawl_answers(call.console.backends, page.crawls, page.as_of),
         next=following(LIST, page.after),
         as_of=page.as_of,
     )

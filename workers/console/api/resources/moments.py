@@ -30,7 +30,7 @@ def get_now(call: Call) -> NowAnswer:
         pending=moment.pending,
         rates=backends.meter.read(moment.queue) if moment.queue else {},
         waits=dict(moment.waits),
-        crawls=tuple(crawl_answers(backends, moment.crawls)) if moment.crawls else (),
+        crawls=tuple(crawl_answers(backends, moment.crawls, moment.as_of)) if moment.crawls else (),
         causes=tuple(cause_answer(each, moment.as_of) for each in moment.causes),
         disk=DiskSpace(free_bytes=moment.disk.free_bytes, total_bytes=moment.disk.total_bytes)
         if moment.disk

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
 
 from cleaning.records import CleanRecord
 from workers.answers.moments import UrlHistory
+from workers.answers.versions import PageVersion, VersionDifference
+from workers.console.api.paging import PageOf
 from workers.console.api.registry import Api, Call
 from workers.console.api.resources.moments import wait_in_words
 from workers.operations.watching.answers import record_answer, url_history
+from workers.operations.watching.versions import version_answers, version_difference
 
 MOST_CHARS = 4096
 """The longest URL that is crawled."""
@@ -34,8 +38,24 @@ class UrlQuery:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceQuery(UrlQuery):
+    """Which two versions of a page.
+
+    Attributes:
+        older: A time: the version that the page had then; without both times the newest version
+            and the one before are compared.
+        newer: A later time.
+    """
+
+    older: datetime | None = None
+    newer: datetime | None = None
+
+
 def register(api: Api) -> None:
     """Adds the addresses."""
+    api.get("/versions", get_versions, query=UrlQuery, page_of=PageVersion)
+    api.get("/versions/difference", get_difference, query=DifferenceQuery, answer=VersionDifference)
     api.get("/urls", get_url, query=UrlQuery, answer=UrlHistory)
     api.get("/records", get_record, query=UrlQuery, answer=CleanRecord)
 
@@ -52,3 +72,15 @@ def get_url(call: Call, query: UrlQuery) -> UrlHistory:
 def get_record(call: Call, query: UrlQuery) -> CleanRecord:
     """The newest record of a page, as `show --json` prints it."""
     return record_answer(call.console.backends, query.url)
+
+
+def get_versions(call: Call, query: UrlQuery) -> PageOf[PageVersion]:
+    """The versions of a page, newest first, as `show --history --json` prints them."""
+    return PageOf(items=version_answers(call.console.backends, query.url))
+
+
+def get_difference(call: Call, query: DifferenceQuery) -> VersionDifference:
+    """The difference between two versions of a page, as `show --diff --json` prints it."""
+    given = [at for at in (query.older, query.newer) if at]
+    wanted = [at if at.tzinfo else at.replace(tzinfo=UTC) for at in given]
+    return version_difference(call.console.backends, query.url, wanted if len(wanted) == 2 else ())

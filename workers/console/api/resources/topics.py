@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workers.answers.stories import StoryLine
-from workers.answers.topics import TopicLine, TopicReport
-from workers.console.api.paging import Limit, PageOf
+from workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
+from workers.console.api.paging import Limit, PageOf, Part, following, place
 from workers.console.api.registry import Api, Call
 from workers.console.routes import USUAL_ROWS
-from workers.operations.watching.answers import (
-    story_answer,
-    story_answers,
-    topic_answers,
-    topic_report,
-)
+from workers.operations.topics.answering import topic_answers, topic_report, topic_story_lines
+from workers.operations.topics.figures import StoryOrder
+from workers.operations.watching.answers import story_answer, story_answers
+
+TOPICS, STORIES = "topics", "stories of a topic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,22 +30,51 @@ class StoriesQuery:
     limit: Limit = USUAL_ROWS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicStoriesQuery(Part):
+    """Which stories of a topic.
+
+    Attributes:
+        order: ``largest``: those with most relevant pages come first; ``newest``: those found last.
+    """
+
+    order: Literal["largest", "newest"] = "largest"
+
+
 def register(api: Api) -> None:
     """Adds the addresses."""
-    api.get("/topics", get_topics, page_of=TopicLine)
+    api.get("/topics", get_topics, query=Part, page_of=TopicLine)
     api.get("/topics/<topic>", get_topic, answer=TopicReport)
+    api.get(
+        "/topics/<topic>/stories",
+        get_topic_stories,
+        query=TopicStoriesQuery,
+        page_of=TopicStoryLine,
+    )
     api.get("/stories", get_stories, query=StoriesQuery, page_of=StoryLine)
     api.get("/stories/<story>", get_story, answer=StoryLine)
 
 
-def get_topics(call: Call) -> PageOf[TopicLine]:
+def get_topics(call: Call, query: Part) -> PageOf[TopicLine]:
     """Every topic, by name."""
-    return PageOf(items=topic_answers(call.console.backends))
+    behind = place(query.after, TOPICS)
+    lines, after = topic_answers(call.console.backends, behind[1] if behind else "", query.limit)
+    return PageOf(items=lines, next=following(TOPICS, f"0~{after}" if after else ""))
 
 
 def get_topic(call: Call, topic: str) -> TopicReport:
-    """What a topic has found, half a minute ago at most (`made_at`)."""
+    """What a topic has found, when it was read last (`made_at`)."""
     return topic_report(call.console.backends, topic)
+
+
+def get_topic_stories(call: Call, query: TopicStoriesQuery, topic: str) -> PageOf[TopicStoryLine]:
+    """Stories that several relevant pages of a topic tell, at most 10,000 in each order."""
+    of = f"{STORIES} {query.order}"
+    order, behind = StoryOrder(query.order), place(query.after, of)
+    lines, after, as_of = topic_story_lines(
+        call.console.backends, topic, order, behind, query.limit
+    )
+    return PageOf(items=lines, next=following(of, after), as_of=as_of)
 
 
 def get_stories(call: Call, query: StoriesQuery) -> PageOf[StoryLine]:

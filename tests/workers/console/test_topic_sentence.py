@@ -1,0 +1,102 @@
+"""The sentence of a topic is the first rule that holds, and every rule has words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from cleaning.topics.topic import TopicSpec
+from storage.topic_types import ReceiverKind, TopicState
+from workers.answers.topics import (
+    HarvestStep,
+    ReceiverLine,
+    TopicBudget,
+    TopicHost,
+    TopicLine,
+    TopicReport,
+)
+from workers.console.topic_sentence import topic_sentence
+from workers.console.words.words import Language, say
+from workers.jobs.topic_rows import TopicOrder
+from workers.operations.topics.figures import TopicFigures
+from workers.operations.topics.watching import TopicDetails, TopicEntry
+
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
+LINE = TopicLine(
+    topic="quake", version=1, state=TopicState.RUNNING, note="", crawl="quake", query="地震",
+    synonyms=(), excluded=(), examples=(), threshold=0.5, pages=1000, relevant=300, marked=0,
+    outdated=0, unread=0, created_at=NOW,
+)  # fmt: skip
+HOST = TopicHost(host="a.example", pages=1000, stories=250, copies=50)
+STEP = HarvestStep(pages=100, stories=25, copies=5)
+REPORT = TopicReport(
+    topic=LINE, made_at=NOW, stories=250, copies=50, adopted=0, batches=3, waiting=40,
+    budget=TopicBudget(max_pages=None, pages=1000, pages_per_hour=None, last_hour=9),
+    harvest=(STEP,) * 10, days=(), newest=(), reprints=(), hosts=(HOST,),
+)  # fmt: skip
+FAILING = ReceiverLine(
+    kind=ReceiverKind.WEBHOOK, target="http://b.example/", may_be_private=False, since=NOW,
+    waiting=4, sent=2, copies=0, given_up=0, tries=3, next_try=NOW, failing_since=NOW,
+    last_error="<b>status 500</b>", last_sent=None,
+)  # fmt: skip
+POOR = HarvestStep(pages=100, stories=1, copies=0)
+
+
+def details(
+    report: TopicReport | None = REPORT,
+    state: TopicState = TopicState.RUNNING,
+    max_pages: int | None = None,
+    receivers: tuple[ReceiverLine, ...] = (),
+) -> TopicDetails:
+    spec = TopicSpec(name="quake", query="地震", synonyms=(), excluded=())
+    figures = None
+    if report is not None:
+        figures = TopicFigures(
+            report=report, newest=(), last_relevant=None, stories={}, story_count=0, weights=(),
+            pictures=(),
+        )  # fmt: skip
+    entry = TopicEntry(
+        name="quake", state=state, note="", crawl="quake", figures=figures,
+        order=TopicOrder(spec=spec, pages_per_hour=None),
+    )  # fmt: skip
+    return TopicDetails(entry=entry, receivers=receivers, max_pages=max_pages, newest=())
+
+
+def line(**values: Any) -> TopicReport:
+    return replace(REPORT, topic=replace(LINE, **values))
+
+
+CASES = [
+    (details(None, TopicState.PAUSED, receivers=(FAILING,)), "paused", "warn"),
+    (details(None, receivers=(FAILING,)), "webhook_fails", "bad"),
+    (
+        details(receivers=(replace(FAILING, kind=ReceiverKind.COMMAND),)),
+        "command_fails",
+        "bad",
+    ),
+    (details(None), "reading", "rest"),
+    (details(line(pages=0, relevant=0, outdated=3)), "no_page", "rest"),
+    (details(line(outdated=3), TopicState.ENDED), "ended", "rest"),
+    (details(line(outdated=3, relevant=0)), "outdated", "warn"),
+    (details(line(relevant=0), max_pages=10), "none_relevant", "warn"),
+    (details(replace(REPORT, waiting=0), max_pages=1000), "spent", "warn"),
+    (details(replace(REPORT, waiting=0), max_pages=1001), "nothing_waits", "warn"),
+    (details(replace(REPORT, hosts=(replace(HOST, asleep_until=NOW),))), "all_asleep", "warn"),
+    (details(replace(REPORT, harvest=())), "others", "ok"),
+    (details(replace(REPORT, harvest=(STEP,) * 7 + (POOR,) * 3)), "falls", "warn"),
+    (details(replace(REPORT, harvest=(POOR,) * 2)), "harvests", "ok"),
+    (details(replace(REPORT, waiting=None)), "harvests", "ok"),
+]
+
+
+@pytest.mark.parametrize(("given", "key", "level"), CASES, ids=[case[1] for case in CASES])
+def test_the_first_rule_that_holds(given: TopicDetails, key: str, level: str) -> None:
+    told = topic_sentence(given)
+    assert (told.key, told.level) == (key, level)
+    for language in Language:
+        words = str(say(language, f"topic_now.{key}", **told.values))
+        assert "{" not in words
+        assert "<b>" not in words

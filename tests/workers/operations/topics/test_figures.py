@@ -1,0 +1,117 @@
+"""The kept figures of a topic are those of its report, and its stories are read in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import replace
+
+import pytest
+
+from cleaning.errors import NotFound
+from storage.config import StorageConfig
+from storage.opening import open_store
+from tests.kit.mongo_server import running
+from tests.kit.stored_topics import TOPIC, store_topic
+from workers.config import Settings
+from workers.operations.topics.answering import topic_report, topic_story_lines
+from workers.operations.topics.figures import (
+    StoryOrder,
+    TopicFigures,
+    figures_question,
+    read_figures,
+)
+from workers.operations.topics.reports import report_topic
+from workers.operations.topics.watching import (
+    TopicPage,
+    Which,
+    find_topic_details,
+    find_topic_story,
+    list_topic_pages,
+    list_topics,
+)
+from workers.operations.watching.kept_backends import KeptBackends
+
+
+@pytest.fixture(scope="module", params=["sqlite", "mongo"])
+def settings(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, queue_url: str
+) -> Iterator[Settings]:
+    """A store with a topic, in SQLite and in MongoDB."""
+    with ExitStack() as stack:
+        storage = StorageConfig(data=tmp_path_factory.mktemp("topic"))
+        if request.param == "mongo":
+            server = stack.enter_context(running(tmp_path_factory.mktemp("mongo")))
+            url = server.url("figures")
+            storage = StorageConfig(data=storage.data, redis_url=queue_url, mongodb_url=url)
+        with closing(open_store(storage, create=True)) as store:
+            store_topic(store, stories=5)
+        yield Settings(storage=storage)
+
+
+@pytest.fixture(scope="module")
+def figures(settings: Settings) -> TopicFigures:
+    return read_figures(settings, TOPIC)
+
+
+def test_the_report_is_that_of_the_command(settings: Settings, figures: TopicFigures) -> None:
+    told = report_topic(settings, TOPIC)
+    assert replace(figures.report, made_at=told.made_at, waiting=told.waiting) == told
+    assert (figures.awake, figures.asleep) == (len(told.hosts), 0)
+
+
+def test_stories_have_their_pages_and_their_first_page(figures: TopicFigures) -> None:
+    assert figures.story_count == 5
+    by_size = figures.stories[StoryOrder.LARGEST]
+    assert [each.pages for each in by_size] == [7, 6, 5, 4, 3]
+    by_time = figures.stories[StoryOrder.NEWEST]
+    assert sorted(by_time, key=lambda each: -each.at) == list(by_time)
+    assert set(by_time) == set(by_size)
+
+
+@pytest.mark.parametrize("order", StoryOrder)
+@pytest.mark.parametrize("limit", [1, 2, 5, 6])
+def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: int) -> None:
+    found, after = figures.part_of_stories(order, None, limit)
+    seen = list(found)
+    while after:
+        value, _, key = after.partition("~")
+        found, after = figures.part_of_stories(order, (int(value), key), limit)
+        assert 0 < len(found) <= limit
+        seen += found
+    assert seen == list(figures.stories[order])
+    assert figures.part_of_stories(order, (-(1 << 62), ""), limit) == ([], "")
+
+
+def test_the_console_reads_both_stores(settings: Settings) -> None:
+    with closing(KeptBackends(settings)) as backends:
+        assert [entry.name for entry in list_topics(backends, "", 5).topics] == [TOPIC]
+        assert backends.computing.ask(figures_question(backends, TOPIC), wait_s=None)
+        details = find_topic_details(backends, TOPIC)
+        assert [each.page.url for each in details.newest] == [
+            f"https://h0.example/{story}/0" for story in (4, 3, 2, 1, 0)
+        ]
+        whole = list_topic_pages(backends, TOPIC, Which.RELEVANT, None, 200)
+        assert details.entry.figures
+        assert details.entry.figures.last_relevant == whole.pages[0].page.fetched_at
+        assert (len(whole.pages), whole.after) == (25, "")
+        seen: list[TopicPage] = []
+        after: tuple[int, str] | None = None
+        while True:
+            part = list_topic_pages(backends, TOPIC, Which.RELEVANT, after, 4)
+            seen += part.pages
+            if not part.after:
+                break
+            value, _, key = part.after.partition("~")
+            after = (int(value), key)
+        assert seen == list(whole.pages)
+        report = topic_report(backends, TOPIC)
+        lines, _, as_of = topic_story_lines(backends, TOPIC, StoryOrder.LARGEST, None, 2)
+        assert ([each.pages for each in lines], as_of) == ([7, 6], report.made_at)
+        story = find_topic_story(backends, TOPIC, lines[0].story, 4)
+        assert [page.url for page in story.pages] == [
+            f"https://h{n}.example/4/{n}" for n in (4, 5, 6)
+        ]
+        assert lines[0].url == story.line.earliest.url
+        with pytest.raises(NotFound, match="no story"):
+            find_topic_story(backends, TOPIC, "f" * 15, 0)

@@ -1,0 +1,56 @@
+"""Search by words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+
+from storage.search.terms import MOST_CHARS
+from workers.answers.searching import SearchHit
+from workers.console.api.paging import Name, PageOf, Part, cursor, number
+from workers.console.api.registry import Api, Call
+from workers.operations.searching import Wanted
+from workers.operations.watching.search import search_words
+
+LIST = "search"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery(Part):
+    """What is searched for.
+
+    Attributes:
+        q: Words, or phrases in quotation marks; a record has to have all of them.
+        host: Only of this host.
+        crawl: Only of this crawl.
+        since: Only pages fetched then or later.
+        until: Only pages fetched before.
+    """
+
+    q: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_CHARS)]
+    host: Name = ""
+    crawl: Name = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def register(api: Api) -> None:
+    """Adds the address."""
+    api.get("/search", get_search, query=SearchQuery, page_of=SearchHit)
+
+
+def get_search(call: Call, query: SearchQuery) -> PageOf[SearchHit]:
+    """Records by words of title and body, those saved last first; 404 while search is off."""
+    wanted = Wanted(
+        text=query.q,
+        host=query.host.lower(),
+        crawl=query.crawl,
+        since=query.since,
+        until=query.until,
+    )
+    before = number(query.after, LIST)
+    found = search_words(call.console.backends, wanted, before, query.limit)
+    return PageOf(items=found.hits, next=cursor(LIST, found.after) if found.after else None)

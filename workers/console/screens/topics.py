@@ -1,0 +1,153 @@
+"""Topics in a list; one topic, its pages with their marks, its stories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from itertools import accumulate
+
+from flask import g, request
+
+from workers.answers.topics import TopicReport
+from workers.console.charts import Line
+from workers.console.routes import (
+    Console,
+    Page,
+    Routes,
+    asked_limit,
+    asked_number,
+    asked_place,
+    render,
+)
+from workers.console.topic_sentence import topic_sentence
+from workers.console.words.words import say
+from workers.operations.topics.figures import StoryOrder
+from workers.operations.topics.watching import (
+    TopicDetails,
+    Which,
+    find_topic_details,
+    find_topic_story,
+    list_topic_pages,
+    list_topic_stories,
+    list_topics,
+)
+
+MOST_DAYS = 90
+MOST_HOSTS = 20
+
+
+def register(routes: Routes) -> None:
+    """Adds the pages."""
+    routes.page("/topics", show_topics)
+    routes.live("/live/topics", live_topics)  # "live" may be the name of a topic
+    routes.page("/topics/<topic>", show_topic)
+    routes.live("/topics/<topic>/live", live_topic)
+    routes.page("/topics/<topic>/pages", show_topic_pages)
+    routes.page("/topics/<topic>/stories", show_topic_stories)
+    routes.page("/topics/<topic>/stories/<story>", show_topic_story)
+
+
+def show_topics(console: Console) -> Page:
+    """The list, by name."""
+    return render("topics.html", found=_asked_topics(console), behind=_behind())
+
+
+def live_topics(console: Console) -> Page:
+    """The rows of the list."""
+    return render("topics_live.html", found=_asked_topics(console))
+
+
+def _asked_topics(console: Console) -> object:
+    return list_topics(console.backends, _behind(), asked_limit())
+
+
+def _behind() -> str:
+    return request.args.get("after", "")
+
+
+def show_topic(console: Console, topic: str) -> Page:
+    """One topic."""
+    return render("topic.html", **_live(find_topic_details(console.backends, topic)))
+
+
+def live_topic(console: Console, topic: str) -> Page:
+    """The figures of one topic."""
+    return render("topic_live.html", **_live(find_topic_details(console.backends, topic)))
+
+
+def _live(details: TopicDetails) -> dict[str, object]:
+    told = topic_sentence(details)
+    figures = details.entry.figures
+    days = _last_days(figures.report) if figures else []
+    return {
+        "details": details,
+        "entry": details.entry,
+        "told": told,
+        "words": say(g.language, f"topic_now.{told.key}", **told.values),
+        "curve": _curve(figures.report) if figures else [],
+        "days": _days(figures.report, days) if figures else [],
+        "first_day": days[0] if days else "",
+        "hosts": figures.report.hosts[:MOST_HOSTS] if figures else (),
+    }
+
+
+def _curve(report: TopicReport) -> Sequence[Line]:
+    """Stories and relevant pages over the pages of the crawl, both added up."""
+    stories = [0, *accumulate(step.stories for step in report.harvest)]
+    relevant = [0, *accumulate(step.stories + step.copies for step in report.harvest)]
+    return [
+        Line(name=str(say(g.language, "topics.stories")), values=stories),
+        Line(
+            name=str(say(g.language, "topics.relevant")), values=relevant, style=2, is_dashed=True
+        ),
+    ]
+
+
+def _last_days(report: TopicReport) -> list[str]:
+    """The last ``MOST_DAYS`` days, also those without a page: ``["2026-11-22", "2026-11-23"]``."""
+    if not report.days:
+        return []
+    last = date.fromisoformat(report.days[-1].day)
+    first = max(date.fromisoformat(report.days[0].day), last - timedelta(days=MOST_DAYS - 1))
+    return [f"{first + timedelta(days=n)}" for n in range((last - first).days + 1)]
+
+
+def _days(report: TopicReport, days: Sequence[str]) -> Sequence[Line]:
+    """Stories and relevant pages of each day."""
+    by_day = {each.day: each for each in report.days[-MOST_DAYS:]}
+    found = [by_day.get(day) for day in days]
+    return [
+        Line(
+            name=str(say(g.language, "topics.stories")),
+            values=[each.stories if each else 0 for each in found],
+        ),
+        Line(
+            name=str(say(g.language, "topics.relevant")),
+            values=[each.stories + each.copies if each else 0 for each in found],
+            style=2,
+            is_dashed=True,
+        ),
+    ]
+
+
+def show_topic_pages(console: Console, topic: str) -> Page:
+    """Judged pages of a topic, with what can be said of them."""
+    asked = request.args.get("show", "")
+    which = next((each for each in Which if each.value == asked), Which.RELEVANT)
+    place = asked_place()
+    found = list_topic_pages(console.backends, topic, which, place, asked_limit())
+    return render("topic_pages.html", topic=topic, found=found, which=which, all_which=list(Which))
+
+
+def show_topic_stories(console: Console, topic: str) -> Page:
+    """The stories of a topic that several pages tell."""
+    asked = request.args.get("sort", "")
+    by = next((each for each in StoryOrder if each.value == asked), StoryOrder.LARGEST)
+    found = list_topic_stories(console.backends, topic, by, asked_place(), asked_limit())
+    return render("topic_stories.html", topic=topic, found=found, by=by, orders=list(StoryOrder))
+
+
+def show_topic_story(console: Console, topic: str, story: str) -> Page:
+    """One story with its URLs."""
+    found = find_topic_story(console.backends, topic, story, asked_number() or 0)
+    return render("topic_story.html", topic=topic, found=found)

@@ -1,0 +1,183 @@
+"""Search by words in the texts of records: hits of the index, checked against their records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+
+from cleaning.errors import ConfigError, NotFound
+from storage.search.search_file import Asked, SearchFile
+from storage.search.terms import FEWEST_LETTERS, has_all, phrases_of, snippet
+from storage.store.codec import to_microseconds
+from storage.store.protocol import Store
+from storage.store.records import search_text
+from workers.answers.searching import SearchHit
+from workers.config import Settings, variable
+from workers.jobs.search import SearchFiller
+from workers.operations.backends import existing_store
+
+FILL_S = 1.0
+"""Between two reports of progress while the index is filled."""
+
+MOST_CHECKED = 500
+"""Hits of the index that one search compares with records, when many records are gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What somebody searches for.
+
+    Attributes:
+        text: Words, or phrases in quotation marks; all have to be in a record.
+        host: Only of this host; ``""``: of all.
+        crawl: Only of this crawl; ``""``: of all.
+        since: Only pages fetched then or later.
+        until: Only pages fetched before.
+    """
+
+    text: str
+    host: str = ""
+    crawl: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPage:
+    """A part of what was found.
+
+    Attributes:
+        hits: Those saved last first.
+        after: Number of the save behind which the next part begins; 0 at the end.
+        indexed: Number of the newest save in the index.
+        saved: Number of the newest save; larger: its record, and perhaps others, cannot be found
+            yet.
+        is_late: Whether the search took too long, and ended early.
+    """
+
+    hits: Sequence[SearchHit]
+    after: int
+    indexed: int
+    saved: int
+    is_late: bool
+
+
+def require_search(settings: Settings) -> None:
+    """Does nothing when texts are indexed.
+
+    Raises:
+        NotFound: They are not.
+    """
+    if not settings.storage.search:
+        raise NotFound(
+            f"search by words is off: set {variable('search')}=true, or `search = true` in the "
+            "crawl file, and records are indexed from then on"
+        )
+
+
+def search_stored(
+    settings: Settings, wanted: Wanted, limit: int, tell: Callable[[int], object]
+) -> SearchPage:
+    """Brings the index up to date, and searches.
+
+    Args:
+        settings: Where the store is.
+        wanted: What is searched for.
+        limit: At most so many records, >= 1.
+        tell: Called with the number of records that were indexed so far.
+
+    Raises:
+        ConfigError: There is no word to search for.
+        NotFound: Search is off, or there is no crawl.
+    """
+    require_search(settings)
+    _asked(wanted)
+    with (
+        existing_store(settings) as store,
+        closing(SearchFile(settings.storage.data)) as index,
+    ):
+        filler = SearchFiller(store, index, may_be_late=not settings.storage.is_embedded)
+        done = 0
+        while added := filler.fill(FILL_S):
+            done += added
+            tell(done)
+        return search_in(store, index, wanted, None, limit)
+
+
+def search_in(
+    store: Store, index: SearchFile, wanted: Wanted, before: int | None, limit: int
+) -> SearchPage:
+    """Searches an index as it is.
+
+    Args:
+        store: Where the records are.
+        index: Their index.
+        wanted: What is searched for.
+        before: Only saves with a smaller number; None: from the newest.
+        limit: At most so many records, >= 1.
+
+    Raises:
+        ConfigError: There is no word to search for.
+    """
+    asked = _asked(wanted)
+    hits: list[SearchHit] = []
+    gone: list[int] = []
+    place, checked, is_late, is_end = before, 0, False, False
+    while len(hits) < limit and checked < MOST_CHECKED and not (is_end or is_late):
+        some = limit - len(hits)
+        found, is_late = index.find(asked, place, some)
+        is_end = len(found) < some
+        for each in found:
+            place = each.seq
+            record = store.records.get(each.page_id, each.crawl_id)
+            if record is None:
+                gone.append(each.seq)
+                continue
+            text = search_text(record.title, record.body)
+            if has_all(text, asked.phrases) and _is_in(record.fetched_at, wanted):
+                hits.append(
+                    SearchHit(
+                        url=record.url,
+                        title=record.title,
+                        host=record.host,
+                        crawl=each.crawl_id,
+                        page_id=each.page_id,
+                        fetched_at=record.fetched_at,
+                        snippet=snippet(text, asked.phrases),
+                    )
+                )
+        checked += len(found)
+    if gone:
+        index.forget(gone)
+    return SearchPage(
+        hits=hits,
+        after=0 if is_end and not is_late else place or 0,
+        indexed=index.state().seq,
+        saved=store.records.last_number(),
+        is_late=is_late,
+    )
+
+
+def _asked(wanted: Wanted) -> Asked:
+    phrases = phrases_of(wanted.text)
+    if not phrases:
+        raise ConfigError(
+            f"there is no word to search for: give {FEWEST_LETTERS} letters or more, a phrase in "
+            "quotation marks"
+        )
+    return Asked(
+        phrases=phrases,
+        host=wanted.host,
+        crawl_id=wanted.crawl,
+        since=to_microseconds(wanted.since) if wanted.since else None,
+        until=to_microseconds(wanted.until) if wanted.until else None,
+    )
+
+
+def _is_in(at: datetime, wanted: Wanted) -> bool:
+    return not (
+        (wanted.since is not None and at < wanted.since)
+        or (wanted.until is not None and at >= wanted.until)
+    )

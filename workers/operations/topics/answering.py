@@ -1,0 +1,67 @@
+"""Topics as the console's API answers them: as the commands print them, from kept figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from cleaning.errors import ServiceError
+from workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
+from workers.operations.topics.figures import StoryOrder, figures_question
+from workers.operations.topics.reports import topic_line
+from workers.operations.topics.topics import find_topic
+from workers.operations.topics.watching import list_topic_stories
+from workers.operations.watching.kept_backends import KeptBackends
+
+
+def topic_answers(
+    backends: KeptBackends, after: str, limit: int
+) -> tuple[Sequence[TopicLine], str]:
+    """Returns (lines of topics by name, the name behind which the next part begins or ``""``)."""
+    with backends.store() as store:
+        names = [name for name in store.topics.versions() if name > after]
+        rows = [store.topics.get(name) for name in names[:limit]]
+        lines = [topic_line(store, row) for row in rows if row is not None]
+    return lines, names[limit - 1] if len(names) > limit else ""
+
+
+def topic_report(backends: KeptBackends, name: str) -> TopicReport:
+    """Returns what a topic has found, as it was read last; waits for the first reading.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    with backends.store() as store:
+        find_topic(store, name)
+    figures = backends.computing.ask(figures_question(backends, name), wait_s=None)
+    if figures is None:
+        raise ServiceError(f"topic {name} is read by another request: try again")
+    return figures.report
+
+
+def topic_story_lines(
+    backends: KeptBackends,
+    name: str,
+    order: StoryOrder,
+    after: tuple[int, str] | None,
+    limit: int,
+) -> tuple[Sequence[TopicStoryLine], str, datetime]:
+    """Returns stories of a topic as answers, the place behind them, and when they were read.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    topic_report(backends, name)
+    found = list_topic_stories(backends, name, order, after, limit)
+    lines = [
+        TopicStoryLine(
+            story=each.story_id,
+            pages=each.pages,
+            title=each.first.title if each.first else "",
+            url=each.first.url if each.first else "",
+            host=each.first.host if each.first else "",
+            fetched_at=each.first.fetched_at if each.first else None,
+        )
+        for each in found.stories
+    ]
+    return lines, found.after, found.as_of or datetime.now(UTC)

@@ -1,0 +1,134 @@
+"""The crawl of a topic: its order, what stands before its run, why it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cleaning.errors import ConfigError, NotFound
+from cleaning.topics.topic import Topic
+from storage.crawl_types import CrawlSpec, Scope
+from storage.store.protocol import Store
+from workers.config import Settings
+from workers.operations.backends import existing_store
+from workers.operations.crawling.specs import crawl_spec, read_list
+from workers.operations.topics.topics import (
+    TopicFlags,
+    crawl_of,
+    end_topic,
+    finish_edit,
+    open_topic,
+)
+
+KEPT = {
+    "max_pages": "max_pages",
+    "max_depth": "max_depth",
+    "keep_raw": "keep_raw",
+    "delay_s": "delay_ms",
+    "slots": "slots",
+    "hosts_file": "policy",
+    "trap_pages": "trap_pages",
+    "images": "images",
+    "verify_tls": "verify_tls",
+    "include": "include",
+    "exclude": "exclude",
+}
+"""Flag -> field of a crawl's order that a run without the flag keeps from the run before."""
+
+
+def topic_spec(
+    settings: Settings, name: str, seeds: Sequence[str], scope: Scope | None, given: Collection[str]
+) -> CrawlSpec:
+    """Returns the order of a topic's crawl.
+
+    Args:
+        settings: Limits and politeness.
+        name: Of the topic.
+        seeds: URLs, and files with URLs; none: those of the run before.
+        scope: Which links are followed; None: as before, at first the hosts that links lead to.
+        given: Names of the flags that the command has.
+
+    Raises:
+        ConfigError: The topic is new and has no seeds, or a seed is wrong.
+    """
+    before = _stored_spec(settings, name)
+    urls = _seeds(settings, seeds) or (list(before.seeds) if before else [])
+    if not urls:
+        raise ConfigError(f"there is no topic {name}: create it with --seeds FILE --query WORDS")
+    if before is not None and before.allow_private:
+        settings = replace(settings, crawl=replace(settings.crawl, allow_private=True))
+    spec = crawl_spec(settings, urls, name)
+    if before is not None:
+        kept = {field: getattr(before, field) for flag, field in KEPT.items() if flag not in given}
+        spec = replace(spec, **kept)
+    elif "slots" not in given:
+        spec = replace(spec, slots=1)
+    return replace(spec, topic=name, scope=scope or (before.scope if before else Scope.TOPIC))
+
+
+def _stored_spec(settings: Settings, name: str) -> CrawlSpec | None:
+    try:
+        with existing_store(settings) as store:
+            row = crawl_of(store, name)
+    except NotFound:
+        return None
+    if row is not None and not row.spec.topic:
+        raise ConfigError(f"{name} is an ordinary crawl: choose another name for the topic")
+    return row.spec if row is not None else None
+
+
+def _seeds(settings: Settings, given: Sequence[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for each in given:
+        urls = [each] if "://" in each else read_list(settings, Path(each))[0]
+        found |= dict.fromkeys(urls)
+    return list(found)
+
+
+def ready_topic(settings: Settings, spec: CrawlSpec, flags: TopicFlags) -> None:
+    """Creates the topic of a crawl, or completes an edit of it that was killed.
+
+    Raises:
+        ConfigError: The words are wrong, or are others than those of the stored topic.
+    """
+    row, _ = open_topic(settings, spec.topic, flags)
+    finish_edit(settings, row)
+
+
+def end_run(settings: Settings, spec: CrawlSpec, why: str) -> str:
+    """Stores that a topic's run has ended; returns why it found nothing, ``""`` if it did.
+
+    Args:
+        settings: Where the store is.
+        spec: Order of its crawl.
+        why: Why the crawl ended, ``""`` when no URL was left.
+    """
+    try:
+        with existing_store(settings) as store:
+            nothing = _why_nothing(store, spec)
+    except NotFound:
+        return ""
+    end_topic(settings, spec.topic, nothing or why or "no URL is left")
+    return nothing
+
+
+def _why_nothing(store: Store, spec: CrawlSpec) -> str:
+    """Why a topic has no relevant page, one line; ``""`` when it has one, or was deleted."""
+    row = store.topics.get(spec.topic)
+    if row is None:
+        return ""
+    counts = store.topics.counts(spec.topic, row.version)
+    if counts.relevant:
+        return ""
+    name = spec.topic
+    if not counts.pages:
+        failed = next(store.urls.failures(spec.crawl_id, limit=1), None)
+        detail = f": {failed.url}: {failed.detail or failed.reason}" if failed else ""
+        return f"topic {name}: no page was read{detail}"
+    topic = Topic.from_bytes(row.packed)
+    words = " ".join(concept.names[0].text for concept in topic.concepts)
+    return (
+        f"topic {name}: none of {counts.pages} pages is relevant to {words!r}; give other words "
+        f"or examples (`topic {name} --edit`), or seeds nearer to the topic"
+    )

@@ -1,0 +1,168 @@
+"""The figures of a topic that are read from all its pages, as the console keeps them.
+
+A topic of 100,000 pages takes a fifth of a second (``make bench-console ARGS="--only topics"``): a
+screen shows the figures that were computed last, with their time, while a thread computes the next
+ones (``watching/computing.py``).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import UNSET
+
+from cleaning.topics.topic import Topic
+from storage.store.codec import from_microseconds
+from workers.answers.images import TopicPicture
+from workers.answers.topics import LinkWeight, TopicReport
+from workers.config import Settings
+from workers.jobs.topics import stored_model
+from workers.operations.backends import existing_store
+from workers.operations.topics.harvest import Harvest, harvest_of
+from workers.operations.topics.images import list_pictures
+from workers.operations.topics.reports import report_of
+from workers.operations.topics.topics import find_topic
+from workers.operations.watching.computing import Question
+from workers.operations.watching.kept_backends import KeptBackends
+
+MOST_STORIES = 10_000
+"""Stories that are kept of a topic in each order: a megabyte."""
+
+MOST_WEIGHTS = 20
+MOST_PICTURES = 20
+
+
+class StoryOrder(StrEnum):
+    """How the stories of a topic are sorted."""
+
+    LARGEST = "largest"  # most relevant pages first
+    NEWEST = "newest"  # found last first
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStory:
+    """A story that several relevant pages of a topic tell.
+
+    Attributes:
+        story_id: 15 hex digits.
+        pages: Relevant pages that tell it.
+        at: End of the response of the first of them, microseconds since 1970 UTC.
+        page_id: The first of them.
+    """
+
+    story_id: str
+    pages: int
+    at: int
+    page_id: str
+
+    def place(self, order: StoryOrder) -> tuple[int, str]:
+        """Its place in an order: smaller is earlier."""
+        return -(self.pages if order is StoryOrder.LARGEST else self.at), self.story_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicFigures:
+    """What is read from all pages of a topic.
+
+    Attributes:
+        report: The line of `topic NAME --report`.
+        newest: Page ids of the stories that were found last, newest first.
+        last_relevant: When the newest relevant page was fetched; None: there is none.
+        stories: Stories that several relevant pages tell, in each order, at most ``MOST_STORIES``.
+        story_count: All of them.
+        weights: What was learned of links, the largest weights first, at most ``MOST_WEIGHTS``.
+        pictures: Its newest pictures, at most ``MOST_PICTURES``; none where images are not fetched.
+    """
+
+    report: TopicReport
+    newest: Sequence[str]
+    last_relevant: datetime | None
+    stories: dict[StoryOrder, Sequence[KeptStory]]
+    story_count: int
+    weights: Sequence[LinkWeight]
+    pictures: Sequence[TopicPicture]
+
+    @property
+    def as_of(self) -> datetime:
+        """When they were read."""
+        return self.report.made_at
+
+    @property
+    def asleep(self) -> int:
+        """Hosts that sleep, because they brought nothing."""
+        return sum(1 for host in self.report.hosts if host.asleep_until)
+
+    @property
+    def awake(self) -> int:
+        """The other hosts with a judged page."""
+        return len(self.report.hosts) - self.asleep
+
+    def part_of_stories(
+        self, order: StoryOrder, after: tuple[int, str] | None, limit: int
+    ) -> tuple[Sequence[KeptStory], str]:
+        """(part of the stories, place behind it): ``"12~4f1193a0c27be51"``; at the end ``""``.
+
+        Args:
+            order: How they are sorted.
+            after: Pages or time, and id of the story before; None: the first part.
+            limit: At most this many.
+        """
+        stories = self.stories[order]
+        start = 0
+        if after is not None:
+            behind = (-after[0], after[1])
+            start = bisect_right(stories, behind, key=lambda each: each.place(order))
+        part = stories[start : start + limit]
+        if not part or start + limit >= len(stories):
+            return part, ""
+        value, key = part[-1].place(order)
+        return part, f"{-value}~{key}"
+
+
+def figures_question(backends: KeptBackends, name: str) -> Question[TopicFigures]:
+    """The question for the figures of a topic."""
+    settings = backends.settings
+    return Question(("topic", name), lambda: read_figures(settings, name))
+
+
+def read_figures(settings: Settings, name: str) -> TopicFigures:
+    """Reads the figures of a topic from all its pages, by connections of its own.
+
+    Raises:
+        NotFound: There is no such topic.
+        StoreUnavailable: The database is away or locked.
+    """
+    with existing_store(settings) as store:
+        row = find_topic(store, name)
+        story_of = store.stories.by_page()
+        harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
+        report = report_of(settings, store, row, (harvest, story_of), at_rest=False)
+        weights = stored_model(store, Topic.from_bytes(row.packed)).weights()[:MOST_WEIGHTS]
+    pictures = [] if report.images is UNSET else list_pictures(
+        settings, name, MOST_PICTURES, copies=False
+    )  # fmt: skip
+    last = harvest.last_relevant
+    return TopicFigures(
+        report=report,
+        newest=harvest.newest,
+        last_relevant=None if last is None else from_microseconds(last),
+        stories={order: _sorted(harvest, order) for order in StoryOrder},
+        story_count=len(harvest.by_story),
+        weights=[
+            LinkWeight(name=each.name, weight=round(each.weight, 3), sd=round(each.sd, 3))
+            for each in weights
+        ],
+        pictures=pictures,
+    )
+
+
+def _sorted(harvest: Harvest, order: StoryOrder) -> list[KeptStory]:
+    found = [
+        KeptStory(story, pages, *harvest.first_of_story[story])
+        for story, pages in harvest.by_story.items()
+    ]
+    return sorted(found, key=lambda each: each.place(order))[:MOST_STORIES]

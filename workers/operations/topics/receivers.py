@@ -1,0 +1,154 @@
+"""Receivers of a topic's new stories, as an operator sets, removes and watches them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from cleaning.errors import ConfigError
+from storage.store.protocol import Store
+from storage.topic_types import Receiver, ReceiverKind
+from workers.answers.topics import ReceiverLine
+from workers.config import Settings
+from workers.operations.backends import existing_store
+from workers.operations.topics.topics import find_topic
+from workers.sending.command import split_command
+from workers.sending.webhook import check_url, hidden, is_plainly_private, signature_of
+
+FAILING_S = 3600.0
+"""A receiver that fails this long is named by `doctor`; shorter ones restart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiverFlags:
+    """What a command gives of a topic's receivers.
+
+    Attributes:
+        webhook: URL, or None: as it is.
+        command: Command line, or None: as it is.
+        no_webhook: Whether the webhook is removed.
+        no_command: Whether the command is removed.
+        webhook_private: Whether the webhook's name may lead to a private address.
+    """
+
+    webhook: str | None = None
+    command: str | None = None
+    no_webhook: bool = False
+    no_command: bool = False
+    webhook_private: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is given."""
+        return self == ReceiverFlags()
+
+
+def check_receivers(settings: Settings, flags: ReceiverFlags) -> None:
+    """Checks what is given, before anything is stored.
+
+    Raises:
+        ConfigError: A URL, a command or the secret is wrong, or two flags contradict each other.
+    """
+    if (flags.webhook and flags.no_webhook) or (flags.command and flags.no_command):
+        raise ConfigError("set a receiver or remove it, not both")
+    if flags.webhook_private and not flags.webhook:
+        raise ConfigError("--webhook-private goes with --webhook URL")
+    if flags.webhook is not None:
+        check_url(flags.webhook)
+        if settings.workers.webhook_secret:
+            signature_of(settings.workers.webhook_secret, "", 0, b"")
+    if flags.command is not None:
+        split_command(flags.command)
+
+
+def set_receivers(settings: Settings, name: str, flags: ReceiverFlags) -> None:
+    """Stores and removes receivers of a topic; pages that are saved from now on are sent.
+
+    Raises:
+        ConfigError: As ``check_receivers``.
+        NotFound: There is no such topic.
+    """
+    check_receivers(settings, flags)
+    if flags.is_empty:
+        return
+    with existing_store(settings) as store:
+        find_topic(store, name)
+        if flags.no_webhook:
+            store.receivers.remove(name, ReceiverKind.WEBHOOK)
+        if flags.no_command:
+            store.receivers.remove(name, ReceiverKind.COMMAND)
+        if flags.webhook is not None:
+            is_private = flags.webhook_private or is_plainly_private(flags.webhook)
+            store.receivers.put(_new(name, ReceiverKind.WEBHOOK, flags.webhook, is_private))
+        if flags.command is not None:
+            store.receivers.put(_new(name, ReceiverKind.COMMAND, split_command(flags.command)))
+
+
+def _new(name: str, kind: ReceiverKind, target: str, is_private: bool = False) -> Receiver:
+    now = datetime.now(UTC)
+    return Receiver(
+        topic=name, kind=kind, target=target, is_private=is_private, since=now, next_try=now,
+        owned_until=now,
+    )  # fmt: skip
+
+
+def receiver_lines(store: Store, name: str) -> tuple[ReceiverLine, ...]:
+    """Returns the receivers of a topic, without secrets."""
+    return tuple(_line(store, each) for each in store.receivers.of(name))
+
+
+def _line(store: Store, receiver: Receiver) -> ReceiverLine:
+    is_url = receiver.kind is ReceiverKind.WEBHOOK
+    return ReceiverLine(
+        kind=receiver.kind,
+        target=hidden(receiver.target) if is_url else shlex.join(json.loads(receiver.target)),
+        may_be_private=receiver.is_private,
+        since=receiver.since,
+        waiting=store.receivers.count_waiting(receiver),
+        sent=receiver.sent,
+        copies=receiver.copies,
+        given_up=receiver.given_up,
+        tries=receiver.tries,
+        next_try=receiver.next_try if receiver.tries else None,
+        failing_since=receiver.failing_since,
+        last_error=receiver.last_error,
+        last_sent=receiver.last_sent,
+    )
+
+
+def send_now(settings: Settings, name: str) -> None:
+    """Sends what waits for the receivers of a topic, at once, also to those that failed lately.
+
+    Raises:
+        ConfigError: The topic has no receiver.
+        NotFound: There is no such topic.
+    """
+    from workers.processes.sender import Turns
+
+    with existing_store(settings) as store:
+        find_topic(store, name)
+        if not store.receivers.of(name):
+            raise ConfigError(f"topic {name} has no receiver: set one with --webhook or --command")
+        turns = Turns(store, settings, _never)
+        turns.begin(at_once=True, topic=name)
+        turns.finish(again=False)
+
+
+def _never() -> bool:
+    return False
+
+
+def troubles(store: Store, now: datetime) -> list[str]:
+    """Returns a line for each receiver that has failed for ``FAILING_S``."""
+    found = []
+    for each in store.receivers.all():
+        since = each.failing_since
+        if since is not None and (now - since).total_seconds() >= FAILING_S:
+            waiting = store.receivers.count_waiting(each)
+            found.append(
+                f"the {each.kind} of topic {each.topic} fails since {since:%Y-%m-%d %H:%M} UTC "
+                f"({each.last_error}), {waiting} wait"
+            )
+    return found

@@ -1,0 +1,235 @@
+"""What topics have found: from the judgements of pages in the store, and the queue if it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from msgspec import UNSET
+
+from cleaning.errors import NotFound, QueueUnavailable
+from cleaning.topics.topic import Topic
+from storage.store.protocol import Store
+from storage.topic_types import TopicRow
+from workers.answers.stories import StoryLine
+from workers.answers.topics import (
+    LinkWeight,
+    RelevantPage,
+    TopicBudget,
+    TopicDay,
+    TopicHost,
+    TopicLine,
+    TopicReport,
+)
+from workers.config import Settings
+from workers.jobs.topic_rows import examples_of, order_of
+from workers.jobs.topics import stored_model
+from workers.operations.backends import existing_store, queue_side
+from workers.operations.topics.harvest import Harvest, harvest_of
+from workers.operations.topics.images import count_images
+from workers.operations.topics.receivers import receiver_lines
+from workers.operations.topics.told_stories import story_line
+from workers.operations.topics.topics import crawl_of, find_topic
+
+MOST_STORIES = 20
+MOST_STORY_PAGES = 20
+_FIRST_DAY = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def list_topics(settings: Settings) -> list[TopicLine]:
+    """Returns every topic, by name.
+
+    Raises:
+        NotFound: The data folder holds no crawl.
+    """
+    with existing_store(settings) as store:
+        return [topic_line(store, row) for row in store.topics.all()]
+
+
+def show_topic(settings: Settings, name: str) -> TopicLine:
+    """Returns one topic.
+
+    Raises:
+        NotFound: There is none of this name.
+    """
+    with existing_store(settings) as store:
+        return topic_line(store, find_topic(store, name))
+
+
+def topic_line(store: Store, row: TopicRow) -> TopicLine:
+    """A topic as an answer."""
+    order, counts = order_of(row), store.topics.counts(row.name, row.version)
+    reading = store.topics.reading(row.name)
+    return TopicLine(
+        topic=row.name,
+        version=row.version,
+        state=row.state,
+        note=row.note,
+        crawl=row.crawl_id,
+        query=order.spec.query,
+        synonyms=order.spec.synonyms,
+        excluded=order.spec.excluded,
+        examples=tuple(sorted(each.url for each in examples_of(row) if each.weight > 0)),
+        threshold=order.spec.threshold,
+        pages=counts.pages,
+        relevant=counts.relevant,
+        marked=counts.marked,
+        outdated=counts.outdated,
+        unread=reading.left if reading else 0,
+        created_at=row.created_at,
+        receivers=receiver_lines(store, row.name),
+    )
+
+
+def weights_of(settings: Settings, name: str) -> list[LinkWeight]:
+    """Returns what the topic has learned of links, the largest weights first.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    with existing_store(settings) as store:
+        row = find_topic(store, name)
+        model = stored_model(store, Topic.from_bytes(row.packed))
+    return [
+        LinkWeight(name=each.name, weight=round(each.weight, 3), sd=round(each.sd, 3))
+        for each in model.weights()
+    ]
+
+
+def report_topic(settings: Settings, name: str) -> TopicReport:
+    """Returns what a topic has found.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    with existing_store(settings) as store:
+        return report_in(settings, store, name, at_rest=True)
+
+
+def report_in(settings: Settings, store: Store, name: str, *, at_rest: bool) -> TopicReport:
+    """As ``report_topic``, of a store that is open.
+
+    Args:
+        settings: Where the queue is.
+        store: The store.
+        name: The topic.
+        at_rest: Whether a queue at rest is opened.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    row = find_topic(store, name)
+    story_of = store.stories.by_page()
+    harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
+    return report_of(settings, store, row, (harvest, story_of), at_rest=at_rest)
+
+
+def report_of(
+    settings: Settings,
+    store: Store,
+    row: TopicRow,
+    found: tuple[Harvest, Mapping[str, tuple[str, str]]],
+    *,
+    at_rest: bool,
+) -> TopicReport:
+    """As ``report_in``, of a harvest that is summed up.
+
+    Args:
+        settings: Where the queue is.
+        store: The store.
+        row: The topic.
+        found: Its harvest, and the (story, host) of every page that is not alone.
+        at_rest: Whether a queue at rest is opened.
+    """
+    name, (harvest, story_of) = row.name, found
+    model = store.topics.model(name)
+    waiting, asleep = _queued(settings, row, at_rest=at_rest)
+    line = topic_line(store, row)
+    return TopicReport(
+        topic=line,
+        made_at=datetime.now(UTC),
+        stories=harvest.stories,
+        copies=harvest.copies,
+        adopted=line.pages - harvest.own_pages,
+        batches=model.version if model else 0,
+        waiting=waiting,
+        budget=_budget(store, row, harvest),
+        harvest=harvest.steps,
+        days=tuple(_days(harvest)),
+        newest=tuple(_newest(store, name, harvest, story_of)),
+        reprints=tuple(_reprints(store, harvest)),
+        hosts=tuple(_hosts(store.topics.by_host(name), harvest, asleep)),
+        images=count_images(store, row) or UNSET,
+    )
+
+
+def _queued(
+    settings: Settings, row: TopicRow, *, at_rest: bool
+) -> tuple[int | None, dict[str, datetime]]:
+    """(URLs that wait, hosts that sleep) of a topic's crawl; (None, {}) without a queue."""
+    with suppress(NotFound, QueueUnavailable), queue_side(settings, at_rest=at_rest) as side:
+        if side.frontier is not None:
+            pending = side.frontier.counts(row.crawl_id).pending
+            return pending, side.frontier.topics.asleep(row.crawl_id)
+    return None, {}
+
+
+def _budget(store: Store, row: TopicRow, harvest: Harvest) -> TopicBudget:
+    crawl = crawl_of(store, row.name)
+    return TopicBudget(
+        max_pages=crawl.spec.max_pages if crawl else None,
+        pages=harvest.own_pages,
+        pages_per_hour=order_of(row).pages_per_hour,
+        last_hour=harvest.last_hour,
+    )
+
+
+def _days(harvest: Harvest) -> Iterator[TopicDay]:
+    for day, each in harvest.days.items():
+        text = f"{_FIRST_DAY + timedelta(days=day):%Y-%m-%d}"
+        yield TopicDay(day=text, pages=each.pages, stories=each.stories, copies=each.copies)
+
+
+def _newest(
+    store: Store, name: str, harvest: Harvest, story_of: Mapping[str, tuple[str, str]]
+) -> Iterator[RelevantPage]:
+    found = {page.page_id: page for page in store.topics.pages(name, harvest.newest)}
+    for page_id in harvest.newest:
+        page = found.get(page_id)
+        if page is None:  # purged meanwhile
+            continue
+        story, _ = story_of.get(page_id, (None, ""))
+        yield RelevantPage(
+            url=page.url,
+            host=page.host,
+            title=page.title,
+            relevance=page.judgement.relevance,
+            mark=page.mark,
+            fetched_at=page.fetched_at,
+            story=story,
+            copies=harvest.by_story.get(story or "", 1) - 1,
+        )
+
+
+def _reprints(store: Store, harvest: Harvest) -> Iterator[StoryLine]:
+    by_size = sorted(harvest.by_story.items(), key=lambda item: (-item[1], item[0]))
+    for story_id, _ in by_size[:MOST_STORIES]:
+        story = store.stories.story(story_id)
+        if story is not None:  # else purged meanwhile
+            line = story_line(store, story, with_pages=True)
+            pages = () if line.pages is UNSET else line.pages[:MOST_STORY_PAGES]
+            yield replace(line, pages=pages)
+
+
+def _hosts(
+    sums: Mapping[str, tuple[int, int]], harvest: Harvest, asleep: Mapping[str, datetime]
+) -> Iterator[TopicHost]:
+    hosts = []
+    for host in {*sums, *asleep}:
+        pages, relevant = sums.get(host, (0, 0))
+        copies = min(relevant, harvest.copies_of_host.get(host, 0))
+        counts = {"pages": pages, "stories": relevant - copies, "copies": copies}
+        hosts.append(TopicHost(host=host, asleep_until=asleep.get(host), **counts))
+    yield from sorted(hosts, key=lambda each: (-each.stories, -each.copies, each.pages, each.host))

@@ -1,0 +1,349 @@
+"""Topics as the console shows them: a list, one topic, its pages, its stories.
+
+Nothing here reads all pages of a topic: what needs them comes from ``figures.py``, with its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+import msgspec
+
+from cleaning.errors import NotFound, StoreDamaged
+from cleaning.json_values import DAMAGE
+from cleaning.topics.relevance import Parts
+from storage.store.codec import to_microseconds
+from storage.store.stories import Story, StoryPage
+from storage.topic_types import JudgedPage, TopicRow, TopicState
+from workers.answers.stories import StoryLine
+from workers.answers.topics import ReceiverLine
+from workers.jobs.topic_rows import TopicOrder, order_of
+from workers.operations.topics.figures import (
+    StoryOrder,
+    TopicFigures,
+    figures_question,
+)
+from workers.operations.topics.marking import CANDIDATES, spread
+from workers.operations.topics.receivers import receiver_lines
+from workers.operations.topics.stories import STORY_ID
+from workers.operations.topics.told_stories import story_line
+from workers.operations.topics.topics import crawl_of, find_topic
+from workers.operations.watching.computing import FIRST_S
+from workers.operations.watching.kept_backends import KeptBackends
+
+NEWEST_PAGES = 10
+MOST_TO_MARK = 20
+MOST_MARKED = 200
+STORY_PAGES = 50
+STORY_S = 30.0
+"""How old a story may be: one of a thousand pages takes 40 ms to read."""
+
+_PARTS = msgspec.json.Decoder(Parts)
+
+
+class Which(StrEnum):
+    """Which pages of a topic."""
+
+    RELEVANT = "relevant"
+    OTHER = "other"
+    TO_MARK = "to_mark"  # those whose mark teaches most
+    MARKED = "marked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicEntry:
+    """A topic in a list.
+
+    Attributes:
+        name: Its name.
+        state: Whether it judges pages.
+        note: Why it waits or ended; may be empty.
+        crawl: Its crawl.
+        order: What the user asked.
+        figures: What was read from all its pages; None: not yet.
+    """
+
+    name: str
+    state: TopicState
+    note: str
+    crawl: str
+    order: TopicOrder
+    figures: TopicFigures | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicList:
+    """A part of the list of topics.
+
+    Attributes:
+        topics: By name.
+        after: The place behind the last one; ``""`` at the end.
+    """
+
+    topics: Sequence[TopicEntry]
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPage:
+    """A page that a topic has judged.
+
+    Attributes:
+        page: The judgement.
+        why: The reasons of its relevance.
+    """
+
+    page: JudgedPage
+    why: Parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicDetails:
+    """One topic.
+
+    Attributes:
+        entry: As in the list.
+        receivers: Who is told of new stories.
+        max_pages: Records at which its crawl ends; None: no limit, or not begun.
+        newest: Pages of the stories that were found last, newest first.
+    """
+
+    entry: TopicEntry
+    receivers: Sequence[ReceiverLine]
+    max_pages: int | None
+    newest: Sequence[TopicPage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPages:
+    """A part of the pages of a topic.
+
+    Attributes:
+        threshold: Relevance from which a page is relevant.
+        pages: The pages.
+        after: The place behind the last one; ``""`` at the end.
+    """
+
+    threshold: float
+    pages: Sequence[TopicPage]
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldStory:
+    """A story in the list of a topic.
+
+    Attributes:
+        story_id: 15 hex digits.
+        pages: Relevant pages of the topic that tell it.
+        first: The first of them; None: it was deleted meanwhile.
+    """
+
+    story_id: str
+    pages: int
+    first: JudgedPage | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicStories:
+    """A part of the stories of a topic.
+
+    Attributes:
+        stories: The stories.
+        count: Stories that several relevant pages tell.
+        as_of: When they were read; None: they are being read for the first time.
+        after: The place behind the last one; ``""`` at the end.
+    """
+
+    stories: Sequence[ToldStory]
+    count: int
+    as_of: datetime | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryDetails:
+    """A part of the pages of one story.
+
+    Attributes:
+        line: The story, without its pages.
+        pages: The part, the earliest first.
+        after: The place behind the last one; ``""`` at the end.
+    """
+
+    line: StoryLine
+    pages: Sequence[StoryPage]
+    after: str
+
+
+def list_topics(backends: KeptBackends, after: str, limit: int) -> TopicList:
+    """Returns topics by name.
+
+    Args:
+        backends: Queue and store.
+        after: Name of the topic before; ``""``: the first part.
+        limit: At most this many.
+    """
+    try:
+        with backends.store() as store:
+            names = [name for name in store.topics.versions() if name > after]
+            rows = [store.topics.get(name) for name in names[:limit]]
+            wait_s = FIRST_S / max(1, len(rows))
+            entries = [_entry(backends, row, wait_s) for row in rows if row is not None]
+    except NotFound:  # no crawl yet
+        return TopicList(topics=(), after="")
+    return TopicList(topics=entries, after=names[limit - 1] if len(names) > limit else "")
+
+
+def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
+    """Returns one topic.
+
+    Raises:
+        NotFound: There is none of this name.
+    """
+    with backends.store() as store:
+        row = find_topic(store, name)
+        crawl = crawl_of(store, name)
+        entry = _entry(backends, row)
+        ids = entry.figures.newest[:NEWEST_PAGES] if entry.figures else ()
+        pages = {page.page_id: page for page in store.topics.pages(name, ids)}
+        return TopicDetails(
+            entry=entry,
+            receivers=receiver_lines(store, name),
+            max_pages=crawl.spec.max_pages if crawl else None,
+            newest=[_page(pages[each]) for each in ids if each in pages],
+        )
+
+
+def list_topic_pages(
+    backends: KeptBackends, name: str, which: Which, after: tuple[int, str] | None, limit: int
+) -> TopicPages:
+    """Returns judged pages of a topic: newest first, those to mark by how unsure the topic is.
+
+    Args:
+        backends: Queue and store.
+        name: Of the topic.
+        which: Which pages; those to mark come in one part, and marked ones too.
+        after: Time in microseconds and id of the page before; None: the first part.
+        limit: At most this many.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    following = ""
+    with backends.store() as store:
+        threshold = order_of(find_topic(store, name)).spec.threshold
+        if which is Which.TO_MARK:
+            most = min(limit, MOST_TO_MARK)
+            nearest = store.topics.nearest(name, threshold, CANDIDATES * most)
+            found = spread(nearest, most, lambda page: store.stories.id_of(page.page_id))
+        elif which is Which.MARKED:
+            marked = sorted(store.topics.marked(name), key=lambda page: page.fetched_at)
+            found = marked[: -MOST_MARKED - 1 : -1]
+        else:
+            wanted = which is Which.RELEVANT
+            found = store.topics.newest(name, limit + 1, relevant=wanted, after=after)
+            if len(found) > limit:
+                last = found[limit - 1]
+                following = f"{to_microseconds(last.fetched_at)}~{last.page_id}"
+    return TopicPages(
+        threshold=threshold,
+        pages=list(map(_page, found if which is Which.MARKED else found[:limit])),
+        after=following,
+    )
+
+
+def list_topic_stories(
+    backends: KeptBackends,
+    name: str,
+    order: StoryOrder,
+    after: tuple[int, str] | None,
+    limit: int,
+) -> TopicStories:
+    """Returns stories that several relevant pages of a topic tell.
+
+    Args:
+        backends: Queue and store.
+        name: Of the topic.
+        order: How they are sorted.
+        after: Pages or time, and id of the story before; None: the first part.
+        limit: At most this many.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    with backends.store() as store:
+        find_topic(store, name)
+        figures = backends.computing.ask(figures_question(backends, name))
+        if figures is None:
+            return TopicStories(stories=(), count=0, as_of=None, after="")
+        part, following = figures.part_of_stories(order, after, limit)
+        first = {
+            page.page_id: page for page in store.topics.pages(name, [each.page_id for each in part])
+        }
+    stories = [
+        ToldStory(story_id=each.story_id, pages=each.pages, first=first.get(each.page_id))
+        for each in part
+    ]
+    return TopicStories(
+        stories=stories, count=figures.story_count, as_of=figures.as_of, after=following
+    )
+
+
+def find_topic_story(backends: KeptBackends, name: str, story: str, start: int) -> StoryDetails:
+    """Returns a story with a part of its pages.
+
+    Args:
+        backends: Queue and store.
+        name: A topic.
+        story: Its id.
+        start: Pages before the part.
+
+    Raises:
+        NotFound: There is no such topic, or no such story.
+    """
+    with backends.store() as store:
+        find_topic(store, name)
+    found, line = backends.remembered(("story", story), STORY_S, lambda: _story(backends, story))
+    pages = found.pages[start : start + STORY_PAGES]
+    is_more = len(found.pages) > start + STORY_PAGES
+    return StoryDetails(line=line, pages=pages, after=str(start + len(pages)) if is_more else "")
+
+
+def _story(backends: KeptBackends, story: str) -> tuple[Story, StoryLine]:
+    with backends.store() as store:
+        found = store.stories.story(story) if STORY_ID.fullmatch(story) else None
+        if found is None:
+            raise NotFound(f"no story has the id {story}")
+        return found, story_line(store, found, with_pages=False)
+
+
+def _entry(backends: KeptBackends, row: TopicRow, wait_s: float = FIRST_S) -> TopicEntry:
+    figures = None
+    with suppress(NotFound):  # deleted meanwhile
+        figures = backends.computing.ask(figures_question(backends, row.name), wait_s=wait_s)
+    return TopicEntry(
+        name=row.name,
+        state=row.state,
+        note=row.note,
+        crawl=row.crawl_id,
+        order=order_of(row),
+        figures=figures,
+    )
+
+
+def _page(page: JudgedPage) -> TopicPage:
+    """A page with its reasons.
+
+    Raises:
+        StoreDamaged: They cannot be read.
+    """
+    try:
+        why = _PARTS.decode(page.judgement.parts) if page.judgement.parts else Parts()
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
+    return TopicPage(page=page, why=why)
