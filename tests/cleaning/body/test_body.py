@@ -225,3 +225,11 @@ def test_names_leave_no_page_with_much_text_without_a_body() -> None:
     halves = ("recommend", "copyright")
     parts = [f'<div class="{name}"><p>{SENTENCES[0] * 10}</p></div>' for name in halves]
     assert SENTENCES[0] in body_of(page_of(*parts)).text
+
+
+def test_weak_names_together_take_no_more_than_half_of_a_page() -> None:
+    names = ("player", "hot", "sponsor", "rank")
+    part = '<div class="{}"><p>{}</p></div>'
+    parts = [part.format(name, SENTENCES[n % 3] * (n + 1)) for n, name in enumerate(names)]
+    body = body_of(page_of("<div class=box>", *parts, "</div>"))
+    assert all(SENTENCES[n % 3] * (n + 1) in body.text for n in range(4))
