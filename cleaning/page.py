@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from cleaning.body.body import read_body
-from cleaning.body.page_body import Body
+from cleaning.body.page_body import Body, without_lines
 from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.errors import ConfigError
@@ -23,7 +23,7 @@ from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import PageWarning
 from cleaning.papers.link_blocks import find_link_blocks
 from cleaning.posts.posts import first_post, read_posts
-from cleaning.records import CleanRecord, Image, Link, PageKind, Post, Provenance, Via
+from cleaning.records import BodySource, CleanRecord, Image, Link, PageKind, Post, Provenance, Via
 from cleaning.surrogates import cleaned_value
 
 
@@ -79,10 +79,12 @@ def read_page(
         trail: Receives the rule that cut each line of the page, where it is asked for.
     """
     body = read_body(document, places, alone, trail)
-    title = read_title(document, body, places)
+    # Links of a list lead away from it; in the body of a text they belong to the text.
+    text = body if body.source is not BodySource.LIST else without_lines(body)
+    title = read_title(document, text, places)
     taught = places if alone is None else None
-    links, link_warnings = read_links(document, body, title, taught)
-    images, links, image_warnings = read_images(document, body, links, taught)
+    links, link_warnings = read_links(document, text, title, taught)
+    images, links, image_warnings = read_images(document, text, links, taught)
     return Findings(
         body=body,
         title=title,

@@ -139,6 +139,7 @@ class BodySource(StrEnum):
     CONTAINER = "container"  # the part of the page whose lines are worth the most
     PLAIN_LINES = "plain_lines"  # as CONTAINER, with lines that are no sentences weighed as text
     POSTS = "posts"  # the texts of a thread's posts
+    LIST = "list"  # the teasers of other pages, where the page has hardly any other text
     HYPERLINKS = "hyperlinks"  # paper 2
     SITE = "site"  # the body rule of the site model, without its dropped parts
     NONE = "none"  # the page has no body

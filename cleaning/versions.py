@@ -111,7 +111,9 @@ def list_urls(record: CleanRecord) -> list[str]:
 
 def _is_list(record: CleanRecord) -> bool:
     has_text = bool(record.body or record.posts)
-    return record.kind is PageKind.INDEX or not (has_text or record.kind is PageKind.ARTICLE)
+    if record.kind is PageKind.INDEX or record.body_source is BodySource.LIST:
+        return True
+    return not (has_text or record.kind is PageKind.ARTICLE)
 
 
 def _content(record: CleanRecord, template: Collection[str]) -> tuple[object, ...]:

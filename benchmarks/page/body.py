@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from benchmarks.kit.results import list_failures, require_data
@@ -20,6 +20,7 @@ from cleaning.document.charset import decode
 from cleaning.document.reader import parse
 
 SETS = ("gne", "cwced", "magic-article", "magic-forum", "aeb", "wmb")
+BY_KIND = "wcxb"  # pages of seven kinds; articles are one of them
 OWN = {name: make for name, make in OURS.items() if name != "ours, body"}
 DEFAULT = "ours, record"
 FAILS_BELOW = 0.9
@@ -33,7 +34,7 @@ def measure(only_ours: bool = False) -> dict[str, Any]:
     Args:
         only_ours: Skip the peers, which need minutes and a separate environment.
     """
-    pages = list(labelled_pages())
+    pages = list(labelled_pages((*SETS, BY_KIND)))
     tools = {name: make() for name, make in OWN.items()}
     answers = [
         {name: tool(page["html"], page["url"], page["lang"]) for name, tool in tools.items()}
@@ -53,10 +54,10 @@ def measure(only_ours: bool = False) -> dict[str, Any]:
     return result
 
 
-def labelled_pages() -> Iterator[dict[str, Any]]:
-    """Yields every labelled page, decoded by our decoder."""
+def labelled_pages(sets: Iterable[str] = SETS) -> Iterator[dict[str, Any]]:
+    """Yields every labelled page of some sets, decoded by our decoder."""
     folder = require_data("body")
-    for name in SETS:
+    for name in sets:
         for page in rows_of(folder / f"{name}.jsonl.gz"):
             html = decode(base64.b64decode(page.pop("html_base64"))).html
             yield {**page, "set": name, "url": page["url"] or NO_URL, "html": html}
@@ -66,6 +67,8 @@ def sets_of(page: dict[str, Any]) -> Iterator[str]:
     """Yields the names of all sets that a page counts for."""
     lang = "zh" if page["lang"] == "zh" else "other"
     yield f"{page['set']} {lang}" if page["set"].startswith("magic") else page["set"]
+    if page["set"] == BY_KIND:
+        yield f"{BY_KIND} {page['kind']}"
     if lang == "zh":
         yield "zh with forums"
         if page["set"] != "magic-forum":

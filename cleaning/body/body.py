@@ -16,7 +16,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cleaning.body.container import is_marker
-from cleaning.body.page_body import Body, extract_body, make_body, script_warnings, weigh
+from cleaning.body.page_body import (
+    Body,
+    empty_warning,
+    extract_body,
+    make_body,
+    script_warnings,
+    weigh,
+)
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import is_meta
@@ -25,6 +32,7 @@ from cleaning.model.paths import checksum_of, is_plain, line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import Dropped, DropReason
 from cleaning.model.site_model import SiteIndex, SiteModel
+from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.posts.threads import is_forum
 from cleaning.records import BodySource
 from cleaning.url_classes.rules import class_of
@@ -54,6 +62,8 @@ _MORE_CHARS = 200
 _BYLINE_CHARS = 60  # longest line about the body
 _KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
 _LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
+_LEAST_KNOWN_PAGES = 8  # pages of a host that tell a body from its template
+_SHOWN_CHARS = 80
 _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
 
@@ -78,8 +88,22 @@ def read_body(
         body = find_body(document, places, trail)
     else:
         body = body_of_site(document, alone, places)
-    warnings = script_warnings(tree, body)
+    if places is not None and _is_template(tree, body, places):
+        places.body = places.place = -1
+        dropped = PageWarning(kind=WarningKind.TEMPLATE_BODY, detail=body.text[:_SHOWN_CHARS])
+        body = replace(make_body(tree, [], BodySource.NONE, body.title_line), warnings=(dropped,))
+        return replace(body, warnings=(*body.warnings, *script_warnings(tree, body)))
+    warnings = script_warnings(tree, body) or empty_warning(tree, body)
     return replace(body, warnings=warnings) if warnings else body
+
+
+def _is_template(tree: Tree, body: Body, places: SitePlaces) -> bool:
+    """Whether every line of a body is on most pages of the host: a footer, a notice."""
+    model = places.model
+    if model.page_count < _LEAST_KNOWN_PAGES or body.source is BodySource.POSTS or not body.lines:
+        return False
+    often = model.index.often
+    return all(line_key(tree.line_text(i)) in often for i in body.lines)
 
 
 def find_body(document: Document, places: SitePlaces, trail: Trail | None = None) -> Body:
@@ -107,6 +131,7 @@ def find_body(document: Document, places: SitePlaces, trail: Trail | None = None
         url,
         posts=rule.shape if rule else None,
         may_be_thread=may_be_thread,
+        may_be_list=False,
         weighed=weighed,
     )
     return body_of_site(document, alone, places)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cleaning.document.tree import Tree
 from cleaning.features.lines import Sums
@@ -21,7 +21,9 @@ _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
 # A name is no evidence on a page where its parts hold this share of the page's own text
 # together: builders of pages name every part a widget, layouts are named for their columns.
 _WEAK_SHARE = 0.5
+_JOINT_SHARE = 0.5  # most text that weak names take together; taking more, none is evidence
 _NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
+_SHARES = {_USER: _WEAK_SHARE, _WEAK: _WEAK_SHARE, _NOISE: _NOISE_SHARE}
 
 
 @dataclass(slots=True)
@@ -39,7 +41,9 @@ class Noise:
     cards: set[int] | None
 
 
-def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) -> Noise:
+def find_noise(
+    tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, *, by_names: bool = True
+) -> Noise:
     """Finds the parts that are noise: by their names, as teasers, or inside a noise part.
 
     Exempt are parts that hold the title, and names that hold most of the page's own text together.
@@ -49,11 +53,67 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
         sums: The sums of its parts.
         cards: Its teasers; None for a thread, where neither they nor comments are noise.
         title_line: The line of its title, -1 without.
+        by_names: Whether names are evidence.
     """
+    marks = _Marks(least=PartKind.USER if by_names else PartKind.COMMENT + 1)
+    noise = _mark(tree, sums, cards, title_line, marks)
+    silent = marks.silent_names(sums.own[0])
+    if silent:
+        marks = _Marks(silent=silent)
+        noise = _mark(tree, sums, cards, title_line, marks)
+    if cards is not None and marks.weak_units > _JOINT_SHARE * sums.own[0]:
+        noise = _mark(tree, sums, cards, title_line, _Marks(silent=silent, least=_NOISE))
+    return noise
+
+
+@dataclass(slots=True)
+class _Marks:
+    """What names are evidence in one pass over a page, and what the pass took by them.
+
+    Attributes:
+        silent: Names without digits that are no evidence.
+        least: The least kind of a name that is evidence.
+        units: Own units of the outermost parts that each name made noise, by name without digits.
+        weak_units: Own units that names of the kind WEAK made noise.
+    """
+
+    silent: frozenset[str] = frozenset()
+    least: int = PartKind.USER
+    units: dict[str, float] = field(default_factory=dict)
+    weak_units: float = 0.0
+    _kinds: dict[str, PartKind] = field(default_factory=dict)
+    _ends: dict[str, int] = field(default_factory=dict)
+
+    def kind(self, names: str) -> PartKind:
+        """The kind of a part by its names, as far as these are evidence."""
+        kind = kind_of_names(names)
+        if kind and self.silent:
+            kind = max(kind_beside(each, self.silent) for each, _ in telling_names(names))
+        return kind if kind >= self.least else PartKind.PLAIN
+
+    def note(self, names: str, part: int, end: int, units: float) -> None:
+        """Notes the text of a part that is noise by its names, or too much of the page for that."""
+        for name, kind in telling_names(names):
+            # Inside a part of the same name its text is counted already.
+            if part >= self._ends.get(name, 0):
+                self.units[name] = self.units.get(name, 0.0) + units
+                self._ends[name] = end
+                self._kinds[name] = kind
+
+    def silent_names(self, units: float) -> frozenset[str]:
+        """The names that hold so much of a page's own text that they are no evidence."""
+        return frozenset(
+            name
+            for name, held in self.units.items()
+            if held >= _SHARES.get(self._kinds[name], 2.0) * units
+        )
+
+
+def _mark(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, marks: _Marks) -> Noise:
+    """Finds the parts that are noise, with names as far as ``marks`` has them as evidence."""
     tags, names, own = tree.block_tags, tree.block_names, sums.own
     holds_title = _parts_around(tree, title_line)
     kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
-    silent: frozenset[str] | None = None
     hidden = set(tree.hidden_blocks)
     looked_at = hidden | cards if cards else hidden
     comments: list[int] = []
@@ -64,13 +124,7 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
             continue
         kind = kinds.get(name)
         if kind is None:
-            kind = kind_of_names(name)
-            if kind:
-                if silent is None:
-                    silent = _silent_names(tree, sums, is_thread=cards is None)
-                if silent:
-                    kind = max(kind_beside(each, silent) for each, _ in telling_names(name))
-            kinds[name] = kind
+            kind = kinds[name] = marks.kind(name)
         if not kind and tag not in TAG_KINDS and part not in looked_at:
             continue
         if cards and part in cards:
@@ -78,6 +132,7 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
         elif tag in NEVER_NOISE or part in holds_title or (cards is None and tag == "form"):
             continue  # forums put all posts into one form
         else:
+            by_name = kind
             kind = max(TAG_KINDS.get(tag, kind), kind)
             if kind is _USER and cards is None:
                 kind = _WEAK
@@ -87,43 +142,21 @@ def find_noise(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int) 
                 kind = _WEAK
             if kind is _WEAK:
                 is_one = own[part] < _WEAK_SHARE * own[0]
+                if by_name is _WEAK and is_one and tag not in TAG_KINDS:
+                    marks.weak_units += own[part]
             elif kind is _NOISE:
                 is_one = own[part] < _NOISE_SHARE * own[0]
             else:
                 is_one = cards is not None
                 if is_one:
                     comments.append(part)
+            if by_name and own[part]:
+                marks.note(name, part, tree.block_ends[part], own[part])
         if is_one:
             # Parts inside are skipped, for most of a page is noise.
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments, cards=cards)
-
-
-def _silent_names(tree: Tree, sums: Sums, *, is_thread: bool) -> frozenset[str]:
-    """The names that are no evidence on this page, without digits: ``{"has-profile"}``.
-
-    Without digits, for each post may have a number of its own in its names.
-    """
-    units: dict[str, float] = {}
-    ends: dict[str, int] = {}
-    kinds: dict[str, PartKind] = {}
-    own, tags = sums.own, tree.block_tags
-    for part, names in enumerate(tree.block_names):
-        if not names or not own[part] or tags[part] in NEVER_NOISE:
-            continue
-        for name, kind in telling_names(names):
-            # Inside a part of the same name its text is counted already.
-            if part >= ends.get(name, 0):
-                units[name] = units.get(name, 0.0) + own[part]
-                ends[name] = tree.block_ends[part]
-                kinds[name] = kind
-    least = {_USER: _WEAK_SHARE, _WEAK: _WEAK_SHARE, _NOISE: _NOISE_SHARE}
-    return frozenset(
-        name
-        for name, held in units.items()
-        if held >= least.get(kinds[name], 2.0) * own[0] and (is_thread or kinds[name] > _USER)
-    )
 
 
 def noise_rules(tree: Tree, noise: Noise) -> list[tuple[int, VerdictReason]]:

@@ -20,7 +20,7 @@ Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cleaning.body.container import (
     Worth,
@@ -39,6 +39,7 @@ from cleaning.features.lines import (
     Lines,
     Sums,
     add_up,
+    count_units,
     cut_repeats,
     find_cards,
     find_title_line,
@@ -55,6 +56,11 @@ from cleaning.records import BodySource
 # With less running text than this, plain lines are weighed as text: the body is a list, a table,
 # verse or a few words.
 _LIST_UNITS = 75
+MUCH_UNITS = 500.0  # text outside links with which a page has a body
+# A page with less text beside its teasers, and less than this share of theirs, is their list.
+_MAX_BESIDE_LIST_UNITS = 60
+_BESIDE_LIST_SHARE = 0.1
+_LEAST_TEASER_UNITS = 3
 # A page may need scripts only with less body and visible text; scripts alone are evidence only with
 # next to no visible text, and so many characters or files of them.
 _MAX_BODY_CHARS = 100
@@ -116,6 +122,7 @@ def extract_body(
     posts: Shape | None = None,
     *,
     may_be_thread: bool = True,
+    may_be_list: bool = True,
     weighed: tuple[Lines, int] | None = None,
 ) -> Body:
     """Finds the body by the page's own evidence.
@@ -126,11 +133,16 @@ def extract_body(
         posts: The shape of the host's posts, if learned: then every page with such parts is a
             thread, whatever its address.
         may_be_thread: Whether posts are looked for.
+        may_be_list: Whether the teasers of other pages may be the body, where there is no text.
         weighed: The result of ``weigh``, if at hand; the lines are changed.
     """
     lines, title_line = weighed or weigh(tree)
     is_thread = may_be_thread and is_forum(url, tree.title)
-    kept, source, thread = _find_lines(tree, lines, title_line, posts, is_thread)
+    kept, source, thread = _find_lines(
+        tree, lines, title_line, posts, is_thread=is_thread, may_be_list=may_be_list
+    )
+    if not kept and sum(lines.own) > MUCH_UNITS:
+        kept, source = _find_without_names(tree, title_line, lines.trail)
     if lines.trail is not None:
         lines.trail.choose(kept)
     return make_body(tree, kept, source, title_line, thread)
@@ -155,12 +167,20 @@ def make_body(
     )
 
 
+def without_lines(body: Body) -> Body:
+    """Returns a body without any line, for steps that ask what belongs to a text."""
+    nothing = [False] * len(body.is_kept)
+    return replace(body, text="", source=BodySource.NONE, lines=[], is_kept=nothing, thread=None)
+
+
 def _find_lines(
     tree: Tree,
     lines: Lines,
     title_line: int,
     shape: Shape | None,
+    *,
     is_thread: bool,
+    may_be_list: bool,
 ) -> tuple[list[int], BodySource, Thread | None]:
     """The lines of the body in order, the method that found them, and the posts among them."""
     if title_line >= 0 and lines.worth[title_line] > 0:
@@ -168,11 +188,13 @@ def _find_lines(
     cut_repeats(tree, lines)
     sums = add_up(tree, lines)
     worth = lines.worth.copy()
-    noise = find_noise(tree, sums, find_cards(tree, lines, sums), title_line)
+    cards = find_cards(tree, lines, sums)
+    noise = find_noise(tree, sums, cards, title_line)
     article, source = _find_article(tree, lines, sums, noise, title_line)
+    is_list = may_be_list and _is_list(lines, sums, article, cards)
     # Where nothing else is left, comments and teasers are what the page is for.
     is_article = not is_thread and sum(lines.own[i] for i in article) >= MIN_UNITS
-    if is_article and shape is None:
+    if is_article and shape is None and not is_list:
         return article, source, None
     noise = find_noise(tree, sums, None, title_line)
     if is_thread or shape is not None:
@@ -188,16 +210,58 @@ def _find_lines(
             if lines.trail is not None:
                 lines.trail.end(thread.lines)
             return thread.lines, BodySource.POSTS, thread
-        if is_thread and sum(lines.own[i] for i in article) < _LIST_UNITS:
+        is_short = sum(lines.own[i] for i in article) < _LIST_UNITS
+        if is_thread and is_short and not is_list:
             single = PostFinder(tree, lines, noise.is_noise).find_single(plain_title(title))
             if single:
                 if lines.trail is not None:
                     lines.trail.end(single)
                 return single, BodySource.PLAIN_LINES, None
-    if is_article:
-        return article, source, None
-    lines.worth = worth
-    return *_find_article(tree, lines, sums, noise, title_line), None
+    listed: list[int] = []
+    if is_list:
+        lines.worth = worth.copy()
+        listed = _find_listed(tree, lines, cards, title_line)
+    if not is_article:
+        lines.worth = worth
+        article, source = _find_article(tree, lines, sums, noise, title_line)
+    units = [own + linked for own, linked in zip(lines.own, lines.linked, strict=True)]
+    if sum(units[i] for i in listed) > sum(units[i] for i in article):
+        return listed, BodySource.LIST, None
+    return article, source, None
+
+
+def _find_without_names(
+    tree: Tree, title_line: int, trail: Trail | None
+) -> tuple[list[int], BodySource]:
+    """The lines of a body where names left none of a page with much text."""
+    lines = weigh_lines(tree, trail)
+    sums = add_up(tree, lines)
+    noise = find_noise(tree, sums, None, title_line, by_names=False)
+    return _find_article(tree, lines, sums, noise, title_line)
+
+
+def _is_list(lines: Lines, sums: Sums, article: list[int], cards: set[int]) -> bool:
+    """Whether a page is a list of others: hardly any text but that of its teasers."""
+    body = sum(lines.own[i] for i in article)
+    if not cards or body >= _MAX_BESIDE_LIST_UNITS:
+        return False
+    teasers = sum(sums.own[part] + sums.linked[part] for part in cards)
+    return body < _BESIDE_LIST_SHARE * teasers
+
+
+def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list[int]:
+    """The lines of a list of other pages: its teasers with their linked titles."""
+    own, linked, worth = lines.own.copy(), lines.linked.copy(), lines.worth
+    for part in cards:
+        for i in range(tree.block_lines[part], tree.line_end(part)):
+            own[i] += linked[i]
+            linked[i] = 0.0
+            worth[i] = own[i] if own[i] >= _LEAST_TEASER_UNITS else PLAIN_WORTH
+    listed = Lines(texts=lines.texts, own=own, linked=linked, worth=worth, trail=lines.trail)
+    sums = add_up(tree, listed)
+    noise = find_noise(tree, sums, None, title_line)
+    kept, _ = _find_article(tree, listed, sums, noise, title_line)
+    return kept
 
 
 def _find_article(
@@ -254,6 +318,17 @@ def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
     if not evidence:
         return ()
     return (PageWarning(kind=WarningKind.NEEDS_JAVASCRIPT, detail="; ".join(evidence)),)
+
+
+def empty_warning(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
+    """Returns a warning when a page with much text of its own has no body, else nothing."""
+    if body.text or sum(map(len, tree.texts)) <= MUCH_UNITS:
+        return ()
+    units = sum(count_units(tree)[0])
+    if units <= MUCH_UNITS:
+        return ()
+    detail = f"{units:.0f} words outside links, and no part of them is a body"
+    return (PageWarning(kind=WarningKind.EMPTY_BODY, detail=detail),)
 
 
 def _empty_root(tree: Tree) -> str:

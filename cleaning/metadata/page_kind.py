@@ -96,7 +96,7 @@ def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link
         else facts.has_title or facts.chars > _HEADLINE_CHARS * facts.headlines
     ):
         return PageKind.THREAD
-    if body.text and _is_text(declared, facts, words, url):
+    if body.text and body.source is not BodySource.LIST and _is_text(declared, facts, words, url):
         return PageKind.THREAD if on_forum and is_forum(url, "") else PageKind.ARTICLE
     is_list = len(facts.others) >= _MIN_LINKS or facts.is_list
     return PageKind.INDEX if is_list else PageKind.OTHER

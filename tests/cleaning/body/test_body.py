@@ -207,3 +207,29 @@ def test_a_page_drawn_by_scripts_is_read_as_browsers_without_scripts_show_it() -
     assert body_of(f"<body><div id=app></div>{request}</body>").text == ""
     both = f"<body><p>{SENTENCES[2] * 6}</p><noscript>{text}</noscript></body>"
     assert SENTENCES[0] not in body_of(both).text
+
+
+def test_a_page_that_lists_others_is_their_list() -> None:
+    title = '<h3><a href="/n{0}">第{0}条新闻的标题在这里</a></h3>'
+    card = f'<article class="card">{title}<p>{{1}}</p></article>'
+    cards = "".join(card.format(n, SENTENCES[n % 3]) for n in range(9))
+    page = f'<div class="feed">{cards}</div><div class="sidebar"><p>订阅我们的来信吧。</p></div>'
+    body = body_of(page_of(page))
+    assert body.source is BodySource.LIST
+    assert body.text.startswith("第0条新闻的标题在这里\n" + SENTENCES[0])
+    assert "订阅" not in body.text
+    assert extract_body(parse(page_of(page)), may_be_list=False).source is not BodySource.LIST
+
+
+def test_names_leave_no_page_with_much_text_without_a_body() -> None:
+    halves = ("recommend", "copyright")
+    parts = [f'<div class="{name}"><p>{SENTENCES[0] * 10}</p></div>' for name in halves]
+    assert SENTENCES[0] in body_of(page_of(*parts)).text
+
+
+def test_weak_names_together_take_no_more_than_half_of_a_page() -> None:
+    names = ("player", "hot", "sponsor", "rank")
+    part = '<div class="{}"><p>{}</p></div>'
+    parts = [part.format(name, SENTENCES[n % 3] * (n + 1)) for n, name in enumerate(names)]
+    body = body_of(page_of("<div class=box>", *parts, "</div>"))
+    assert all(SENTENCES[n % 3] * (n + 1) in body.text for n in range(4))

@@ -21,6 +21,7 @@ from cleaning import (
 )
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.rules import DropReason
+from cleaning.page_warnings import WarningKind
 
 SENTENCE = (
     "第{n}号渔船昨天夜里回到了港口，船上的人都说那边的风浪比往年大得多，{n}个人一夜没有合眼。"
@@ -134,13 +135,16 @@ def test_a_short_block_does_not_replace_a_long_body() -> None:
     assert clean(other, model).body.count("渔船") == 200
 
 
-def test_a_body_that_is_a_line_of_the_template_stays() -> None:
+def test_a_body_that_is_a_line_of_the_template_is_none() -> None:
     model = learn_site(site())
     page = replace(
         article(50),
         html="<div class=x><p>海边小站版权所有，未经允许不得转载本站的任何内容。</p></div>",
     )
-    assert clean(page, model).body == clean(page).body
+    record = clean(page, model)
+    assert (record.body, record.body_source) == ("", BodySource.NONE)
+    assert [each.kind for each in record.warnings] == [WarningKind.TEMPLATE_BODY]
+    assert clean(page).body in record.warnings[0].detail
 
 
 def test_repeated_bodies_teach_no_place() -> None:

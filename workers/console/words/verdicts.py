@@ -108,6 +108,7 @@ WORDS: Final = {
     "image_reason.no_evidence": ("nothing decided", "无证据"),
     "body_source.container": ("by the container", "由正文容器得出"),
     "body_source.plain_lines": ("by the container of short lines", "由短行容器得出"),
+    "body_source.list": ("the list of other pages", "其他页面的列表"),
     "body_source.posts": ("by posts", "由帖子得出"),
     "body_source.hyperlinks": ("by hyperlinks", "由超链接得出"),
     "body_source.site": ("by the host's model", "由站点模型得出"),
@@ -124,5 +125,7 @@ WORDS: Final = {
     "warning.bad_links": ("links that cannot be read", "无法识别的链接"),
     "warning.lost_field": ("a defect cost a field", "程序缺陷丢失字段"),
     "warning.hook_failed": ("a hook failed", "扩展失败"),
+    "warning.empty_body": ("much text, and no body", "文字很多，但没有正文"),
+    "warning.template_body": ("its body is the site's template", "正文只是网站模板"),
     "warning.needs_javascript": ("scripts make its text", "文字由脚本生成"),
 }
