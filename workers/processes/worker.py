@@ -161,7 +161,8 @@ class CleaningWorker(Worker):
         """Sends the heartbeat of this worker."""
         with _stop_on_outage():
             super().heartbeat(timeout, pipeline)
-            self._frontier.processes.beat(ProcessRole.WORKER, self._work)
+            if os.getpid() == self.pid:  # a job's own process ends with the job, unheard
+                self._frontier.processes.beat(ProcessRole.WORKER, self._work)
         if pipeline is None:
             self._outage.end()
 
