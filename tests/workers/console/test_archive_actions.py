@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from flask.testing import FlaskClient
@@ -130,6 +131,11 @@ def test_first_signs_stand_on_now(client: FlaskClient, bench: Bench) -> None:
     event = DriftEvent(host=HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.WAITS)
     with closing(bench.store()) as store:
         store.drifts.save(event)
+        first = now - timedelta(hours=2)
+        store.drifts.save(replace(event, alarm=replace(alarm, since=first, at=first)))
+    offered = re.search(r"refetch_host\?[^\"]*since=([^&\"]*)", client.get(f"/hosts/{HOST}").text)
+    assert offered
+    assert offered[1].startswith(f"{first:%Y-%m-%dT%H:%M}"), "the first of the row"
     do(client, "pause_host", HOST, typed_why="lunch")
     page = acting_console(settings_of(bench.data), bench.data).get("/now/live").text
     assert "18 of 20 pages have no body" in page

@@ -93,6 +93,14 @@ class HostDetails(HostWaiting):
     next_visits: Mapping[str, datetime] = field(default_factory=dict)
     as_of: datetime | None = None
 
+    @property
+    def changed_since(self) -> datetime | None:
+        """Since when its pages do not fit the model of its newest change; None: no change."""
+        if not self.drifts:
+            return None
+        version = self.drifts[0].model_version
+        return min(each.alarm.since for each in self.drifts if each.model_version == version)
+
 
 def list_hosts(
     backends: KeptBackends,
