@@ -87,6 +87,7 @@
 --   turns 7                        leases while several crawls, one of them a topic crawl, had work
 --   by web1                        machine that had its last answer
 --   unable "web1 1700..;"          machines that do not reach it, until then (reach.lua)
+--   trial "news <page> 1700000000000"              the URL that is tried alone, also while paused; until (try.lua)
 --   clock_by slow_down             outcome that made the clock longer than the pause; '': the pause made it
 --
 -- Fields of cc:p:<crawl>:<page>, a URL that is leased, queued, claimed or waits for a retry or a revisit:
