@@ -113,7 +113,7 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     _drop_unconfirmed(client, crawl_id)
     for key in client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
         forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
-    for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "b", "p", "t"):
+    for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "b", "p", "t", "tried"):
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
             client.unlink(*keys)
     client.delete(*(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS))

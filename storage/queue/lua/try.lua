@@ -14,6 +14,7 @@ elseif state ~= 'retry' then
   return state and 0 or -1
 end
 redis.call('ZADD', retry, whole(t), pid)
+redis.call('HSET', key, 'tried', 1)
 append_log(key, log_line(wall(), 'to be tried', 'alone'))
 redis.call('HDEL', 'cc:g:' .. host, 'failures', 'waited_ms', 'wait_until', 'unconnected', 'next_probe')
 redis.call('HSET', 'cc:g:' .. host, 'trial', crawl .. ' ' .. pid .. ' ' .. whole(t + tonumber(ARGV[4])))

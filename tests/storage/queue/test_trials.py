@@ -73,7 +73,13 @@ def test_one_page_of_a_paused_host_is_fetched(
     assert [pause.host for pause in frontier.pauses()] == [HOST]
     spider.flush()
     ((job, (page,)),) = claim_all(frontier, client).items()
+    state, steps = frontier.tried("c", END.page_id) or ("", ())
+    assert state == "claimed"
+    assert {"to be tried", "leased", "fetched"} <= {step.step for step in steps}
     assert frontier.ack(job, [(page, UrlState.RECORD)]) == 1
+    state, steps = frontier.tried("c", END.page_id) or ("", ())
+    assert (state, steps[-1].step, steps[-1].detail) == ("ended", "ended", "record")
+    assert frontier.tried("c", page_id(f"http://{HOST}/1")) is None
     assert frontier.counts("c").pending == 2
     frontier.resume_host(HOST)
     assert {lease.url for lease in spider.pages()} == {f"http://{HOST}/3", f"http://{HOST}/4"}

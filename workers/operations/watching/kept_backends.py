@@ -192,6 +192,11 @@ class KeptBackends:
             self._remembered[key] = (now, answer)
         return answer
 
+    def forget(self, key: Hashable) -> None:
+        """Has a question asked anew: its answer was changed by an action of this process."""
+        with self._lock:
+            self._remembered.pop(key, None)
+
     def is_answering(self) -> bool:
         """Whether the store answers, and the queue where it is on a server of its own."""
         try:
