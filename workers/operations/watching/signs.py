@@ -34,8 +34,9 @@ RECENT = timedelta(hours=6)
 MENDED_SHOWN = timedelta(minutes=30)
 """How long a sign tells that it is mended, before it goes."""
 
-MENDING_S = 5.0
-"""How old the answer may be whether a host is mended: 10 ms for 5,000 records of the host."""
+MENDING_S, MENDING_S_A_RECORD = 5.0, 0.002
+"""How old the answer may be whether a host is mended, and longer with each record of the host: 16 ms
+for 5,000 records, every 15 s."""
 
 EXAMINED_CRAWLS, EXAMINED_HOSTS, LARGEST = 8, 100, 20
 """Whose waits are read, and how many of the largest queues have their URL classes read: 10 ms."""
@@ -182,7 +183,10 @@ def _changed(backends: KeptBackends, store: Store) -> Iterator[Sign]:
                 continue
             event = drifts[0]
             key = ("sign", host, event.alarm.at, event.outcome)
-            sign = backends.remembered(key, MENDING_S, partial(_sign_of, backends, store, drifts))
+            row = backends.figures(store).host(host)
+            records = row.records if row else 0
+            known_s = MENDING_S + MENDING_S_A_RECORD * records
+            sign = backends.remembered(key, known_s, partial(_sign_of, store, drifts, records))
             if not sign.is_mended or _is_fresh(backends, key):
                 yield sign
 
@@ -194,11 +198,9 @@ def _is_fresh(backends: KeptBackends, key: tuple[object, ...]) -> bool:
     return datetime.now(UTC) - first < MENDED_SHOWN
 
 
-def _sign_of(backends: KeptBackends, store: Store, drifts: Sequence[DriftEvent]) -> Sign:
+def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:
     """The sign of the newest change of a host; ``drifts`` are all, newest first."""
     event, alarm = drifts[0], drifts[0].alarm
-    row = backends.figures(store).host(event.host)
-    records = row.records if row else 0
     is_taken_back = event.outcome is DriftOutcome.TAKEN_BACK
     is_learned = is_taken_back or event.outcome is DriftOutcome.LEARNED
     is_lost = not is_learned and (event.outcome is DriftOutcome.NOTHING_BETTER or alarm.empty > 0)
