@@ -35,8 +35,8 @@ MENDED_SHOWN = timedelta(minutes=30)
 """How long a sign tells that it is mended, before it goes."""
 
 MENDING_S, MENDING_S_A_RECORD = 5.0, 0.002
-"""How old the answer may be whether a host is mended, and longer with each record of the host: 16 ms
-for 5,000 records, every 15 s."""
+"""How old the answer may be whether a host is mended, longer with each record of the host: 5,000
+records cost 16 ms, every 15 s."""
 
 EXAMINED_CRAWLS, EXAMINED_HOSTS, LARGEST = 8, 100, 20
 """Whose waits are read, and how many of the largest queues have their URL classes read: 10 ms."""
