@@ -42,9 +42,9 @@ WORDS: Final = {
     "trial.title": ("Its title", "页面标题"),
     "trial.body_chars": ("Characters of its body", "正文字数"),
     "trial.good": (
-        "The page has a body: the host answers as it should. Resume it, then fetch again what "
-        "had none.",
-        "页面有正文：主机恢复正常。请恢复该主机，然后重新抓取没有正文的页面。",
+        "The page has a body: the host answers as it should. Resume it if it is paused, then "
+        "fetch again what had none.",
+        "页面有正文：主机恢复正常。如果主机已暂停，请先恢复，然后重新抓取没有正文的页面。",
     ),
     "trial.no_body": (
         "The page still has no body: leave the host paused, and try again later.",
