@@ -192,15 +192,16 @@ def offered_recleaning(console: Console, operation: Operation | None) -> Offer |
     ):
         return None
     actions, action = console.actions, ACTIONS["reclean_host"]
-    asked = Asked(target=operation.target, who=console.access.name_of(g.session))
+    session = g.session  # the form is made in another thread when it is made anew
+    asked = Asked(target=operation.target, who=console.access.name_of(session))
 
     def make() -> Form:
         plan = plan_of(console.settings, action, asked)
-        return actions.new_form(g.session, action, asked, told(plan.facts, plan.notes))
+        return actions.new_form(session, action, asked, told(plan.facts, plan.notes))
 
     with suppress(ServiceError):
-        key = ("reclean form", g.session, operation.seq)
-        form = console.backends.remembered(key, FORM_S / 2, make)
+        key = ("reclean form", session, operation.seq)
+        form = console.backends.remembered(key, FORM_S / 8, make)
         facts, _, _ = untold(form.expected)
         n = facts.get(Fact.OLDER_RECORDS, 0)
         return Offer(form, n) if n else None
