@@ -114,46 +114,37 @@ class Operator:
         return answer.status, answer.getheader("Location", "") or "", page
 
 
-def _open_host(operator: Operator, host: str) -> None:
+def _from_sign(operator: Operator, action: str, host: str) -> None:
+    """Opens the action that stands beside a host's sign on Now."""
     operator.open("/")
-    operator.follow(rf"^/hosts/{re.escape(host)}$|^{re.escape(host)}$")
+    operator.follow(rf"^/actions/{action}\?target={re.escape(host)}")
 
 
 def resume(operator: Operator, host: str) -> None:
-    """1: host > Resume > confirm."""
-    _open_host(operator, host)
-    operator.follow("/actions/resume_host")
+    """1: Resume beside the sign > confirm."""
+    _from_sign(operator, "resume_host", host)
     operator.confirm()
 
 
 def pass_the_wall(operator: Operator, host: str) -> None:
-    """2: host > Pause; when the wall is down, Resume, and fetch again what had no body."""
-    _open_host(operator, host)
-    again = re.search(r'href="(/actions/refetch_host[^"]+)"', operator.page)
-    operator.follow("/actions/pause_host")
+    """2: Pause beside the sign > Try one page until it has a body > Resume > Fetch again."""
+    _from_sign(operator, "pause_host", host)
     operator.confirm(why="login wall")
     time.sleep(3)  # the colleague who has the account takes the wall down
-    operator.follow("/actions/resume_host")
+    operator.follow("^/actions/try_page")
     operator.confirm()
-    assert again  # noqa: S101 - the page has it
-    operator.follow(rf"^/hosts/{re.escape(host)}")
-    operator.follow("/actions/refetch_host")
+    operator.page = operator.wait_for(f"{operator.path}/live", "The page has a body")
+    operator.follow("^/actions/resume_host")
+    operator.confirm()
+    operator.follow("^/actions/refetch_host")
     operator.confirm()
 
 
-def roll_back_and_forth(operator: Operator, host: str) -> None:
-    """3: host > dry run > re-clean; then roll back, and back from that."""
-    _open_host(operator, host)
-    operator.follow("/actions/try_reclean")
+def reclean(operator: Operator, host: str) -> None:
+    """3: dry run beside the sign > confirm > re-clean these pages, on its result."""
+    _from_sign(operator, "try_reclean", host)
     operator.confirm()
-    operator.follow(r"^/operations/\d+$")
-    operator.page = operator.wait_for(f"{operator.path}/live", r'badge (ok|bad)">')
-    operator.follow("/actions/reclean_host")
-    operator.confirm()
-    operator.follow(rf"^/hosts/{re.escape(host)}")
-    operator.follow("/actions/roll_back")
-    operator.confirm()
-    operator.follow("/actions/roll_back")  # Undo
+    operator.page = operator.wait_for(f"{operator.path}/live", 'action="/actions/reclean_host"')
     operator.confirm()
 
 
@@ -165,9 +156,8 @@ def make_room(operator: Operator, _host: str) -> None:
 
 
 def forbid_calendar(operator: Operator, host: str) -> None:
-    """5: host > its largest class > Forbid."""
-    _open_host(operator, host)
-    operator.follow("/actions/forbid_class.*cal")
+    """5: Forbid beside the sign, which names the class > confirm."""
+    _from_sign(operator, "forbid_class", host)
     operator.confirm()
 
 
@@ -191,7 +181,7 @@ def declare_dead(operator: Operator, host: str) -> None:
 STEPS: dict[int, Callable[[Operator, str], None]] = {
     1: resume,
     2: pass_the_wall,
-    3: roll_back_and_forth,
+    3: reclean,
     4: make_room,
     5: forbid_calendar,
     6: declare_dead,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -15,7 +16,6 @@ from benchmarks.drill.drill_site import HOSTS, POISON
 from benchmarks.drill.world import CRAWL, DISK_BYTES, LEFT_BYTES, OLD_CRAWL, World
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, Discovery, FailureReason, UrlState
-from storage.store.models import LearnReason
 from storage.store.operations import OperationState
 from workers.operations.crawl_states import change_state
 from workers.operations.watching.signs import SignKind
@@ -103,7 +103,7 @@ def _has_bodies(world: World, patient: Patient) -> bool:
         return not under_way and not store.records.without_body(CRAWL, ids)
 
 
-# 3. A new template: learned by itself; the operator compares, re-cleans, rolls back and forth.
+# 3. A new template: learned by itself; the operator re-cleans what older versions made.
 
 
 def _redesign(world: World, patient: Patient) -> None:
@@ -112,26 +112,16 @@ def _redesign(world: World, patient: Patient) -> None:
     world.site.switches.redesigned.add(patient.number)
 
 
-def _is_rolled_twice(world: World, patient: Patient) -> bool:
+def _is_recleaned(world: World, patient: Patient) -> bool:
+    """Whether a worker has re-cleaned the host with a version that was learned since."""
     with closing(world.store()) as store:
-        versions = [
-            each
-            for each in store.models.versions(patient.host)
-            if each.version > patient.notes["version"]
-        ]
-        reasons = [each.reason for each in versions]
-        done = {
-            each.kind
+        done = [
+            json.loads(each.asked)["version"]
             for each in store.operations.read(limit=20)
-            if each.target == patient.host and each.state is OperationState.DONE
-        }
-        rolled = reasons.count(LearnReason.ROLLBACK)
-        is_used = (
-            store.hosts.by_model(patient.host).get(max(v.version for v in versions), 0)
-            if versions
-            else 0
-        )
-    return rolled >= 2 and done >= {"try_reclean", "reclean"} and bool(is_used)
+            if (each.kind, each.target) == ("reclean", patient.host)
+            and each.state is OperationState.DONE
+        ]
+    return any(version > patient.notes["version"] for version in done)
 
 
 # 4. The disk is full.
@@ -248,7 +238,7 @@ TROUBLES = {
     1: Trouble(name="paused host", sign=SignKind.PAUSED, inject=_pause, is_mended=_is_resumed),
     2: Trouble(name="login wall", sign=SignKind.WALL, inject=_wall_up, is_mended=_has_bodies),
     3: Trouble(
-        name="new template", sign=SignKind.CHANGED, inject=_redesign, is_mended=_is_rolled_twice
+        name="new template", sign=SignKind.CHANGED, inject=_redesign, is_mended=_is_recleaned
     ),
     4: Trouble(
         name="full disk", sign=None, inject=_fill_disk, is_mended=_has_room, has_old_crawl=True

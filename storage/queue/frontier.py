@@ -487,6 +487,20 @@ class Frontier:
                 return "pending", read_log(b"%d\tdiscovered\t" % pending_since(entry))
         return None
 
+    def tried(self, crawl_id: str, page_id: str) -> tuple[str, tuple[Step, ...]] | None:
+        """The (state, decision log) of a URL that was tried (``UrlReopener.try_page``).
+
+        The state is a value of the field ``state``, or ``ended``; None: it was not tried, or ended
+        more than an hour ago.
+        """
+        with queue_errors():
+            of = f"{crawl_id}:{page_id}"
+            state, log, mark = self._client.hmget(f"cc:p:{of}", "state", "log", "tried")
+            if state and mark:
+                return state.decode(), read_log(log or b"")
+            ended = self._client.get(f"cc:tried:{of}")
+        return None if ended is None else ("ended", read_log(ended))
+
     def has_seen(self, crawl_id: str, page_id: str) -> bool:
         """Whether a URL was ever offered to a crawl."""
         return self.have_seen(crawl_id, [page_id])[0]

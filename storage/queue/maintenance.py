@@ -8,7 +8,8 @@
 - ``CrawlRebuilder`` puts a lost crawl into the queue. None of its URLs is leased before ``finish``.
   Until then the crawl has the field ``rebuilding``: a process that finds this field follows one
   that died, and repeats the whole rebuilding, which is idempotent.
-- ``UrlReopener`` makes ended URLs pending: failed ones, and pages that are fetched once more.
+- ``UrlReopener`` makes ended URLs pending: failed ones, and pages that are fetched once more; it
+  lets one of them be tried at a host that is paused.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ PURGE_CHUNK = 500
 REBUILD_CHUNK = 1000
 REBUILDING = "rebuilding"
 REOPEN_CHUNK = 200
+TRIAL_MS = 300_000
+"""A trial that no spider took until then waits like the host's other URLs."""
 # One key a crawl: cc:h:news
 CRAWL_KEYS = ("a", "h", "vh", "sm", "bg", "x", "tn", "th", *TOPIC_KEYS)
 
@@ -110,7 +113,7 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     _drop_unconfirmed(client, crawl_id)
     for key in client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
         forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
-    for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "b", "p", "t"):
+    for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "b", "p", "t", "tried"):
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
             client.unlink(*keys)
     client.delete(*(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS))
@@ -264,3 +267,20 @@ class UrlReopener:
                 )
             offered += new
         return offered
+
+    def try_page(self, crawl_id: str, end: EndedUrl) -> bool:
+        """Has one URL fetched as soon as its host may be asked, also while the host is paused.
+
+        Until it is leased, for ``TRIAL_MS`` at most, nothing else of the host is. An attempt that
+        fails is not repeated at a paused host.
+
+        Returns:
+            Whether it waits; False: it is fetched or cleaned at this moment.
+
+        Raises:
+            NotFound: The queue has no such crawl.
+        """
+        self.reopen(crawl_id, [end])
+        with queue_errors():
+            told = self._scripts("try", [crawl_id, end.page_id, end.host, TRIAL_MS])
+        return int(told) > 0

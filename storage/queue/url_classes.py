@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from cleaning.url_classes.stopping import QUARTERS, Account, Asked, Known, Verdict
@@ -228,6 +228,16 @@ class UrlClassLedger:
                 if seen >= MOST_RANKED:
                     break
             return changed + self._move(key, scores)
+
+    def pending(self, crawl_id: str, host: str) -> Iterator[str]:
+        """Yields URLs of a host that wait in the queue's memory, at most ``MOST_RANKED``.
+
+        Those that have failed before are left out; one that is leased meanwhile may be.
+        """
+        with queue_errors():
+            entries = self._client.zscan_iter(f"cc:q:{crawl_id}:{host}", count=CHUNK)
+            for entry, score in islice(entries, MOST_RANKED):
+                yield read_pending(host, int(score), entry).url
 
     def _move(self, key: str, scores: Mapping[bytes, int]) -> int:
         # ``xx``: a URL that was leased meanwhile must not become pending.

@@ -182,6 +182,11 @@ class Urls:
         for rows in steps(self._tables, wanted, READ_ENDS):
             yield from map(_ended_url, rows)
 
+    def end(self, page_id: str, crawl_id: str) -> EndedUrl | None:
+        """How one URL of a crawl ended; None: it has not."""
+        found = self._tables.get("urls", [(page_id, crawl_id)], _END_COLUMNS)
+        return next(map(_ended_url, found.values()), None)
+
     def redirects(self, crawl_id: str) -> Iterator[tuple[EndedUrl, tuple[Step, ...]]]:
         """Yields (redirecting URL, its decision log) of a crawl, ordered by page id."""
         columns = (*_END_COLUMNS, "log")

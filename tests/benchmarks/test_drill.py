@@ -36,5 +36,5 @@ def test_a_script_mends_a_paused_host() -> None:
     found = drill(1, 5, normal_s=0, is_auto=True)
     assert found["mended_s"] is not None, found
     assert found["actions"] == ["resume_host: hosts 1"]
-    assert found["clicks"] == 3
+    assert found["clicks"] == 2
     assert len(TROUBLES) == 6

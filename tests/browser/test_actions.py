@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from cleaning.drift.alarms import Alarm, DriftSign
+from storage.config import StorageConfig
+from storage.opening import open_store
+from storage.store.drifts import DriftEvent, DriftOutcome
 from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
 from tests.browser.test_pages import PHONE, WIDE, assert_calm, violations
 from tests.kit.console import settings_of
@@ -38,11 +44,54 @@ def test_failures_are_retried_in_the_background(chromium: Browser, acting: World
         expect(page.get_by_role("link", name="Retry 20 first")).to_be_visible()
         page.get_by_role("button", name="Confirm").click()
         page.wait_for_url(re.compile(r"/audit/\d+$"))
-        # A busy machine may not have heard the worker for half a minute.
-        said = re.compile("A worker does it in the background|No worker is heard")
-        expect(page.locator("main")).to_contain_text(said)
+        expect(page.locator("#outcome")).to_contain_text("A worker has done it: 3.")
         page.locator('a[href^="/operations/"]').first.click()
         expect(page.locator("#progress .badge")).to_have_text("done")
+        assert_calm(visit, acting)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_one_page_is_tried_while_the_result_stays_current(
+    chromium: Browser, acting: World, scheme: str
+) -> None:
+    with visiting(chromium, viewport=PHONE, color_scheme=scheme) as visit:
+        page = visit.page
+        page.goto(f"{acting.url}/hosts/{acting.host}")
+        page.get_by_role("link", name="Try one page", exact=True).press("Enter")
+        expect(page.get_by_text("One request, by the delay and the robots.txt")).to_be_visible()
+        assert violations(page) == []
+        page.get_by_role("button", name="Confirm").press("Enter")
+        page.wait_for_url(re.compile(r"/audit/\d+$"))
+        expect(page.locator("#outcome .badge")).to_have_text("answered")
+        expect(page.locator("#outcome")).to_contain_text("Characters of its body")
+        assert violations(page) == []
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+        assert_calm(visit, acting)
+
+
+def test_the_sign_of_a_change_leads_to_its_host(chromium: Browser, acting: World) -> None:
+    """Its label leads to the host's page, which repeats it."""
+    at = datetime.now(UTC)
+    alarm = Alarm(sign=DriftSign.BODIES, since=at, at=at, pages=12, misfits=12)
+    with closing(open_store(StorageConfig(data=acting.data))) as store:
+        model = store.models.newest(acting.host)
+        event = DriftEvent(
+            host=acting.host,
+            model_version=model,
+            alarm=alarm,
+            outcome=DriftOutcome.LEARNED,
+            new_version=max(1, model),
+        )
+        store.drifts.save(event)
+    with visiting(chromium) as visit:
+        page = visit.page
+        page.goto(acting.url)
+        sign = page.locator("ul.signs li").filter(has_text="site has changed")
+        expect(sign).to_have_count(1)
+        assert violations(page) == []
+        sign.locator("a.label").press("Enter")
+        expect(page.get_by_role("heading", name=acting.host)).to_be_visible()
+        expect(page.locator("#host-signs")).to_contain_text("site has changed")
         assert_calm(visit, acting)
 
 

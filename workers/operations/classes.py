@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from cleaning.errors import ConfigError, NotFound
@@ -12,11 +14,15 @@ from cleaning.urls.shapes import read_template, shape_of, template_of_words, wor
 from storage.crawl_types import UrlState
 from storage.live_state import StoppedClass
 from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
 from workers.answers.crawls import UrlClass
 from workers.config import Settings
 from workers.jobs.url_classes import host_rules, keep_rules, queued_rules
 from workers.operations.backends import any_queue, existing_store
 from workers.operations.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
+
+COUNTED_S = 1.0
+"""How long the URLs of a class are counted: some 80,000 where the processor is free."""
 
 SAMPLED_URLS = 1000  # of each final state, that a template is compared with: 0.1 s
 
@@ -155,6 +161,47 @@ def _check_templates(
         if not any(rule.find(row.url) for row in rows):
             near = get_close_matches(template, sorted(known), MOST_SHOWN, 0.5)
             raise NotFound(f"no URL of {hosts[0][1]} is of class {template}{did_you_mean(near)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassSize:
+    """How many URLs of a host are of one class.
+
+    Attributes:
+        records: Pages of it with a record.
+        waiting: URLs of it that wait.
+        is_whole: Whether all URLs of the host were looked at; otherwise there may be more.
+    """
+
+    records: int
+    waiting: int
+    is_whole: bool
+
+
+def class_size(
+    store: Store, frontier: Frontier | None, crawls: Sequence[str], host: str, template: str
+) -> ClassSize:
+    """Counts the URLs of a class of a host in some crawls, for ``COUNTED_S`` at most.
+
+    Args:
+        store: Holds the ended ones.
+        frontier: Holds the waiting ones; None: none is counted.
+        crawls: Names of the crawls.
+        host: Lower-case authority.
+        template: Of the class: ``/news/{n}.html``.
+    """
+    rules = UrlRules([UrlRule(kind=UrlKind.OTHER, template=template)])
+    until, counts, is_whole = time.monotonic() + COUNTED_S, [0, 0], True
+    for crawl in crawls:
+        ended = (end.url for end in store.urls.ended(crawl, host) if end.state is UrlState.RECORD)
+        pending = frontier.classes.pending(crawl, host) if frontier else iter(())
+        for place, urls in enumerate((ended, pending)):
+            for url in urls:
+                counts[place] += rules.find(url) is not None
+                if time.monotonic() > until:
+                    is_whole = False
+                    break
+    return ClassSize(records=counts[0], waiting=counts[1], is_whole=is_whole)
 
 
 def template_of_url(url: str) -> str:

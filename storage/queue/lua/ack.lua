@@ -11,13 +11,18 @@ local crawl, host = unpack(redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host'))
 if not crawl then
   return 0
 end
+local TRIED_S = 3600 -- how long the log of a page that was tried (try.lua) outlives the page's end
 local done, freed, judged, relevant, records, receipt = 0, 0, 0, 0, 0, nil
 for i = 3, #ARGV, 5 do
   local key = page_key(crawl, ARGV[i])
-  local p = redis.call('HMGET', key, 'state', 'token', 'role', 'rv')
+  local p = redis.call('HMGET', key, 'state', 'token', 'role', 'rv', 'tried', 'log')
   if p[1] == 'claimed' and p[2] == ARGV[i + 1] then
     freed = freed + redis.call('HSTRLEN', key, 'body')
     redis.call('DEL', key)
+    if p[5] then
+      local line = log_line(wall(), 'ended', ARGV[i + 2])
+      redis.call('SET', 'cc:tried:' .. crawl .. ':' .. ARGV[i], (p[6] or '') .. line, 'EX', TRIED_S)
+    end
     count(crawl, 'queued', -1)
     local was, state = p[4] or '', ARGV[i + 2]
     count(crawl, was == '' and 'done' or 'revisited', 1)

@@ -86,3 +86,17 @@ def test_what_cannot_be_renewed_is_no_longer_given(tmp_path: Path) -> None:
     backends.close()
     with pytest.raises(QueueUnavailable, match="is away"):
         backends.remembered("a", 3.0, is_away)
+
+
+def test_a_forgotten_answer_is_asked_anew_also_while_it_is_renewed(tmp_path: Path) -> None:
+    kept = KeptBackends(settings_of(tmp_path))
+    assert kept.remembered("k", 60, lambda: 1) == 1
+    kept.forget("k")
+
+    def change() -> int:
+        kept.forget("k")  # an action, after this question began
+        return 2
+
+    assert kept.remembered("k", 60, change) == 2
+    assert kept.remembered("k", 60, lambda: 3) == 3
+    assert kept.remembered("k", 60, lambda: 4) == 3

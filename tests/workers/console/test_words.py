@@ -35,6 +35,7 @@ from workers.console.actions import Refusal
 from workers.console.words.words import Language, all_words, language_of, say
 from workers.operations.acting.action import Fact, Note
 from workers.operations.watching.moments import MomentKind
+from workers.operations.watching.trials import TrialState
 from workers.operations.watching.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
@@ -53,6 +54,7 @@ ENUMS: dict[str, type[StrEnum]] = {
     "image_kind": ImageKind,
     "url_kind": UrlKind,
     "trouble": TroubleSign,
+    "trial": TrialState,
     "event": EventKind,
     "role": ProcessRole,
     "verdict": VerdictKind,

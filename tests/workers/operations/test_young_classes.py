@@ -8,7 +8,7 @@ from cleaning.records import UrlKind
 from storage.sqlite.store import SqliteStore
 from tests.kit.outcomes import HOST, make_outcome
 from workers.answers.crawls import UrlClass
-from workers.operations.watching.hosts import _with_templates
+from workers.operations.watching.hosts import with_templates
 
 
 def url_class(template: str, kind: UrlKind | None = None, stopped: str = "") -> UrlClass:
@@ -23,7 +23,7 @@ def test_a_young_class_has_the_template_of_its_urls(tmp_path: Path) -> None:
     store.save(days)
     learned = url_class("/news/{n}.html", UrlKind.ARTICLE)
     others = [learned, url_class("/a/*"), url_class("/cal/**"), url_class("/cal/*", stopped="x")]
-    young, *same = _with_templates(store, [url_class("/cal/*/*/*.html"), *others])
+    young, *same = with_templates(store, [url_class("/cal/*/*/*.html"), *others])
     assert young.template == "/cal/{n}/{n}/{n}.html"
     assert young.example in {each.queued.url for each in days}
     assert same == others

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import abort, g, request, url_for
 
+from cleaning.errors import ServiceError
 from cleaning.records import UrlKind
-from workers.console.actions import Form, Refusal
+from storage.store.operations import Operation, OperationState
+from workers.console.actions import FORM_S, Form, Refusal
 from workers.console.routes import Console, Page, Routes, render, see
 from workers.operations.acting.action import (
     Action,
@@ -17,6 +21,7 @@ from workers.operations.acting.action import (
     Note,
     Safety,
     Subject,
+    chosen_values,
     read_written,
     told,
     untold,
@@ -29,6 +34,7 @@ from workers.operations.acting.performing import (
     keep_refusal,
     plan_of,
 )
+from workers.operations.watching.signs import SIGNS
 
 MOST_TARGET_CHARS = 2_000
 STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
@@ -38,7 +44,14 @@ SPANS = {"30m": 1_800, "2h": 7_200, "6h": 21_600, "2d": 172_800, "7d": 604_800, 
 
 FIRST = {"retry_failed": "retry_some", "reclean_host": "try_reclean"}
 """What should be tried before an action."""
-LEVELS = {"done": "ok", "error": "bad", "refused": "warn", "unknown": "bad", "at_work": "info"}
+LEVELS = {
+    "done": "ok",
+    "given": "info",
+    "error": "bad",
+    "refused": "warn",
+    "unknown": "bad",
+    "at_work": "info",
+}
 VIEWS = {
     Subject.HOST: ("show_host", "host"),
     Subject.CRAWL: ("show_crawl", "crawl"),
@@ -88,6 +101,7 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
         values["until"] = str(time.time_ns() // 1000)
     asked = Asked(target=asked.target, values=values, who=asked.who)
     plan = plan_of(console.settings, action, asked)
+    asked = replace(asked, values=chosen_values(asked.values, plan))
     form = console.actions.new_form(g.session, action, asked, told(plan.facts, plan.notes))
     page = render(
         "action_confirm.html",
@@ -128,6 +142,7 @@ def do_action(console: Console, name: str) -> Page:
         return _confirm(console, action, asked, done)
     if isinstance(done, Refusal):
         return render("action_refused.html", refusal=done.value), STATUS[done]
+    console.backends.forget(SIGNS)  # the result shows those of its host
     return see(url_for("show_action", seq=done))
 
 
@@ -139,6 +154,7 @@ def values_of_row(console: Console, row: object) -> dict[str, object]:
     outcome = "at_work" if is_at_work else "unknown"
     if did is not None:
         outcome = "error" if did.startswith(ERROR) else "refused" if did == REFUSED else "done"
+        outcome = "given" if Fact.OPERATION in facts else outcome
     return {
         "known": ACTIONS,
         "levels": LEVELS,
@@ -149,6 +165,47 @@ def values_of_row(console: Console, row: object) -> dict[str, object]:
         "outcome": outcome,
         "text": text.removeprefix(ERROR) if outcome == "error" else "",
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A form that needs no page of its own, because its numbers were shown.
+
+    Attributes:
+        form: The form.
+        n: What it would change, in number.
+    """
+
+    form: Form
+    n: int
+
+
+def offered_recleaning(console: Console, operation: Operation | None) -> Offer | None:
+    """Offers to re-clean what a dry run has compared; None: there is none, or nothing to do.
+
+    It is the same one for a while: a part of a page that is asked for again and again shows it.
+    """
+    if (
+        console.actions is None
+        or operation is None
+        or (operation.kind, operation.state) != ("try_reclean", OperationState.DONE)
+    ):
+        return None
+    actions, action = console.actions, ACTIONS["reclean_host"]
+    session = g.session  # the form is made in another thread when it is made anew
+    asked = Asked(target=operation.target, who=console.access.name_of(session))
+
+    def make() -> Form:
+        plan = plan_of(console.settings, action, asked)
+        return actions.new_form(session, action, asked, told(plan.facts, plan.notes))
+
+    with suppress(ServiceError):
+        key = ("reclean form", session, operation.seq)
+        form = console.backends.remembered(key, FORM_S / 8, make)
+        facts, _, _ = untold(form.expected)
+        n = facts.get(Fact.OLDER_RECORDS, 0)
+        return Offer(form, n) if n else None
+    return None
 
 
 def _told_before(asked: str) -> tuple[str, dict[Fact, int], list[Note]]:

@@ -8,9 +8,17 @@ from collections.abc import Iterator
 import msgspec
 from flask import Response
 
+from storage.store.operations import Operation
 from workers.console.routes import Console, Page, Routes, asked_limit, asked_number, render
-from workers.console.screens.actions import LEVELS, screen_of, undo_of, values_of_row
+from workers.console.screens.actions import (
+    LEVELS,
+    offered_recleaning,
+    screen_of,
+    undo_of,
+    values_of_row,
+)
 from workers.operations.acting.actions import ACTIONS
+from workers.operations.watching.following import follow
 from workers.operations.watching.journal import (
     find_action,
     find_operation,
@@ -27,6 +35,7 @@ def register(routes: Routes) -> None:
     routes.page("/audit", show_audit)
     routes.page("/audit.jsonl", export_audit)
     routes.page("/audit/<int:seq>", show_action)
+    routes.live("/audit/<int:seq>/live", live_action)
     routes.page("/operations", show_operations)
     routes.page("/operations/<int:seq>", show_operation)
     routes.live("/operations/<int:seq>/live", live_operation)
@@ -62,13 +71,25 @@ def export_audit(console: Console) -> Page:
 
 def show_action(console: Console, seq: int) -> Page:
     """One action: what was asked, what happened, what takes it back."""
+    return render("audit_row.html", **_action(console, seq))
+
+
+def live_action(console: Console, seq: int) -> Page:
+    """What an action has led to so far."""
+    return render("audit_row_live.html", **_action(console, seq))
+
+
+def _action(console: Console, seq: int) -> dict[str, object]:
     row = find_action(console.backends, seq)
-    return render(
-        "audit_row.html",
-        undo=undo_of(row.undo),
-        back=screen_of(row.action, row.target),
+    followed = follow(console.backends, row)
+    return {
+        "undo": undo_of(row.undo),
+        "back": screen_of(row.action, row.target),
+        "followed": followed,
+        "offer": offered_recleaning(console, followed.operation),
+        "states": STATES,
         **values_of_row(console, row),
-    )
+    }
 
 
 def show_operations(console: Console) -> Page:
@@ -80,10 +101,15 @@ def show_operations(console: Console) -> Page:
 def show_operation(console: Console, seq: int) -> Page:
     """One long action."""
     operation = find_operation(console.backends, seq)
-    return render("operation.html", operation=operation, states=STATES)
+    return render("operation.html", **_operation(console, operation))
 
 
 def live_operation(console: Console, seq: int) -> Page:
     """The part of its page that moves."""
     operation = find_operation(console.backends, seq)
-    return render("operation_live.html", operation=operation, states=STATES)
+    return render("operation_live.html", **_operation(console, operation))
+
+
+def _operation(console: Console, operation: Operation) -> dict[str, object]:
+    offer = offered_recleaning(console, operation)
+    return {"operation": operation, "states": STATES, "offer": offer}

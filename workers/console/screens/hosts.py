@@ -25,12 +25,14 @@ from workers.console.screens.crawls import KINDS as KINDS_OF_STATES
 from workers.console.words.words import say
 from workers.operations.watching.hosts import (
     HostWaiting,
+    changed_class,
     find_host,
     host_waits,
     list_hosts,
     named_hosts,
     paused_rows,
 )
+from workers.operations.watching.signs import signs_of
 from workers.operations.watching.troubles import troubled_hosts
 
 K = TypeVar("K", bound=StrEnum)
@@ -67,16 +69,20 @@ def show_host(console: Console, host: str) -> Page:
     """One host."""
     details = find_host(console.backends, host)
     return render(
-        "host.html", punycode=_punycode(host), bars=_bars(details.stats), **_live(details)
+        "host.html",
+        punycode=_punycode(host),
+        bars=_bars(details.stats),
+        changed_class=changed_class,
+        **_live(console, details),
     )
 
 
 def live_host(console: Console, host: str) -> Page:
     """What the host waits for."""
-    return render("host_live.html", **_live(host_waits(console.backends, host)))
+    return render("host_live.html", **_live(console, host_waits(console.backends, host)))
 
 
-def _live(details: HostWaiting) -> dict[str, object]:
+def _live(console: Console, details: HostWaiting) -> dict[str, object]:
     lines: list[HostWait] = []
     if details.waits:
         lines = [wait for wait in details.waits.hosts if wait.reason is not WaitReason.NOTHING_LEFT]
@@ -85,7 +91,8 @@ def _live(details: HostWaiting) -> dict[str, object]:
         level = "warn"
     elif lines:
         level = "ok"
-    return {"details": details, "lines": lines, "level": level}
+    signs = signs_of(console.backends, details.host)
+    return {"details": details, "lines": lines, "level": level, "signs": signs}
 
 
 def _bars(stats: HostStats) -> list[tuple[str, list[Part]]]:

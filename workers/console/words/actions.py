@@ -10,6 +10,7 @@ WORDS: Final = {
     "action.forbid_class": ("Forbid", "禁止"),
     "action.pin_class": ("Set kind", "指定类型"),
     "action.reset_class": ("Reset", "重置"),
+    "action.try_page": ("Try one page", "试抓一页"),
     "action.lift_traps": ("Lift traps", "解除陷阱"),
     "action.learn_host": ("Learn the host", "学习主机"),
     "action.try_reclean": ("Re-clean: dry run", "重新清洗（试运行）"),
@@ -58,6 +59,10 @@ WORDS: Final = {
     "action_about.reset_class": (
         "What was decided for this class is forgotten; what is learned counts again.",
         "清除对这一类网址的决定，恢复使用学到的结果。",
+    ),
+    "action_about.try_page": (
+        "Fetches this page now, also while the host is paused; the result shows what came.",
+        "立即抓取该页面（主机暂停时也可以），结果页显示抓到的内容。",
     ),
     "action_about.lift_traps": (
         "Classes of the host that were stopped as spider traps are fetched again.",
@@ -191,6 +196,8 @@ WORDS: Final = {
     "fact.failed": ("failed URLs", "失败的网址"),
     "fact.model_versions": ("versions of its model", "模型版本数"),
     "fact.model_version": ("version of its model", "模型版本"),
+    "fact.class_records": ("records of this class", "该类别的记录"),
+    "fact.class_waiting": ("waiting URLs of this class", "该类别等待中的网址"),
     "fact.pages": ("pages", "页面"),
     "fact.classes": ("stopped classes", "停止的类别"),
     "fact.leases": ("leased URLs", "已领取的网址"),
@@ -253,6 +260,14 @@ WORDS: Final = {
         "There was no time to count all: there may be more.",
         "来不及全部统计：实际可能更多。",
     ),
+    "note.one_request": (
+        "One request, by the delay and the robots.txt of the host. A pause stays.",
+        "仅一次请求，遵守主机的间隔和 robots.txt。暂停状态不变。",
+    ),
+    "note.needs_spider": (
+        "No crawl runs, so nothing fetches: its page names the command that does.",
+        "当前没有任务运行，无法抓取：执行后页面会给出相应命令。",
+    ),
     "note.records_stay": (
         "Records stay; what is fetched again replaces them, and keeps them as older versions.",
         "记录保留；重新抓取的内容会取代它们，旧内容作为旧版本保存。",
@@ -272,6 +287,7 @@ WORDS: Final = {
     "audit.asked": ("What was asked", "请求内容"),
     "audit.did": ("What happened", "执行结果"),
     "audit.is_done": ("finished", "已执行"),
+    "audit.is_given": ("given to a worker", "已交给工作进程"),
     "audit.is_error": ("error", "出错"),
     "audit.is_refused": ("refused", "被拒绝"),
     "audit.is_unknown": ("unknown outcome", "结果未知"),

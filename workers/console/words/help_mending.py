@@ -11,9 +11,10 @@ WORDS: Final = {
     ),
     "help.mend_lead": (
         "Begin at Now. Its sentence names the one thing that holds everything back; “To look "
-        "at” names the rest, the worst first. Each sign leads to its page.",
+        "at” names the rest, the worst first. Each sign leads to its page; its buttons mend it. "
+        "“Mended” stands there for half an hour when nothing is left to do.",
         "从“当前状况”开始：首句指出拖住全局的一件事；“需要查看”列出其余问题，最严重的在前。每"
-        "条都可点击进入。",
+        "条都可点击进入，旁边的按钮用于解决问题。全部完成后显示“已解决”，保留半小时。",
     ),
     "help.see": ("What you see", "看到的提示"),
     "help.means": ("What it means", "含义"),
@@ -26,14 +27,17 @@ WORDS: Final = {
         "一次。",
     ),
     "help.acting_2": (
-        "The result says what happened; Undo stands there where there is a way back. What nothing "
-        "brings back asks for the name.",
-        "结果页说明发生了什么；可以撤回的操作有“撤销”。无法撤回的操作要求输入名称。",
+        "The result says what happened, and what is left to do at the host, with the next "
+        "buttons; Undo stands there where there is a way back. What nothing brings back asks for "
+        "the name.",
+        "结果页说明发生了什么，以及该主机还需要做什么，并附有下一步的按钮；可以撤回的操作有“撤"
+        "销”。无法撤回的操作要求输入名称。",
     ),
     "help.acting_3": (
-        "Long actions run in the background; their number leads to the progress, and to Stop. "
+        "A worker does long actions; the result says how far it is, and leads to Stop. "
         "Everything is kept under Events, “Actions”.",
-        "长时间操作在后台进行，点编号可查看进度或停止。所有操作都记录在“事件”的“操作记录”中。",
+        "长时间操作由工作进程执行，结果页显示进度，并可进入停止。所有操作都记录在“事件”的“操作记"
+        "录”中。",
     ),
     "help.acting_4": (
         "No buttons? This console is read-only: start it with --allow-actions.",
@@ -48,8 +52,9 @@ WORDS: Final = {
         "有人暂停了对该主机的所有请求（涉及所有任务），其网址在等待。",
     ),
     "help.way_paused": (
-        "Open the host, Resume, Confirm. It is asked again within seconds.",
-        "打开该主机，点“恢复”，再“确认”。几秒内重新开始抓取。",
+        "“Resume” beside the sign, Confirm. It is asked again within seconds. “Try one page” "
+        "shows before what it answers.",
+        "在该提示旁点“恢复”，再“确认”。几秒内重新开始抓取。可先用“试抓一页”查看它的响应。",
     ),
     "help.see_wall": (
         "“pages without a body”: bodies are elsewhere, not learned",
@@ -61,11 +66,11 @@ WORDS: Final = {
         "主机返回 200，但内容是登录页、验证码或空壳（变化一栏有示例）。期间这些页面会照样存储。",
     ),
     "help.way_wall": (
-        "Open the host, compare an example with its raw page. Pause. When the wall is down: "
-        "Resume, then “Fetch again”: the form offers the pages since then whose record has no"
-        " body.",
-        "打开该主机，查看示例的原始页面；点“暂停”。问题消除后：点“恢复”，再点“重新抓取”，表单"
-        "默认选中此后没有正文的页面。",
+        "“Pause” beside the sign. “Try one page” fetches one page and shows what came, until "
+        "it has a body. Then Resume, and “Fetch again” the pages since then without a body. It is "
+        "done when the sign says that the last 8 of 8 pages have a body.",
+        "在该提示旁点“暂停”。用“试抓一页”抓取一个页面并查看结果，直到页面有正文。然后点“恢复”，"
+        "再点“重新抓取”此后没有正文的页面。当提示显示最近 8 个页面都有正文时即告完成。",
     ),
     "help.see_changed": (
         "“site has changed”, with the version that is learned",
@@ -77,11 +82,11 @@ WORDS: Final = {
         "页面换了模板。系统已自动重新学习，新页面用新版本清洗。",
     ),
     "help.way_changed": (
-        "Open the host, “Re-clean: dry run” shows what would change for older pages, then Re-"
-        "clean. If the new version is worse: Roll back beside the older version; Undo on the "
-        "result takes it back.",
-        "打开该主机，“重新清洗（试运行）”显示旧页面会有哪些变化，然后“重新清洗”。如果新版本更"
-        "差：在旧版本旁点“回滚”；结果页上的“撤销”可再恢复。",
+        "“Re-clean: dry run” beside the sign, Confirm: the result says what would change for "
+        "older pages, and re-cleans them by one button. It is done when the sign says that nothing "
+        "is left. Roll back (host, beside an older version) only if the new version is worse.",
+        "在该提示旁点“重新清洗（试运行）”并确认：结果页显示旧页面会有哪些变化，点一个按钮即可重"
+        "新清洗。当提示显示没有剩余时即告完成。仅当新版本更差时才“回滚”（主机页面，旧版本旁）。",
     ),
     "help.see_full": (
         "Red sentence: no room on the disk, or the quota is reached",
@@ -108,10 +113,10 @@ WORDS: Final = {
         "中的停止类别）。",
     ),
     "help.way_barren": (
-        "Open the host, find the class in its URL classes, Forbid, Confirm. Its waiting URLs "
-        "end as excluded. Reset takes it back.",
-        "打开该主机，在“网址类别”中找到这一类，点“禁止”，再“确认”。等待中的网址以“已排除”结束"
-        "。“重置”可撤回。",
+        "“Forbid” beside the sign, Confirm. Waiting URLs of the class end as excluded; the sign "
+        "goes. Reset, beside the class on the host's page, takes it back.",
+        "在该提示旁点“禁止”，再“确认”。该类别等待中的网址以“已排除”结束，提示随之消失。主机页面"
+        "上该类别旁的“重置”可撤回。",
     ),
     "help.see_silent": (
         "“process is silent”, with its pages",

@@ -26,7 +26,32 @@ WORDS: Final = {
         ", not learned: {n} of {of} pages have no body at its place, since",
         "，未学习：{of} 个页面中 {n} 个在原处没有正文，始于",
     ),
+    "signs.mended": ("mended", "已解决"),
+    "signs.bodies_back": (
+        "the last {n} of {of} pages have a body",
+        "最近 {of} 个页面中 {n} 个有正文",
+    ),
+    "signs.bodies_left": (
+        "; {n} page without one is left",
+        "; {n} pages without one are left",
+        "；还有 {n} 个没有正文",
+    ),
     "signs.changed": ("version {version} is learned,", "已学习版本 {version}，"),
+    "signs.taken_back": ("an older version was taken back,", "已回滚到旧版本，"),
+    "signs.recleaned": (
+        "{n} page re-cleaned, nothing left",
+        "{n} pages re-cleaned, nothing left",
+        "已重新清洗 {n} 个页面，没有剩余",
+    ),
+    "signs.nothing_older": (
+        "no page since is of an older version",
+        "此后没有旧版本的页面",
+    ),
+    "signs.older": (
+        "{n} page since is of an older version",
+        "{n} pages since are of an older version",
+        "此后还有 {n} 个旧版本的页面",
+    ),
     "signs.barren": (
         "{n} page, {news} with news, and more wait",
         "{n} pages, {news} with news, and more wait",

@@ -45,6 +45,8 @@ class Fact(StrEnum):
     FAILED = "failed"
     MODEL_VERSIONS = "model_versions"
     MODEL_VERSION = "model_version"
+    CLASS_RECORDS = "class_records"
+    CLASS_WAITING = "class_waiting"
     PAGES = "pages"
     CLASSES = "classes"
     CASES = "cases"
@@ -76,6 +78,8 @@ class Note(StrEnum):
     TOPIC_JUDGES_ANEW = "topic_judges_anew"
     CASE_REPLACED = "case_replaced"  # the part is reported already
     AT_LEAST = "at_least"  # there was no time to count all
+    ONE_REQUEST = "one_request"  # by the host's delay and robots.txt; a pause stays
+    NEEDS_SPIDER = "needs_spider"  # at rest nothing fetches
     RECORDS_STAY = "records_stay"  # until newer ones are stored
     NO_WAY_BACK_RAW = "no_way_back_raw"  # without its response no page can be cleaned again
 
@@ -146,11 +150,13 @@ class Plan:
         facts: What it is about, in numbers of this moment.
         notes: What else there is to know.
         matter: The verdict that it is about; None: it is about none.
+        chosen: Values that were not given, as the action would choose them: ``{"url": "http://..."}``.
     """
 
     facts: Mapping[Fact, int] = field(default_factory=dict)
     notes: Sequence[Note] = ()
     matter: Matter | None = None
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +195,11 @@ class Action:
     act: Callable[[Settings, Asked], Done]
     values: tuple[str, ...] = ()
     inputs: tuple[Input, ...] = ()
+
+
+def chosen_values(given: Mapping[str, str], plan: Plan) -> dict[str, str]:
+    """The values of an action, those that were not given as its plan has chosen them."""
+    return {name: text or plan.chosen.get(name, "") for name, text in given.items()}
 
 
 def told(facts: Mapping[Fact, int], notes: Sequence[Note] = ()) -> str:

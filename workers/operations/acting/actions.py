@@ -10,6 +10,7 @@ from workers.operations.acting.crawls import CRAWL_ACTIONS
 from workers.operations.acting.hosts import HOST_ACTIONS
 from workers.operations.acting.others import OTHER_ACTIONS
 from workers.operations.acting.topics import TOPIC_ACTIONS
+from workers.operations.acting.trials import TRIAL_ACTIONS
 
 ACTIONS = MappingProxyType(
     {
@@ -18,6 +19,7 @@ ACTIONS = MappingProxyType(
             *HOST_ACTIONS,
             *CRAWL_ACTIONS,
             *ARCHIVE_ACTIONS,
+            *TRIAL_ACTIONS,
             *TOPIC_ACTIONS,
             *OTHER_ACTIONS,
             *CASE_ACTIONS,

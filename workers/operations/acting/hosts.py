@@ -23,7 +23,14 @@ from workers.operations.acting.action import (
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import any_queue, existing_store, queue_side
-from workers.operations.classes import crawls_with, lift_stops, pin_classes, stops_of
+from workers.operations.classes import (
+    ClassSize,
+    class_size,
+    crawls_with,
+    lift_stops,
+    pin_classes,
+    stops_of,
+)
 from workers.operations.crawl_states import change_state
 from workers.operations.host_models import find_version, take_up
 
@@ -92,20 +99,37 @@ def _template(asked: Asked) -> str:
 
 
 def _plan_class(settings: Settings, asked: Asked) -> Plan:
-    _template(asked)
-    return _counts(settings, asked.target)
+    template, host = _template(asked), asked.target
+    plan = _counts(settings, host)
+    with existing_store(settings) as store, queue_side(settings, at_rest=False) as side:
+        crawls = side.frontier.crawls_of(host) if side.frontier else ()
+        crawls = crawls or store.statistics.crawls_of([host]).get(host, ())
+        size = class_size(store, side.frontier, crawls, host, template)
+    facts = {Fact.CRAWLS: plan.facts[Fact.CRAWLS], **_sizes(size)}
+    if side.frontier is None:
+        del facts[Fact.CLASS_WAITING]
+    return Plan(facts=facts, notes=(*plan.notes, *([] if size.is_whole else [Note.AT_LEAST])))
+
+
+def _sizes(size: ClassSize) -> dict[Fact, int]:
+    return {Fact.CLASS_RECORDS: size.records, Fact.CLASS_WAITING: size.waiting}
 
 
 def _decide(settings: Settings, asked: Asked, word: str) -> Done:
     """Stores a decision; its undo is the decision before."""
     template, host = _template(asked), asked.target
-    with any_queue(settings) as frontier:
+    with any_queue(settings) as frontier, existing_store(settings) as store:
         crawls = crawls_with(settings, frontier, host)
         before = frontier.classes.known(crawls[0], host).pins.get(template, "")
+        size = class_size(store, frontier, crawls, host, template)
     pin_classes(settings, host, {template: word})
     name = {"": "reset_class", FORBID: "forbid_class"}.get(before, "pin_class")
     values = {"template": template} | ({"word": before} if name == "pin_class" else {})
-    return Done(facts={Fact.CRAWLS: len(crawls)}, undo=written(name, host, **values))
+    return Done(
+        facts={Fact.CRAWLS: len(crawls), **_sizes(size)},
+        notes=() if size.is_whole else (Note.AT_LEAST,),
+        undo=written(name, host, **values),
+    )
 
 
 def _forbid(settings: Settings, asked: Asked) -> Done:

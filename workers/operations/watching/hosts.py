@@ -7,9 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from cleaning.drift.alarms import Alarm
 from cleaning.errors import NotFound, ServiceError
 from cleaning.records import HostStats
-from cleaning.url_classes.rules import class_with_groups
+from cleaning.url_classes.rules import class_of, class_with_groups
 from storage.crawl_types import UrlState
 from storage.host_waits import Waits
 from storage.store.codec import to_microseconds
@@ -22,6 +23,7 @@ from workers.answers.crawls import UrlClass
 from workers.operations.classes import classes_of, template_of_url
 from workers.operations.near_matches import did_you_mean, near_hosts
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.mending import changed_since
 
 MOST_GROUPS = 50
 BY_MODEL_S = 30.0
@@ -96,10 +98,7 @@ class HostDetails(HostWaiting):
     @property
     def changed_since(self) -> datetime | None:
         """Since when its pages do not fit the model of its newest change; None: no change."""
-        if not self.drifts:
-            return None
-        version = self.drifts[0].model_version
-        return min(each.alarm.since for each in self.drifts if each.model_version == version)
+        return changed_since(self.drifts) if self.drifts else None
 
 
 def list_hosts(
@@ -177,7 +176,7 @@ def find_host(backends: KeptBackends, host: str) -> HostDetails:
                 ("records by model", host), BY_MODEL_S, lambda: store.hosts.by_model(host)
             ),
             drifts=store.drifts.of(host)[:MOST_DRIFTS],
-            classes=_with_templates(store, classes),
+            classes=with_templates(store, classes),
             next_visits=_next_visits(store, host),
             as_of=backends.figures(store).as_of(),
         )
@@ -211,7 +210,7 @@ def _queue_side(
     return None, []
 
 
-def _with_templates(store: Store, classes: Sequence[UrlClass]) -> list[UrlClass]:
+def with_templates(store: Store, classes: Sequence[UrlClass]) -> list[UrlClass]:
     """The classes; those that are not learned yet by the template of a URL of theirs.
 
     So an operator can decide for a class that is minutes old.
@@ -227,6 +226,13 @@ def _with_templates(store: Store, classes: Sequence[UrlClass]) -> list[UrlClass]
         template = template_of_url(example) if example else each.template
         found.append(replace(each, template=template, example=example or each.example))
     return found
+
+
+def changed_class(alarm: Alarm) -> str:
+    """The only URL class that has changed, as lists of classes spell it; ``""``: the whole host."""
+    fits = (url for url in alarm.examples if class_of(url) == alarm.url_class)
+    example = next(fits, "") if alarm.url_class else ""
+    return template_of_url(example) if example else alarm.url_class
 
 
 def _next_visits(store: Store, host: str) -> dict[str, datetime]:

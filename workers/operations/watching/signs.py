@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlState, FailureReason
@@ -19,15 +20,24 @@ from storage.store.protocol import Store
 from workers.answers.crawls import UrlClass
 from workers.operations.classes import classes_of
 from workers.operations.watching.crawls import newest_crawls
-from workers.operations.watching.hosts import pauses_of
+from workers.operations.watching.hosts import changed_class, pauses_of, with_templates
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.mending import bodies_back, changed_since, recleaning
 from workers.operations.watching.queues import queues_now
 
-SIGNS_S = 3.0
-"""How old the list may be: several who look at Now ask once."""
+SIGNS, SIGNS_S = "signs", 3.0
+"""The key of the list (``KeptBackends.forget``), and how old it may be: several who look at Now ask
+once."""
 
 MOST_OF_A_KIND = 4
 RECENT = timedelta(hours=6)
+MENDED_SHOWN = timedelta(minutes=30)
+"""How long a sign tells that it is mended, before it goes."""
+
+MENDING_S, MENDING_S_A_RECORD = 5.0, 0.002
+"""How old the answer may be whether a host is mended, longer with each record of the host: 5,000
+records cost 16 ms, every 15 s."""
+
 EXAMINED_CRAWLS, EXAMINED_HOSTS, LARGEST = 8, 100, 20
 """Whose waits are read, and how many of the largest queues have their URL classes read: 10 ms."""
 
@@ -64,14 +74,22 @@ class Sign:
         kind: What is wrong.
         host: The host; ``""``: a process.
         crawl_id: The crawl; ``""``: every one.
-        target: The process, ``machine.4711``; the URL class, ``/cal/*``; ``""``: the host.
-        n: Pages without their body; pages of the class; failed pages; pages that the process holds;
-            the new version of the model.
-        of: Of so many: pages since the change; pages of the class with news.
+        target: The process, ``machine.4711``; the URL class, ``/cal/{n}/{n}.html``; ``""``: the
+            host.
+        n: Pages without their body, of bodies that are back the newest pages with one; pages of the
+            class; failed pages; pages that the process holds; the new version of the model.
+        of: Of so many: pages since the change, or the newest; pages of the class with news; records
+            that the re-cleaning looked at.
         since: When it began; None: not known.
         silent_s: Since when a process is silent, seconds.
         who: Who paused the host.
         why: Why, in the words of who did.
+        left: Pages that are still without a body; records of older versions.
+        again_since: Since when pages are to be fetched again; None: not known.
+        example: A page that shows it; ``""``: none is known.
+        is_back: Whether the newest pages have bodies again.
+        is_mended: Whether nothing is left to do.
+        operation: Number of the re-cleaning that mended it; 0: none.
     """
 
     kind: SignKind
@@ -84,23 +102,45 @@ class Sign:
     silent_s: float = 0.0
     who: str = ""
     why: str = ""
+    left: int = 0
+    again_since: datetime | None = None
+    example: str = ""
+    is_back: bool = False
+    is_mended: bool = False
+    operation: int = 0
 
     @property
     def is_bad(self) -> bool:
         """Whether it does not mend itself."""
-        return self.kind in BAD
+        return self.kind in BAD and not self.is_mended
+
+    @property
+    def level(self) -> str:
+        """Its colour: ``bad``, ``warn``, ``ok``."""
+        return "ok" if self.is_mended else "bad" if self.is_bad and not self.is_back else "warn"
 
 
 def signs_now(backends: KeptBackends) -> Sequence[Sign]:
-    """Returns the signs, the worst kind first; a source that is away has none."""
-    return backends.remembered("signs", SIGNS_S, lambda: list(_all(backends)))
+    """Returns the signs, the worst kind first, mended ones last; a source that is away has none."""
+
+    def ask() -> list[Sign]:
+        return sorted(_all(backends), key=lambda each: each.is_mended)
+
+    return backends.remembered(SIGNS, SIGNS_S, ask)
+
+
+def signs_of(backends: KeptBackends, host: str) -> list[Sign]:
+    """Returns those of the signs that are about a host."""
+    return [each for each in signs_now(backends) if each.host == host]
 
 
 def _all(backends: KeptBackends) -> Iterator[Sign]:
     yield from _silent(backends)
     with suppress(ServiceError), backends.store() as store:
         yield from _poison(store)
-        yield from sorted(_changed(store), key=lambda each: list(SignKind).index(each.kind))
+        yield from sorted(
+            _changed(backends, store), key=lambda each: list(SignKind).index(each.kind)
+        )
     with suppress(ServiceError):
         yield from _barren(backends)
     with suppress(ServiceError), backends.store() as store:
@@ -132,29 +172,73 @@ def _poison(store: Store) -> Iterator[Sign]:
             )
 
 
-def _changed(store: Store) -> Iterator[Sign]:
+def _changed(backends: KeptBackends, store: Store) -> Iterator[Sign]:
     events = store.events.read(limit=5 * MOST_OF_A_KIND, kind=EventKind.DRIFT.value)
     since = datetime.now(UTC) - RECENT
     hosts = dict.fromkeys(each.host for each in events if each.at and each.at >= since)
     for host in list(hosts)[:MOST_OF_A_KIND]:
         with suppress(NotFound):
             drifts = store.drifts.of(host)
-            if drifts:
-                yield _sign_of(drifts[0])
+            if not drifts:
+                continue
+            event = drifts[0]
+            key = ("sign", host, event.alarm.at, event.outcome)
+            row = backends.figures(store).host(host)
+            records = row.records if row else 0
+            known_s = MENDING_S + MENDING_S_A_RECORD * records
+            sign = backends.remembered(key, known_s, partial(_sign_of, store, drifts, records))
+            if not sign.is_mended or _is_fresh(backends, key):
+                yield sign
 
 
-def _sign_of(event: DriftEvent) -> Sign:
-    is_learned = event.outcome in (DriftOutcome.LEARNED, DriftOutcome.TAKEN_BACK)
-    alarm = event.alarm
+def _is_fresh(backends: KeptBackends, key: tuple[object, ...]) -> bool:
+    """Whether it is not long that this process knows of a mended sign."""
+    known = RECENT.total_seconds()
+    first = backends.remembered(("mended", *key), known, lambda: datetime.now(UTC))
+    return datetime.now(UTC) - first < MENDED_SHOWN
+
+
+def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:
+    """The sign of the newest change of a host; ``drifts`` are all, newest first."""
+    event, alarm = drifts[0], drifts[0].alarm
+    is_taken_back = event.outcome is DriftOutcome.TAKEN_BACK
+    is_learned = is_taken_back or event.outcome is DriftOutcome.LEARNED
     is_lost = not is_learned and (event.outcome is DriftOutcome.NOTHING_BETTER or alarm.empty > 0)
-    return Sign(
+    sign = Sign(
         kind=SignKind.WALL if is_lost else SignKind.CHANGED,
         host=event.host,
-        target=alarm.url_class,
+        target=changed_class(alarm),
         n=alarm.misfits if is_lost else event.new_version,
         of=alarm.pages,
         since=alarm.since,
         why=alarm.sign.value,
+        again_since=changed_since(drifts),
+        example=next(iter(alarm.examples), ""),
+    )
+    if is_taken_back:
+        return replace(sign, is_mended=True, n=0)
+    if is_learned:
+        left = recleaning(store, event, records)
+        if left is None:
+            return sign
+        return replace(
+            sign,
+            left=left.older,
+            of=left.cleaned,
+            operation=left.operation,
+            is_mended=left.is_done,
+        )
+    # Where most misfits have bodies, only at other places, pages with bodies prove nothing.
+    back = bodies_back(store, drifts, records) if 2 * alarm.empty >= alarm.misfits else None
+    if back is None or not is_lost or not back.is_answering:
+        return sign
+    return replace(
+        sign,
+        n=back.with_body,
+        of=back.newest,
+        left=back.empty,
+        is_back=True,
+        is_mended=not back.empty,
     )
 
 
@@ -183,6 +267,8 @@ def _barren(backends: KeptBackends) -> Iterator[Sign]:
             if barren:
                 found += 1
                 worst = max(barren, key=lambda each: each.pattern_pages)
+                with suppress(ServiceError), backends.store() as store:
+                    worst = with_templates(store, [worst])[0]
                 yield Sign(
                     kind=SignKind.BARREN,
                     host=wait.host,

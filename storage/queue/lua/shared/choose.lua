@@ -4,7 +4,7 @@
 local HOST = {
   'held', 'clock', 'answer_ended', 'crawl_delay', 'smoothed_ms', 'slots', 'answers', 'unconnected', 'paused',
   'robots_until', 'robots_leased', 'robots_version', 'address', 'address_until', 'waited_ms', 'next_probe',
-  'stopped_version', 'unable',
+  'stopped_version', 'unable', 'trial',
 }
 local CRAWL = {
   'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', 'fresh', 'traps', 'patterns', 'verify_tls',
@@ -84,6 +84,18 @@ local function works_at(round, host, g)
     slots = math.min(slots, math.max(1, math.floor(tonumber(g.slots))))
   end
   return works, pause, g.unconnected and 1 or slots
+end
+
+-- The work of a host's trial (try.lua): its one URL, of works_at; nil: it is over. Nothing else is served meanwhile.
+local function trial_of(host, g, works, t)
+  local crawl, pid, till = string.match(g.trial, '^(%S+) (%x+) (%d+)$')
+  for _, work in ipairs(works) do
+    local at = work.crawl == crawl and tonumber(till) > t and redis.call('ZSCORE', work.retry, pid)
+    if at then
+      return { crawl = crawl, c = work.c, due = pid, at = tonumber(at), pending = work.pending, retry = work.retry }
+    end
+  end
+  redis.call('HDEL', 'cc:g:' .. host, 'trial')
 end
 
 -- Whether a host is gone: its URLs end without a request until the next probe.

@@ -53,6 +53,7 @@
 -- cc:i:<ip>                hash  held, clock, answer_ended of all hosts at an address
 -- cc:ir:<ip>               zset  host -> next request, ms; '@<ip>' stands for these hosts in cc:ready
 -- cc:nr:<crawl>:<host>     key   this crawl may not ask the host for robots.txt (a private address)
+-- cc:tried:<crawl>:<page>  key   log of a page that was tried and has ended; expires after an hour (ack.lua)
 -- cc:spiders               zset  session -> alive until, ms; cc:l:<session>  set  "news <page>"
 -- cc:b:<crawl>:<host>      list  pages that wait for companions; cc:bt, cc:bb: opened at (ms), bytes, by
 --                                "news www.example.com"
@@ -87,6 +88,7 @@
 --   turns 7                        leases while several crawls, one of them a topic crawl, had work
 --   by web1                        machine that had its last answer
 --   unable "web1 1700..;"          machines that do not reach it, until then (reach.lua)
+--   trial "news <page> 1700000000000"              the URL that is tried alone, also while paused; until (try.lua)
 --   clock_by slow_down             outcome that made the clock longer than the pause; '': the pause made it
 --
 -- Fields of cc:p:<crawl>:<page>, a URL that is leased, queued, claimed or waits for a retry or a revisit:
@@ -97,6 +99,7 @@
 --   crashes 0.25: workers that died while they cleaned the page; poison 1: the page must not be cleaned
 --   answers_at_lease 41, answers_at_failure 40, excuses 1, blamed 1: host_unreachable.lua
 --   adopted <crawl> 1: this topic crawl has adopted the page (adopt.lua)
+--   tried 1: somebody looks at what comes of it (try.lua)
 --   rv record: a revisit, and how the URL ended before; etag, last_modified: for its conditional request
 --
 -- Fields of cc:j:<job>: crawl, host, ids "<page> <page>", pages 2, bytes 4096, worker,

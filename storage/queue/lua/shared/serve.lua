@@ -144,7 +144,7 @@ local function serve(round, host, look)
   local t = round.t
   local g = read('cc:g:' .. host, HOST)
   g.held = tonumber(g.held) or 0
-  if g.paused then
+  if g.paused and not g.trial then
     return nil, nil
   elseif look == 'drain' and g.address then
     return nil, nil, 'kept'
@@ -153,6 +153,12 @@ local function serve(round, host, look)
     return nil, tonumber(g.clock)
   end
   local works, pause, slots = works_at(round, host, g)
+  local trial = g.trial and trial_of(host, g, works, t)
+  if trial then
+    works = { trial }
+  elseif g.paused then
+    return nil, nil
+  end
   local free_at = (tonumber(g.answer_ended) or 0) + pause
   if not works[1] or g.held >= slots then
     return nil, nil
@@ -206,6 +212,9 @@ local function serve(round, host, look)
       local pid, opened
       if kind then
         pid, opened = take(round, work, host, kind)
+      end
+      if trial then
+        redis.call('HDEL', 'cc:g:' .. host, 'trial') -- one request: what fails waits like the host's other URLs
       end
       if pid and kind ~= 'revisit' and round.turns and round.turns.topics[crawl]
         and not may_fetch(round, crawl, host, pid, opened and opened.role) then

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from storage.console_tokens import TokenScope
 from workers.console.actions import Refusal
@@ -19,6 +19,7 @@ from workers.operations.acting.action import (
     Plan,
     Safety,
     Subject,
+    chosen_values,
     told,
     untold,
 )
@@ -133,6 +134,7 @@ def post_action(call: Call, body: ActionRequest, name: str) -> ActionResult:
         if body.confirm != body.target:
             refuse(400, "confirm: must be the target, because nothing brings back what is deleted")
     plan = plan_of(call.console.settings, action, asked)
+    asked = replace(asked, values=chosen_values(asked.values, plan))
     if body.dry_run:
         return _result(action, asked, plan)
     return _done(call, action, asked, plan, caller)

@@ -1,0 +1,268 @@
+"""The result of an action: a page that is tried, a worker's progress, and what is left to do."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask.testing import FlaskClient
+
+from cleaning.drift.alarms import Alarm, DriftSign
+from storage.crawl_types import CrawlState, Discovery, Failure, FailureReason, FetchResult
+from storage.store.audit import Action
+from storage.store.drifts import DriftEvent, DriftOutcome
+from storage.store.operations import Operation, OperationState
+from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
+from tests.kit.timing import wait_until
+from tests.kit.web import html as page_of
+from tests.kit.worker_bench import LONG, Bench
+
+HOST = "a.example"
+EMPTY = "/n/e0"
+
+
+def answer(text: str, status: int = 200, **headers: str) -> FetchResult:
+    told = (("Content-Type", "text/html; charset=utf-8"), *headers.items())
+    body = page_of("页", text).encode()
+    failure = Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
+    return FetchResult(
+        status=status,
+        headers=told,
+        body=body,
+        elapsed_ms=3,
+        failure=failure if status >= 400 else None,
+    )
+
+
+@pytest.fixture
+def bench(tmp_path: object) -> Iterator[Bench]:
+    """A crawl ``c`` of one host that runs: 9 records with a body, 2 without."""
+    with Bench(tmp_path, "") as started:  # type: ignore[arg-type]
+        answers = {f"p{n}": answer(f"{n}{LONG}") for n in range(9)}
+        answers |= {f"e{n}": answer("") for n in range(2)}
+        started.start_worker()
+        urls = [f"http://{HOST}/n/{name}" for name in answers]
+        started.fetch(*urls, crawl_id="c", **answers)
+        started.sweep_until(started.is_done)
+        with closing(started.store()) as store:
+            store.crawls.put(started.frontier.spec("c"), CrawlState.RUNNING)
+            store.statistics.refresh()
+        yield started
+
+
+@pytest.fixture
+def client(bench: Bench) -> FlaskClient:
+    return acting_console(settings_of(bench.data), bench.data)
+
+
+def wall(bench: Bench) -> DriftEvent:
+    """The host has lost its bodies since an hour ago; the two empty pages show it."""
+    at = datetime.now(UTC)
+    alarm = Alarm(
+        sign=DriftSign.BODIES,
+        since=at - timedelta(hours=1),
+        at=at,
+        pages=20,
+        misfits=18,
+        empty=17,
+        classes=(("/n/*", 18),),
+        examples=(f"http://{HOST}{EMPTY}",),
+    )
+    event = DriftEvent(host=HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.WAITS)
+    with closing(bench.store()) as store:
+        store.drifts.save(event)
+    return event
+
+
+def told(page: str) -> str:
+    """The words of a page."""
+    main = page.partition("<main")[2] or page
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split())
+
+
+def now_signs(bench: Bench) -> str:
+    fresh = acting_console(settings_of(bench.data), bench.data)
+    return told(
+        fresh.get("/now/live").text.partition('id="now-signs"')[2].partition("</section>")[0]
+    )
+
+
+def test_one_page_of_a_paused_host_is_tried(client: FlaskClient, bench: Bench) -> None:
+    wall(bench)
+    do(client, "pause_host", HOST)
+    asked = client.get("/actions/try_page", query_string={"target": HOST})
+    assert EMPTY in asked.text, "the page that shows the change"
+    assert "by the delay and the robots.txt of the host" in told(asked.text)
+    page = do(client, "try_page", HOST)
+    live = re.search(r'data-live="(/audit/\d+/live)"', page.text)
+    assert live
+    assert "waits for its turn" in told(page.text)
+    (lease,) = bench.spider.pages(10)
+    assert lease.url.endswith(EMPTY)
+    assert "is fetched" in told(client.get(live[1]).text)
+    assert bench.spider.put(lease, answer(f"again {LONG}"))
+    bench.spider.flush()
+    bench.sweep_until(lambda: "answered" in told(client.get(live[1]).text))
+    result = told(client.get(live[1]).text)
+    for part in ("HTTP status 200", "Characters of its body", "The page has a body", "Resume"):
+        assert part in result, result
+    assert bench.spider.lease() == (), "the pause stays"
+    do(client, "resume_host", HOST)
+
+
+def test_a_trial_that_leads_elsewhere_or_fails_says_so(client: FlaskClient, bench: Bench) -> None:
+    do(client, "pause_host", HOST)
+
+    def tried(result: FetchResult) -> str:
+        page = do(client, "try_page", HOST, url=f"http://{HOST}/n/p1")
+        (lease,) = bench.spider.pages(10)
+        assert bench.spider.put(lease, result)
+        bench.spider.flush()
+        bench.sweep_until(lambda: bench.is_done())
+        return told(client.get(page.request.path + "/live").text)
+
+    assert "503" in (away := tried(answer("", 503)))
+    assert "nothing newer than the record" in away
+    moved = tried(answer("", 302, Location="/login"))
+    assert "302" in moved
+    assert "/login" in moved
+    assert "It leads elsewhere" in moved
+    page = do(client, "try_page", HOST, url=f"http://{HOST}/n/p2")
+    (lease,) = bench.spider.pages(10)
+    bench.spider.nack(lease)
+    failed = told(client.get(page.request.path + "/live").text)
+    assert "no answer" in failed
+    assert "why" in failed
+    for wrong in ("http://b.example/", f"http://{HOST}/never"):
+        answered = client.get("/actions/try_page", query_string={"target": HOST, "url": wrong})
+        assert answered.status_code in (400, 404)
+
+
+def test_at_rest_a_trial_names_the_command(client: FlaskClient, bench: Bench) -> None:
+    bench.client.delete("cc:spiders")
+    asked = client.get("/actions/try_page", query_string={"target": HOST})
+    assert "No crawl runs" in asked.text
+    page = do(client, "try_page", HOST)
+    assert "--max-pages 1" in page.text
+
+
+def test_a_wall_ends_when_the_pages_have_bodies(client: FlaskClient, bench: Bench) -> None:
+    wall(bench)
+    assert "18 of 20 pages have no body" in now_signs(bench)
+    sent = client.get("/now/live").text
+    for action in ("pause_host", "try_page", "refetch_host"):
+        assert f'href="/actions/{action}?target={HOST}' in sent
+    again = re.search(r'href="(/actions/refetch_host[^"]+)"', sent)
+    assert again
+    form = fields_in(client.get(html.unescape(again[1])))
+    assert "pages 2; hosts 1" in form["expected"]
+    client.post("/actions/refetch_host", data=form, headers=ORIGIN)
+    first, second = bench.spider.pages(10)
+    bench.spider.put(first, answer(f"one {LONG}"))
+    bench.spider.flush()
+    bench.sweep_until(lambda: bench.frontier.counts("c").queued == 0)
+    assert "no body" in now_signs(bench)
+    bench.spider.put(second, answer(f"two {LONG}"))
+    bench.spider.flush()
+    bench.sweep_until(bench.is_done)
+    mended = now_signs(bench)
+    assert "mended" in mended
+    assert "the last 8 of 8 pages have a body" in mended
+    assert "/actions/" not in mended
+
+
+def test_the_host_and_the_results_repeat_the_sign(client: FlaskClient, bench: Bench) -> None:
+    wall(bench)
+    assert "18 of 20 pages have no body" in told(client.get(f"/hosts/{HOST}").text)
+    page = do(client, "pause_host", HOST, typed_why="wall")
+    assert "host is paused" in told(page.text)
+    assert "/actions/try_page" in page.text
+    resumed = do(client, "resume_host", HOST).text
+    again = re.search(r'href="/actions/refetch_host\?([^"]+)"', resumed)
+    assert again
+    assert "which=no_body" in again[1]
+    assert "since=20" in again[1]
+
+
+def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) -> None:
+    do(client, "learn_host", HOST)
+    wait_until(lambda: bool(last(bench).state.has_ended))
+    at = datetime.now(UTC)
+    alarm = Alarm(
+        sign=DriftSign.NEW_CLASSES, url_class="/n/*", since=at, at=at, pages=9, misfits=9,
+        examples=(f"http://{HOST}/n/p1",),
+    )  # fmt: skip
+    event = DriftEvent(
+        host=HOST, model_version=0, alarm=alarm, outcome=DriftOutcome.LEARNED, new_version=1
+    )
+    with closing(bench.store()) as store:
+        store.drifts.save(event)
+    signs = now_signs(bench)
+    assert "version 1 is learned" in signs
+    assert "11 pages since are of an older version" in signs
+    assert "/n/p{n}" in signs, "as the host's page spells the class"
+    page = do(client, "try_reclean", HOST)
+    live = page.request.path + "/live"
+    wait_until(lambda: "Re-clean these 11 pages" in client.get(live).text)
+    result = client.get(live).text
+    assert "A worker has done it: 11" in told(result)
+    assert f'href="/operations/{last(bench).seq}"' in result
+    operation = client.get(f"/operations/{last(bench).seq}").text
+    assert "Re-clean these 11 pages" in operation
+    form = fields_in(client.get(live))
+    sent = client.post("/actions/reclean_host", data=form, headers=ORIGIN)
+    twice = client.post("/actions/reclean_host", data=form, headers=ORIGIN)
+    assert sent.location == twice.location
+    wait_until(lambda: last(bench).kind == "reclean" and last(bench).state.has_ended)
+    assert "11 pages re-cleaned, nothing left" in now_signs(bench)
+    assert "A worker has done it: 11" in told(client.get(sent.location).text)
+    with closing(bench.store()) as store:
+        store.drifts.save(replace(event, outcome=DriftOutcome.TAKEN_BACK))
+    assert "an older version was taken back" in now_signs(bench)
+
+
+def last(bench: Bench) -> Operation:
+    with closing(bench.store()) as store:
+        (row,) = store.operations.read(limit=1)
+    return row
+
+
+def test_a_result_says_how_far_the_worker_is(client: FlaskClient, bench: Bench) -> None:
+    page = do(client, "learn_host", HOST)
+    assert "finished" not in told(page.text).partition("What was asked")[0]
+    wait_until(lambda: bool(last(bench).state.has_ended))
+    with closing(bench.store()) as store:
+        seq = store.operations.add(Operation(kind="reclean", target=HOST, who="x", total=240))
+        row = store.audit.begin(Action(who="x", place="", action="reclean_host", target=HOST))
+        store.audit.end(row, f"operation {seq}; in_background")
+        live = f"/audit/{row}/live"
+        assert "It waits for a worker: 0 of 240." in told(client.get(live).text)
+        store.operations.advance(seq, 40, 240, "12 changed")
+        shown = client.get(live).text
+        assert "A worker does it: 40 of 240. 12 changed" in told(shown)
+        link = re.search(rf'<a href="/operations/{seq}">(.*?)</a>', shown)
+        assert link
+        assert told(link[1]) == f"Re-cleaning {HOST}"
+        store.operations.end(seq, OperationState.FAILED, "no model")
+    assert "It failed after 40: no model" in told(client.get(live).text)
+    listed = client.get("/audit").text
+    assert "given to a worker" in listed
+
+
+def test_a_class_that_is_forbidden_is_counted(client: FlaskClient, bench: Bench) -> None:
+    found = [Discovery(url=f"http://{HOST}/n/p{n}") for n in range(20, 25)]
+    found += [Discovery(url=f"http://{HOST}/other/{n}.html") for n in range(3)]
+    bench.frontier.pause_host(HOST)
+    bench.frontier.add("c", found)
+    asked = {"target": HOST, "template": "/n/p{n}"}
+    plan = fields_in(client.get("/actions/forbid_class", query_string=asked))["expected"]
+    assert plan == "crawls 1; class_records 9; class_waiting 5; all_crawls"
+    page = do(client, "forbid_class", HOST, template="/n/p{n}")
+    shown = told(page.text)
+    assert "records of this class 9" in shown
+    assert "waiting URLs of this class 5" in shown
