@@ -86,7 +86,7 @@ def drill(number: int, host: int, normal_s: float, *, is_auto: bool) -> dict[str
         _tell(f"console at {world.address}  password: {world.password}")
         _tell(f"normal work for {normal_s:.0f} s")
         time.sleep(normal_s)
-        world.clicks.clear()
+        world.forget_clicks()
         trouble.inject(world, patient)
         begun = time.monotonic()
         _tell("something is wrong now; mend it")
@@ -107,7 +107,7 @@ def _watch(
         try:
             operator = Operator(world.address)
             operator.log_in(world.password)
-            world.clicks.clear()
+            world.forget_clicks()
             operator.wait_for("/now/live", sign_of(trouble.sign), AUTO_LIMIT_S)
             result["found_s"] = round(time.monotonic() - begun, 1)
             STEPS[number](operator, patient.host)
@@ -129,6 +129,15 @@ def _watch(
     with closing(world.store()) as store:
         rows = store.audit.read(limit=50)
         result["actions"] = [f"{row.action}: {row.did}" for row in reversed(rows)]
+    if result["found_s"] is None:  # a person found it with the first page that is about it
+        trail = (patient.host, *trouble.trail)
+        found = (
+            at
+            for at, click in zip(world.clicked_at, world.clicks, strict=False)
+            if any(each in click for each in trail)
+        )
+        at = next(found, None)
+        result["found_s"] = None if at is None else round(at - begun, 1)
     result["clicks"] = len([each for each in world.clicks if each != "GET /"])
     result["pages"] = list(world.clicks)
     return result

@@ -121,8 +121,9 @@ WORDS: Final = {
         "该主题重新抓取并评判页面。",
     ),
     "action_about.declare_dead": (
-        "What the process holds is given to others at once.",
-        "立即把该进程持有的工作交给其他进程。",
+        "What the process holds is given to others at once. A process of `run` is killed, and "
+        "another one starts in its place.",
+        "立即把该进程持有的工作交给其他进程。由 run 启动的进程会被强制结束，并启动新的进程。",
     ),
     "action_about.stop_operation": (
         "The operation ends after its present step; what is done stays done.",
@@ -235,8 +236,9 @@ WORDS: Final = {
         "已结束的网址保持不变；此后发现的网址会抓取。",
     ),
     "note.process_may_live": (
-        "If the process lives, its late results are refused.",
-        "如果进程仍在运行，其迟到的结果会被拒绝。",
+        "If the process lives, its late results are refused. A worker or spider that a service "
+        "started has to be ended on its machine.",
+        "如果进程仍在运行，其迟到的结果会被拒绝。由服务启动的进程须在其机器上结束。",
     ),
     "note.try_first": ("A dry run shows what would change.", "试运行可显示将发生的变化。"),
     "note.changes_nothing": ("It changes nothing.", "不改变任何数据。"),

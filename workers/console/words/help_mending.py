@@ -114,19 +114,22 @@ WORDS: Final = {
         "。“重置”可撤回。",
     ),
     "help.see_silent": (
-        "“process is silent”, with its pages",
-        "“进程无响应”，并注明持有的页面",
+        "“process is silent”, with the process, since when, and what it holds",
+        "“进程无响应”，并注明进程、起始时间和持有的页面",
     ),
     "help.means_silent": (
         "A worker or spider hangs, was stopped, or its machine is gone. After 20 s its pages "
-        "are given to others by themselves; after a minute it is forgotten.",
-        "工作进程或爬虫卡住、被停止或机器掉线。20 秒后其页面自动交给其他进程，一分钟后从列表移除。",
+        "are given to others by themselves, but the crawl stays short of it. The sign stays "
+        "until it is heard again or declared dead, six hours at most.",
+        "工作进程或爬虫卡住、被停止或机器掉线。20 秒后其页面自动交给其他进程，但抓取仍少一个进程。"
+        "该提示一直保留，直到再次收到其消息或声明其已死，最长六小时。",
     ),
     "help.way_silent": (
-        "Queues, “Declare dead” beside the process, Confirm: others get its work at once. "
-        "Late results of it are refused, so nothing counts twice.",
-        "打开“队列”，在该进程旁点“声明进程已死”并确认：其工作立即交给其他进程。迟到的结果会被"
-        "拒绝，不会重复计数。",
+        "“Declare dead” beside the sign, Confirm: others get its work at once, and a crawl of "
+        "`run` kills it and starts another. Late results of it are refused, so nothing counts "
+        "twice. A process that a service started is ended on its machine.",
+        "在该提示旁点“声明进程已死”并确认：其工作立即交给其他进程，run 启动的进程会被结束并重新"
+        "启动。迟到的结果会被拒绝，不会重复计数。由服务启动的进程须在其机器上结束。",
     ),
     "help.see_poison": (
         "“page kills workers”",
