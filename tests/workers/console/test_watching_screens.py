@@ -99,7 +99,7 @@ def test_groups_and_their_urls_come_in_parts(console: FlaskClient, store: Store)
 def test_a_group_says_what_mends_it(console: FlaskClient, store: Store) -> None:
     fail(store)
     (group,) = hrefs(text_of(console, "/failures?cause=poison"), "/failures/group")
-    assert "Several workers died on them" in text_of(console, group)
+    assert "Workers died on each of these pages" in text_of(console, group)
     assert console.get("/failures/group?crawl=c&host=x.example&cause=dns").status_code == 404
     for wrong in ("", "?crawl=c&host=x&cause=none", "?crawl=c&host=x&cause=dns&status=x"):
         assert console.get(f"/failures/group{wrong}").status_code == 400

@@ -223,6 +223,10 @@ WORDS: Final = {
         "A worker does it in the background; it can be watched and stopped.",
         "由工作进程在后台执行，可查看和停止。",
     ),
+    "note.kills_again": (
+        "Workers die on these pages again, unless the program was mended meanwhile.",
+        "除非程序已修复，否则这些页面会再次使工作进程崩溃。",
+    ),
     "note.will_fail_again": (
         "Most of these failures come again: status 4xx, robots.txt, no HTML.",
         "其中多数会再次失败：4xx 状态码、robots.txt、非 HTML。",

@@ -82,6 +82,7 @@ WORDS: Final = {
     "causes.host": ("Host", "主机"),
     "causes.urls": ("URLs", "网址数"),
     "causes.hosts": ("Hosts", "主机数"),
+    "causes.which": ("which pages", "哪些页面"),
     "causes.newest": ("Newest", "最近"),
     "table.empty": ("Nothing here", "没有内容"),
 }

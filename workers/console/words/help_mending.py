@@ -141,9 +141,12 @@ WORDS: Final = {
         "进程在清洗某页面时崩溃。三次之后该页面单独记为失败，同一作业的其他页面照常完成。",
     ),
     "help.way_poison": (
-        "Follow the sign to the failure, open the page: its way shows each death. Report it "
-        "with its address. Retry once the program is mended.",
-        "点该提示进入失败列表，打开页面：“经过”一栏记录每次崩溃。请报告该网址；程序修复后再重试。",
+        "Nothing has to be done for the crawl. Follow the sign: each page has a kept copy, which "
+        "is downloaded and given to who maintains the program, or says that there is none: then "
+        "its address is the report. Retry only after the program was mended: each page kills "
+        "three workers again.",
+        "抓取本身无需处理。点该提示：每个页面都有保留的副本，请下载并交给程序的维护者；若注明没有"
+        "副本，则报告其网址。程序修复后才可重试：否则每个页面会再次使三个工作进程崩溃。",
     ),
     "help.see_failing": (
         "Many failures of one cause",

@@ -118,7 +118,8 @@ def _plan_retry(settings: Settings, asked: Asked, *, in_background: bool) -> Pla
     if not in_background:
         urls = min(SOME, urls)
     facts = {Fact.URLS: urls, Fact.HOSTS: min(hosts, urls)}
-    notes = [Note.WILL_FAIL_AGAIN] if hopeless else []
+    is_deadly = FailureReason.POISON in wanted.reasons
+    notes = [Note.KILLS_AGAIN] if is_deadly else [Note.WILL_FAIL_AGAIN] if hopeless else []
     if in_background:
         notes += background_notes(settings)
     else:
