@@ -181,6 +181,7 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "has_password": console.access.needs_password,
         "has_view": app.view_functions.__contains__,
         "language": g.get("language", Language.ENGLISH),
+        "me": console.access.name_of(g.get("session", "")),
         "may_act": console.actions is not None,
         "navigation": NAVIGATION,
         "now": _now,

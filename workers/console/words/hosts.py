@@ -37,6 +37,18 @@ WORDS: Final = {
     "hosts.urls_wait": ("{n} URL waits", "{n} URLs wait", "{n} 个网址等待"),
     "hosts.in_flight": ("{n} request under way", "{n} requests under way", "{n} 个请求进行中"),
     "hosts.paused_by": ("Paused since {since} by {who}.", "自 {since} 起被 {who} 暂停。"),
+    "hosts.you_may_resume": (
+        "You may end the pause: Resume.",
+        "您可以结束暂停：点“恢复”。",
+    ),
+    "hosts.read_only_pause": (
+        "This console is read-only: the command `resume`, or a console with actions, ends it.",
+        "此控制台为只读：用 resume 命令或允许操作的控制台结束暂停。",
+    ),
+    "hosts.ask_first": (
+        "The reason is theirs: if it does not say enough, ask {who} first.",
+        "如原因不够清楚，请先询问 {who}。",
+    ),
     "hosts.somebody": ("an operator", "操作员"),
     "hosts.no_queue": (
         "No crawl is running: it waits for nothing.",
