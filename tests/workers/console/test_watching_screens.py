@@ -18,9 +18,11 @@ from storage.queue.entries import process_name
 from storage.store.events import Event, EventKind
 from storage.store.operations import Operation
 from storage.store.protocol import Store
-from tests.kit.console import open_console
+from tests.kit.console import open_console, settings_of
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.kit.worker_bench import Bench
+from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.space import room_of
 
 HOSTILE = "<script>alert(1)</script>\u202eevil"
 
@@ -169,6 +171,19 @@ def test_space_names_the_largest_crawl_first(console: FlaskClient, store: Store)
     page = text_of(console, "/space")
     assert 0 < page.index(">other<") < page.index(">c<")
     assert "Archived responses" in page
+
+
+@pytest.mark.usefixtures("store")
+def test_space_names_what_others_take(bench: Bench) -> None:
+    room = room_of(KeptBackends(settings_of(bench.data)))
+    assert room.total_bytes
+    assert room.free_bytes
+    used = sum(part.used_bytes for part in room.parts)
+    assert room.others_bytes == room.total_bytes - room.free_bytes - used
+    assert Path(room.mount).is_mount()
+    page = text_of(open_console(bench.data), "/space")
+    for part in ("Other files take", f"<bdi>{room.mount}</bdi>", "du -xh"):
+        assert part in page
 
 
 def test_space_of_hosts(console: FlaskClient, store: Store) -> None:

@@ -202,6 +202,8 @@ WORDS: Final = {
     "fact.operation": ("operation", "操作"),
     "fact.responses": ("archived responses", "存档响应数"),
     "fact.freed_bytes": ("bytes that come free", "释放的字节数"),
+    "freed.did": ("bytes that came free", "已释放的字节数"),
+    "freed.asked": ("bytes that were to come free", "预计释放的字节数"),
     "note.all_crawls": (
         "It counts for every crawl that knows the host.",
         "对所有包含该主机的任务有效。",

@@ -92,10 +92,12 @@ WORDS: Final = {
         "停止抓取，但数据不会丢失。有空间后自动继续。",
     ),
     "help.way_full": (
-        "Space: “Drop raw pages” of a finished crawl; the page says how many bytes come free."
-        " Type its name, Confirm. Records stay; those pages cannot be cleaned again.",
-        "打开“存储空间”，对已完成的任务点“删除原始页面”，页面会说明可释放的字节数；输入任务名"
-        "并确认。记录保留，但这些页面不能再重新清洗。",
+        "Space says what takes the disk: ours, or other files, which only somebody on the machine "
+        "can move away. Ours: “Drop raw pages” of a finished crawl; the page says how many bytes "
+        "come free. Type its name, Confirm. Records stay; those pages cannot be cleaned again.",
+        "“存储空间”说明磁盘被谁占用：本程序，或其他文件（只能在该机器上移走）。属于本程序的：对"
+        "已完成的任务点“删除原始页面”，页面会说明可释放的字节数；输入任务名并确认。记录保留，但"
+        "这些页面不能再重新清洗。",
     ),
     "help.see_barren": (
         "“nothing new”: a class of URLs that is fetched on and on",

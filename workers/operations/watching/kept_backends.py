@@ -192,6 +192,11 @@ class KeptBackends:
             self._remembered[key] = (now, answer)
         return answer
 
+    def forget(self) -> None:
+        """Forgets every answer: something was done, and pages show what is true now."""
+        with self._lock:
+            self._remembered.clear()
+
     def is_answering(self) -> bool:
         """Whether the store answers, and the queue where it is on a server of its own."""
         try:
