@@ -75,9 +75,13 @@ def list_failures(
         crawl: Only of this crawl; ``""``: of all.
         host: Only of this host; ``""``: of all.
         reason: Only of this reason; None: of all.
-        place: Only groups behind this (count, sample), None: from the first; at most this many.
+        place: Only groups behind this (count, sample and crawl: ``4f11...~news``), None: from the
+            first; at most this many.
     """
-    after, limit = place
+    (asked, limit), after = place, None
+    if asked:
+        sample, _, of_crawl = asked[1].partition("~")
+        after = (asked[0], sample, of_crawl)
     with backends.store() as store:
         causes = backends.remembered(
             ("causes", crawl),
@@ -96,7 +100,7 @@ def list_failures(
     return FailurePage(
         causes=causes,
         groups=groups[:limit],
-        after=f"{last.count}~{last.sample}" if last else "",
+        after=f"{last.count}~{last.sample}~{last.crawl_id}" if last else "",
         as_of=as_of,
     )
 
