@@ -138,7 +138,7 @@ def test_a_wrong_verdict_is_reported_by_the_keyboard(chromium: Browser, acting: 
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
         assert violations(page) == []
         with page.expect_download() as download:
-            page.get_by_role("link", name="As golden folder (zip)").click()
+            page.get_by_role("link", name="As a test folder (zip)").click()
         assert download.value.suggested_filename.endswith(".zip")
         page.get_by_role("link", name="Withdraw the report").press("Enter")
         page.get_by_role("button", name="Confirm").press("Enter")

@@ -13,7 +13,7 @@ WORDS: Final = {
         "还没有报告。页面的每段文字、链接、图片和字段旁都有按钮。导致进程崩溃的页面会自动出现在这里。",
     ),
     "cases.lead": (
-        "Each is kept with its page as it was, and can be exported as a golden folder: a test "
+        "Each is kept with its page as it was, and can be exported as a test folder: a test "
         "that fails until the cleaner does what is right.",
         "每条报告都保存当时的页面，可导出为测试目录：在清洗结果正确之前测试会失败。",
     ),
@@ -28,8 +28,8 @@ WORDS: Final = {
     "cases.when": ("When", "时间"),
     "cases.now": ("Now", "现状"),
     "cases.differs": ("Not as wanted", "不符合期望的部分"),
-    "cases.export": ("As golden folder (zip)", "导出测试目录（zip）"),
-    "cases.export_all": ("All as golden folders (zip)", "导出全部测试目录（zip）"),
+    "cases.export": ("As a test folder (zip)", "导出测试目录（zip）"),
+    "cases.export_all": ("All as test folders (zip)", "导出全部测试目录（zip）"),
     "cases.by_command": ("By command", "用命令导出"),
     "cases.reported": ("reported", "已报告"),
     "cases.how.title": (

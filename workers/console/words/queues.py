@@ -60,7 +60,7 @@ WORDS: Final = {
     "traps.count": ("{n} class is stopped", "{n} classes are stopped", "已停止 {n} 个类别"),
     "traps.class": ("Class", "类别"),
     "traps.pages": ("Pages", "已抓页数"),
-    "traps.news": ("With news", "有新内容"),
+    "traps.news": ("With something new", "有新内容"),
     "traps.since": ("Since", "停止于"),
     "traps.why": ("Why", "原因"),
     "traps.none": ("No URL class is stopped.", "没有已停止的类别。"),

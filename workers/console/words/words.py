@@ -19,6 +19,7 @@ from workers.console.words import (
     crawls,
     failures,
     frame,
+    glossary,
     help_mending,
     help_page,
     hosts,
@@ -28,6 +29,7 @@ from workers.console.words import (
     search,
     signs,
     space,
+    steps,
     terms,
     tokens,
     topics,
@@ -52,8 +54,10 @@ TABLES = (
     actions,
     tokens,
     terms,
+    steps,
     verdicts,
     help_mending,
+    glossary,
     help_page,
 )
 """Every file with words."""
