@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -131,16 +132,29 @@ def _watch(
         result["actions"] = [f"{row.action}: {row.did}" for row in reversed(rows)]
     if result["found_s"] is None:  # a person found it with the first page that is about it
         trail = (patient.host, *trouble.trail)
-        found = (
-            at
-            for at, click in zip(world.clicked_at, world.clicks, strict=False)
-            if any(each in click for each in trail)
-        )
-        at = next(found, None)
+        at = first_about(trail, world.clicks, world.clicked_at)
         result["found_s"] = None if at is None else round(at - begun, 1)
     result["clicks"] = len([each for each in world.clicks if each != "GET /"])
     result["pages"] = list(world.clicks)
     return result
+
+
+def first_about(
+    trail: Sequence[str], clicks: Sequence[str], clicked_at: Sequence[float]
+) -> float | None:
+    """When a page about a trouble was opened first; None: never.
+
+    Args:
+        trail: Parts of the addresses of such pages.
+        clicks: What was asked for.
+        clicked_at: When, of each.
+    """
+    about = (
+        at
+        for click, at in zip(clicks, clicked_at, strict=False)
+        if any(each in click for each in trail)
+    )
+    return next(about, None)
 
 
 def _tell(line: str) -> None:
