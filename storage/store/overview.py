@@ -394,8 +394,7 @@ def _host_row(row: Sequence[Any]) -> HostRow:
     return HostRow(
         host=row[0], crawls=row[1], records=row[2], failed=row[3], excluded=row[4], other=row[5],
         body_chars=row[6], fetched_bytes=row[7], noise_share=row[8] / 1_000_000,
-        near_duplicates=row[9], model_version=row[10],
+        near_duplicates=row[9], model_version=row[10], updated_at=from_microseconds(row[13]),
         first_seen=from_microseconds(row[11]) if row[11] else None,
         last_seen=from_microseconds(row[12]) if row[12] else None,
-        updated_at=from_microseconds(row[13]),
     )  # fmt: skip
