@@ -68,7 +68,7 @@ def test_no_group_is_left_out(
     after = ""
     waiting = iter(changes)
     while True:
-        backends.forget()
+        backends.forget_all()
         value, _, rest = after.partition("~")
         place = (int(value), rest) if after else None
         page = list_failures(backends, "", "", None, (place, limit))

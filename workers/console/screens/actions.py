@@ -124,7 +124,7 @@ def do_action(console: Console, name: str) -> Page:
     if action.safety is Safety.TYPED and form.typed.strip() != asked.target:
         return _confirm(console, action, asked, Refusal.MISTYPED)
     done = console.actions.do(action, form, caller)
-    console.backends.forget()
+    console.backends.forget_all()
     if done is Refusal.OLD:
         return _confirm(console, action, asked, done)
     if isinstance(done, Refusal):
