@@ -54,7 +54,7 @@ QUEUED = 20
 class SignKind(StrEnum):
     """What is wrong."""
 
-    SILENT = "silent"  # a process is not heard, and holds work
+    SILENT = "silent"  # a process is not heard: it hangs, was stopped, or its machine is gone
     POISON = "poison"  # a page killed workers and was set aside
     WALL = "wall"  # a host's pages have lost their bodies, and nothing better is learned
     CHANGED = "changed"  # a host changed, and was learned anew
@@ -72,7 +72,7 @@ class Sign:
 
     Attributes:
         kind: What is wrong.
-        host: The host; ``""``: a process.
+        host: The host; of a process, that whose pages it holds; ``""``: none.
         crawl_id: The crawl; ``""``: every one.
         target: The process, ``machine.4711``; the URL class, ``/cal/{n}/{n}.html``; ``""``: the
             host.
@@ -81,7 +81,7 @@ class Sign:
         of: Of so many: pages since the change, or the newest; pages of the class with news; records
             that the re-cleaning looked at.
         since: When it began; None: not known.
-        silent_s: Since when a process is silent, seconds.
+        silent_s: For how long a process is silent, seconds.
         who: Who paused the host.
         why: Why, in the words of who did.
         left: Pages that are still without a body; records of older versions.
@@ -148,11 +148,16 @@ def _all(backends: KeptBackends) -> Iterator[Sign]:
 
 
 def _silent(backends: KeptBackends) -> Iterator[Sign]:
-    silent = [each for each in queues_now(backends).processes if each.is_silent]
+    moment = queues_now(backends)
+    silent = [each for each in moment.processes if each.is_silent]
     for line in silent[:MOST_OF_A_KIND]:
         yield Sign(
             kind=SignKind.SILENT,
+            host=line.claims[0].host if line.claims else "",
             target=line.process.name,
+            since=moment.queue.at - timedelta(seconds=line.process.silent_s)
+            if moment.queue
+            else None,
             n=sum(claim.pages for claim in line.claims) + line.leases,
             silent_s=line.process.silent_s,
             why=line.process.role.value,
