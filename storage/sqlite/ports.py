@@ -6,6 +6,7 @@ and no text.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -146,6 +147,10 @@ class SqliteTables:
         """Number of matching rows."""
         text, values = conditions(where)
         return int(self._db.rows(f"SELECT count(*) FROM {table} WHERE {text}", *values)[0][0])
+
+    def now_us(self) -> int:
+        """The machine's time: all processes of a file are on its machine."""
+        return time.time_ns() // 1000
 
     def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
         """Number of matching rows by the value of a column."""

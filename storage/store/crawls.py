@@ -1,4 +1,4 @@
-"""Crawls at rest: order, state, and counts of ended URLs."""
+"""Crawls at rest: order, state, the queue that runs them, and counts of ended URLs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,26 @@ class Crawls:
         self._tables = tables
         self._events = events
 
-    def put(self, spec: CrawlSpec, state: CrawlState) -> None:
-        """Creates a crawl's row, or updates its order and state; a new state is an event."""
+    def put(self, spec: CrawlSpec, state: CrawlState, queue: str | None = None) -> None:
+        """Creates a crawl's row, or updates its order and state; a new state is an event.
+
+        Args:
+            spec: Its order.
+            state: Its state.
+            queue: Id of the queue that runs it; None: the row keeps what it has.
+        """
         row = {
             "crawl_id": spec.crawl_id,
             "spec": spec_to_json(spec).decode(),
             "state": state.value,
             "created_at": time.time_ns() // 1000,
+            "queue": queue or "",
         }
+        kept = ("created_at", *(("queue",) if queue is None else ()))
         key = (spec.crawl_id,)
         with self._tables.together():
             known = self._tables.get("crawls", [key], ("state",))
-            self._tables.put("crawls", row, keep=("created_at",))
+            self._tables.put("crawls", row, keep=kept)
             if not known or known[key][0] != state.value:
                 before = f"was {known[key][0]}" if known else "new"
                 self._events.add(
@@ -40,6 +48,23 @@ class Crawls:
                     )
                 )
 
+    def give_to(self, crawl_id: str, queue: str) -> None:
+        """Stores which queue runs a crawl; does nothing without a row of the crawl.
+
+        Args:
+            crawl_id: The crawl.
+            queue: Id of the queue.
+        """
+        key = (crawl_id,)
+        with self._tables.together():
+            known = self._tables.get("crawls", [key], ("queue",))
+            if not known or known[key][0] == queue:
+                return
+            self._tables.change("crawls", {"crawl_id": crawl_id}, {"queue": queue})
+            if known[key][0]:
+                text = f"taken over by the queue {queue}, was run by the queue {known[key][0]}"
+                self._events.add(Event(kind=EventKind.CRAWL, crawl_id=crawl_id, text=text))
+
     def all(self) -> list[CrawlRow]:
         """All crawls, oldest first, each with the numbers of its URLs by final state.
 
@@ -49,7 +74,7 @@ class Crawls:
         states = ("crawl_id", "state", "n")
         for crawl_id, state, n in self._tables.scan(Scan("crawl_counts", states)):
             counts.setdefault(crawl_id, {})[UrlState(state)] = n
-        wanted = ("created_at", "crawl_id", "spec", "state")
+        wanted = ("created_at", "crawl_id", "spec", "state", "queue")
         rows = self._tables.scan(Scan("crawls", wanted, order=wanted[:2]))
         return [
             CrawlRow(
@@ -57,6 +82,7 @@ class Crawls:
                 created_at=from_microseconds(created_at),
                 state=CrawlState(state),
                 pages=counts.get(crawl_id, {}),
+                queue=queue or "",
             )
-            for created_at, crawl_id, spec, state in rows
+            for created_at, crawl_id, spec, state, queue in rows
         ]
