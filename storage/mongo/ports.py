@@ -102,7 +102,8 @@ class MongoTables:
             found = database[table].find(asked, _fields(table, wanted.columns))
             if order:
                 found = found.sort([(name, way) for name in order])
-            if wanted.after and table == "urls" and order == ["_id"]:
+            is_long = table == "urls" or (table == "raw" and "host" not in wanted.where)
+            if wanted.after and is_long and order == ["_id"]:
                 found = found.hint("_id_")  # without it each step might sort all of the crawl
             if wanted.limit is not None:
                 found = found.limit(wanted.limit)

@@ -60,6 +60,8 @@ def other_owners(
         for row in store.queues.all()
         if row.queue_id != ours.queue_id and row.is_alive
     }
+    if not alive:
+        return {}
     owned = {row.spec.crawl_id: row.queue for row in store.crawls.all() if row.queue in alive}
     for queue_id in set(owned.values()):
         other = alive[queue_id]

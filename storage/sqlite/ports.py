@@ -98,9 +98,13 @@ class SqliteTables:
 
     def scan(self, wanted: Scan) -> list[Values]:
         """The rows of a query."""
-        # A plus before a column keeps SQLite from using its index. ``urls`` has no index by crawl
-        # and then page: with the index by crawl, each step would sort all rows of the crawl.
-        leads = bool(wanted.after) and wanted.table == "urls" and wanted.order == PAGE_KEY
+        # A plus before a column keeps SQLite from using its index. ``urls`` and ``raw`` have no
+        # index by crawl and then page: with the index by crawl, each step would sort all rows of
+        # the crawl. ``raw`` has one by host and then page.
+        is_by_page = bool(wanted.after) and wanted.order == PAGE_KEY
+        leads = is_by_page and (
+            wanted.table == "urls" or (wanted.table == "raw" and "host" not in wanted.where)
+        )
         where, values = conditions(wanted.where, "+" if leads else "")
         if wanted.after:
             behind = wanted.order[: len(wanted.after)]
