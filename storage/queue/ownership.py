@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from cleaning.errors import StorageError
 from storage.config import StorageConfig
+from storage.crawl_types import CrawlState
 from storage.store.queues import QueueRow
 
 if TYPE_CHECKING:
@@ -62,7 +63,11 @@ def other_owners(
     }
     if not alive:
         return {}
-    owned = {row.spec.crawl_id: row.queue for row in store.crawls.all() if row.queue in alive}
+    owned = {
+        row.spec.crawl_id: row.queue
+        for row in store.crawls.all()
+        if row.queue in alive and row.state is not CrawlState.PURGED
+    }
     for queue_id in set(owned.values()):
         other = alive[queue_id]
         if other.place != config.queue_place:

@@ -136,6 +136,9 @@ def test_a_living_queue_keeps_its_crawl(two: tuple[Machine, Machine]) -> None:
         status, out, err = other.command(*command)
         assert (status, line in err) == (1, True), (command, out, err)
         assert len(err.splitlines()) == 1, err
+    one.store.crawls.put(SPEC, CrawlState.PURGED)
+    assert other_owners(other.storage, other.frontier, one.store) == {}, "nobody runs it"
+    one.store.crawls.put(SPEC, CrawlState.RUNNING)
     assert other.command("recover", "--force")[0] == 0
     assert other.frontier.crawl_ids() == []
     (row,) = one.store.crawls.all()
