@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 PIP_TOOLS = pip-tools==7.6.2
+SITE_TOOLS = sphinx==9.0.4 myst-parser==5.2.0
 BIN = .venv/bin
 # What is exported from the shell that made the call must not decide which modules are imported.
 unexport PYTHONPATH PYTHONHOME
@@ -15,7 +16,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format lock docs screenshots chaos fuzz bench drill clean ready-run ready-test
+.PHONY: help run test lint format lock docs docs-site screenshots chaos fuzz bench drill clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +45,11 @@ format: ready-test ## format and fix what ruff can fix
 
 docs: ready-test ## write docs/cli.md, settings.md, json.md and crawl-file.md anew from the code
 	$(BIN)/python -m workers.reference docs
+
+docs-site: ## build a site of the documents in build/site, links checked; needs PyPI
+	$(PYTHON) -m venv build/site-tools
+	build/site-tools/bin/python -m pip install --quiet $(SITE_TOOLS)
+	build/site-tools/bin/python -m sphinx -b html -E -W --keep-going -q -c .ci/site . build/site
 
 screenshots: ready-test ## crawl small sites and write the console's pictures anew, docs/plots/console-*.png [ARGS="--minutes 30"]
 	$(BIN)/python -m benchmarks.documents.screenshots $(ARGS)

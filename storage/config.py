@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,6 +98,21 @@ class StorageConfig:
         servers = self.mongodb_url.rpartition("://")[2].partition("?")[0]
         at, _, database = servers.rpartition("@")[2].partition("/")
         return f"MongoDB {database or DATABASE} at {at}"
+
+    @property
+    def queue_place(self) -> str:
+        """Where the queue is, without a password: ``redis://db1:6379/0``, or the data folder.
+
+        An address that means another server on each machine has the machine's name:
+        ``redis://localhost:6379/0 on web1``.
+        """
+        if self.is_embedded:
+            return str(self.data)
+        scheme, _, rest = self.redis_url.partition("://")
+        address = rest.partition("?")[0].rpartition("@")[2]
+        host = address.partition("/")[0]
+        is_own = scheme == "unix" or host.startswith(("localhost", "127.", "[::1]", "::1"))
+        return f"{scheme}://{address}" + (f" on {socket.gethostname()}" if is_own else "")
 
     @property
     def is_embedded(self) -> bool:

@@ -439,13 +439,15 @@ class CrawlRow:
     """A store's row of one crawl; ``pages`` counts its URLs by final state.
 
     ``created_at`` is None where the store has no row: the crawl is only in the queue, because the
-    store was lost, or is older than the queue.
+    store was lost, or is older than the queue. ``queue`` is the id of the queue that runs the
+    crawl, ``4f11...``; ``""``: not known, or an import.
     """
 
     spec: CrawlSpec
     created_at: datetime | None
     state: CrawlState
     pages: Mapping[UrlState, int] = field(default_factory=dict)
+    queue: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

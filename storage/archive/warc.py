@@ -1,5 +1,8 @@
 """HTTP responses as WARC 1.1 records, one gzip member each, written and read.
 
+Segments of the archive have ``warcinfo`` and ``response`` records; exports also ``request``,
+``revisit`` (a body that an earlier record has) and ``metadata`` (how a page was found).
+
 Bodies are stored with content and transfer coding undone. Headers that no longer hold are stored as
 ``X-Archive-Orig-<name>`` (Content-Encoding, Transfer-Encoding, Content-Length); reading restores
 their names.
@@ -16,13 +19,13 @@ import re
 import time
 import uuid
 import zlib
-from base64 import b32encode
+from base64 import b32decode, b32encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import storage
 from cleaning.errors import StoreDamaged
@@ -30,6 +33,7 @@ from cleaning.surrogates import replace_surrogates
 
 ZLIB_LEVEL = 4
 ORIGINAL = "X-Archive-Orig-"
+REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 _NOT_KEPT = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -75,8 +79,29 @@ def _date(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def response_record(answer: Answer) -> bytes:
-    """An uncompressed WARC ``response`` record; equal responses give equal bytes."""
+def payload_digest(body: bytes) -> str:
+    """The digest of a body as WARC tools write it: ``sha1:2ESO5RC26ABJ3G5EJ4F3GUPX5BLEGQXC``."""
+    digest = hashlib.sha1(body, usedforsecurity=False).digest()  # WARC tools expect SHA-1
+    return "sha1:" + b32encode(digest).decode()
+
+
+def record_id(kind: str, answer: Answer, digest: str) -> str:
+    """The id of a record of a response, the same each time: ``<urn:uuid:1f0c...>``.
+
+    Args:
+        kind: Type of the record, ``metadata``.
+        answer: The response.
+        digest: Of its body.
+    """
+    named = f"{target_uri(answer.url)} {_date(answer.fetched_at)}"
+    payload = b32decode(digest.partition(":")[2])
+    other = b"" if kind == "response" else kind.encode()
+    found = hashlib.blake2b(named.encode() + payload + other, digest_size=16).digest()
+    return f"<urn:uuid:{uuid.UUID(bytes=found, version=4)}>"
+
+
+def _http_head(answer: Answer) -> bytes:
+    """Status line and headers, with the blank line behind them."""
     headers = [
         (
             ORIGINAL + name
@@ -93,31 +118,132 @@ def response_record(answer: Answer) -> bytes:
         reason = ""
     text = f"HTTP/1.1 {answer.status} {reason}\r\n"
     text += "".join(f"{name}: {value}\r\n" for name, value in headers)
-    block = text.encode() + b"\r\n" + answer.body
-    url = target_uri(answer.url)
-    date = _date(answer.fetched_at)
-    payload = hashlib.sha1(answer.body, usedforsecurity=False).digest()  # WARC tools expect SHA-1
-    identity = hashlib.blake2b(f"{url} {date}".encode() + payload, digest_size=16).digest()
+    return text.encode() + b"\r\n"
+
+
+def _lines_of(kind: str, answer: Answer, digest: str) -> list[tuple[str, str]]:
+    """The headers that each record of a response has."""
+    return [
+        ("WARC-Record-ID", record_id(kind, answer, digest)),
+        ("WARC-Target-URI", target_uri(answer.url)),
+        ("WARC-Date", _date(answer.fetched_at)),
+    ]
+
+
+def response_record(answer: Answer) -> bytes:
+    """An uncompressed WARC ``response`` record; equal responses give equal bytes."""
+    digest = payload_digest(answer.body)
     lines = [
-        ("WARC-Record-ID", f"<urn:uuid:{uuid.UUID(bytes=identity, version=4)}>"),
-        ("WARC-Target-URI", url),
-        ("WARC-Date", date),
-        ("WARC-Payload-Digest", "sha1:" + b32encode(payload).decode()),
+        *_lines_of("response", answer, digest),
+        ("WARC-Payload-Digest", digest),
         ("Content-Type", "application/http; msgtype=response"),
     ]
-    return _warc_record("response", lines, block)
+    return _warc_record("response", lines, _http_head(answer) + answer.body)
 
 
-def info_record(name: str) -> bytes:
-    """The ``warcinfo`` record at the begin of a segment, e.g. of ``00001.warc.gz``."""
-    block = f"software: {storage.__dist__}\r\nformat: WARC File Format 1.1\r\n".encode()
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The ``response`` record that has the body of a ``revisit`` record.
+
+    Attributes:
+        record_id: ``<urn:uuid:1f0c...>``.
+        url: As a WARC header has it.
+        date: ``2026-01-31T12:00:00.000000Z``.
+    """
+
+    record_id: str
+    url: str
+    date: str
+
+
+def original_of(answer: Answer, digest: str) -> Original:
+    """What a later ``revisit`` record says of a response."""
+    identity = record_id("response", answer, digest)
+    return Original(identity, target_uri(answer.url), _date(answer.fetched_at))
+
+
+def revisit_record(answer: Answer, digest: str, original: Original) -> bytes:
+    """An uncompressed ``revisit`` record: a response whose body an earlier record has.
+
+    Args:
+        answer: The response.
+        digest: Of its body.
+        original: The record that has the body.
+    """
+    lines = [
+        *_lines_of("revisit", answer, digest),
+        ("WARC-Profile", REVISIT_PROFILE),
+        ("WARC-Refers-To", original.record_id),
+        ("WARC-Refers-To-Target-URI", original.url),
+        ("WARC-Refers-To-Date", original.date),
+        ("WARC-Payload-Digest", digest),
+        ("Content-Type", "application/http; msgtype=response"),
+    ]
+    return _warc_record("revisit", lines, _http_head(answer))
+
+
+def request_record(answer: Answer, digest: str, of: str) -> bytes:
+    """An uncompressed ``request`` record: request line and Host, which follow from the URL.
+
+    The other headers of a request are not archived.
+
+    Args:
+        answer: The response.
+        digest: Of its body.
+        of: Id of the record of the response.
+    """
+    parts = urlsplit(target_uri(answer.url))
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    host = parts.netloc.rpartition("@")[2]
+    block = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    lines = [
+        *_lines_of("request", answer, digest),
+        ("WARC-Concurrent-To", of),
+        ("Content-Type", "application/http; msgtype=request"),
+    ]
+    return _warc_record("request", lines, block)
+
+
+def metadata_record(
+    answer: Answer, digest: str, of: str, values: Sequence[tuple[str, str]]
+) -> bytes:
+    """An uncompressed ``metadata`` record: how a response came to its crawl.
+
+    Args:
+        answer: The response.
+        digest: Of its body.
+        of: Id of the record of the response.
+        values: Its fields, ``[("via", "https://a.example/"), ("hopsFromSeed", "LL")]``.
+    """
+    lines = [
+        *_lines_of("metadata", answer, digest),
+        ("WARC-Concurrent-To", of),
+        ("Content-Type", "application/warc-fields"),
+    ]
+    return _warc_record("metadata", lines, _fields(values))
+
+
+def _fields(values: Iterable[tuple[str, str]]) -> bytes:
+    """``application/warc-fields``; control characters in a value become one space."""
+    clean = ((name, _CONTROL.sub(" ", replace_surrogates(value))) for name, value in values)
+    return "".join(f"{name}: {value}\r\n" for name, value in clean).encode()
+
+
+def info_record(name: str, more: Sequence[tuple[str, str]] = ()) -> bytes:
+    """The ``warcinfo`` record at the begin of a file.
+
+    Args:
+        name: Of the file: ``00001.warc.gz``.
+        more: Fields besides software and format, ``[("isPartOf", "news")]``.
+    """
+    fields = [("software", storage.__dist__), ("format", "WARC File Format 1.1"), *more]
     lines = [
         ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
         ("WARC-Date", _date(datetime.fromtimestamp(time.time(), UTC))),
         ("WARC-Filename", name),
         ("Content-Type", "application/warc-fields"),
     ]
-    return _warc_record("warcinfo", lines, block)
+    return _warc_record("warcinfo", lines, _fields(fields))
 
 
 def pack_member(record: bytes) -> bytes:

@@ -16,6 +16,7 @@ from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE
 from storage.mongo.chunks import get_blob
 from storage.mongo.connection import MongoConnection
+from storage.store.codec import to_microseconds
 from storage.store.ports import (
     KEYS,
     PAGE_KEY,
@@ -101,7 +102,8 @@ class MongoTables:
             found = database[table].find(asked, _fields(table, wanted.columns))
             if order:
                 found = found.sort([(name, way) for name in order])
-            if wanted.after and table == "urls" and order == ["_id"]:
+            is_long = table == "urls" or (table == "raw" and "host" not in wanted.where)
+            if wanted.after and is_long and order == ["_id"]:
                 found = found.hint("_id_")  # without it each step might sort all of the crawl
             if wanted.limit is not None:
                 found = found.limit(wanted.limit)
@@ -136,6 +138,12 @@ class MongoTables:
         """Number of matching rows."""
         with self._db.use() as database:
             return int(database[table].count_documents(_asked(table, where)))
+
+    def now_us(self) -> int:
+        """The time of the primary server."""
+        with self._db.use() as database:
+            answer = database.client.admin.command("hello")
+        return to_microseconds(answer["localTime"])
 
     def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
         """Number of matching rows by the value of a column."""

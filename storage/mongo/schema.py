@@ -3,7 +3,8 @@
 | collection | ``_id`` | holds |
 |---|---|---|
 | ``meta`` | ``schema``, ``saved`` | version of the schema; the counter that orders records |
-| ``crawls`` | crawl | order, state, time of creation |
+| ``crawls`` | crawl | order, state, time of creation, the queue that runs it |
+| ``queues`` | queue | where a queue is, when its sweeper was heard |
 | ``urls`` | page:crawl | the newest outcome of a URL, its failure, its record's counts; narrow |
 | ``records`` | page:crawl | the newest record, packed |
 | ``raw`` | page:crawl | the newest archived response, body packed |
@@ -44,6 +45,7 @@ Times are whole microseconds since 1970 UTC, e.g. 1772366400123456.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -56,7 +58,7 @@ from storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 
-SCHEMA = 14  # lower numbers were of checkouts before version 0.2.0
+SCHEMA = 15  # numbers below 14 were of checkouts before version 0.2.0
 """``version`` of the document ``schema`` in ``meta``."""
 
 _UP, _DOWN = ASCENDING, DESCENDING
@@ -194,23 +196,36 @@ def _make_topic_indexes(database: Any) -> None:
 
 
 def prepare(database: Any, place: str) -> None:
-    """Makes the indexes of an empty database; checks the schema of any other.
+    """Makes the indexes of an empty database, brings one of an older schema to ours.
 
-    After version 0.2.0 a database of an older schema is brought to ours here, by a function
-    beside ``_make_indexes``. Until then no released program has written one.
+    A migration is safe to repeat, because there are no transactions: a killed process leaves the
+    older number, and the next one does it again.
 
     Args:
         database: A ``pymongo`` database whose writes are journaled.
         place: Its name in errors.
 
     Raises:
-        SchemaMismatch: The database has another schema than this program's.
+        SchemaMismatch: The database has a schema that this program does not know.
         StoreDamaged: It is another program's database.
     """
-    if _schema(database, place):
+    found = _schema(database, place)
+    if found == SCHEMA:
         return
-    _make_indexes(database)
-    database.meta.update_one({"_id": "schema", "version": 0}, {"$set": {"version": SCHEMA}})
+    if not found:
+        _make_indexes(database)
+    for schema in range(found or SCHEMA, SCHEMA):
+        _MIGRATIONS[schema](database)
+    database.meta.update_one({"_id": "schema", "version": found}, {"$set": {"version": SCHEMA}})
+
+
+def _add_queues(database: Any) -> None:
+    """Schema 15: crawls name the queue that runs them; ``""``: not known yet."""
+    database.crawls.update_many({"queue": {"$exists": False}}, {"$set": {"queue": ""}})
+
+
+_MIGRATIONS: Mapping[int, Callable[[Any], None]] = {14: _add_queues}
+"""Schema -> the function that makes the next one of it."""
 
 
 def _schema(database: Any, place: str) -> int:
@@ -224,5 +239,5 @@ def _schema(database: Any, place: str) -> int:
     schema = marker.get("version")
     if marker.get("application") != APPLICATION_ID or not isinstance(schema, int):
         raise StoreDamaged(f"{place} belongs to another program: name another in the URL's path")
-    check_schema_number(place, schema or SCHEMA, SCHEMA)
+    check_schema_number(place, schema or SCHEMA, SCHEMA, min(_MIGRATIONS))
     return schema

@@ -49,6 +49,7 @@ from storage.store.operations import Operations
 from storage.store.overview import Overview
 from storage.store.pauses import Pauses
 from storage.store.pictures import Pictures, save_picture
+from storage.store.queues import Queues
 from storage.store.receivers import Receivers
 from storage.store.records import Records
 from storage.store.revisits import Revisits
@@ -96,6 +97,7 @@ class MongoStore:
         blobs = MongoBlobs(self._db)
         self.events = Events(tables)
         self.crawls = Crawls(tables, self.events)
+        self.queues = Queues(tables)
         self.urls = Urls(tables)
         self.records = Records(tables, blobs)
         self.answers = Answers(tables, blobs)

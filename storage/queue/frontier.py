@@ -38,6 +38,7 @@ from storage.queue.entries import (
     read_page,
     read_pause,
 )
+from storage.queue.identity import Identity, read_identity
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.live import read_now
@@ -109,6 +110,10 @@ class Frontier:
         """Whether nothing is leased because the server's memory is over the watermark."""
         with queue_errors():
             return bool(self._client.hexists("cc:flight", "memory"))
+
+    def identity(self, *, make: bool = True) -> Identity:
+        """Who this queue is; ``make``: gives it an id if it has none."""
+        return read_identity(self._client, make=make)
 
     # Crawls
 

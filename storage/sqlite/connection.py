@@ -75,7 +75,7 @@ class SqliteConnection:
             check_same_thread=False,
         )
         try:
-            prepare(db, self.path)
+            prepare(db, self.path, is_read_only=True)
         except BaseException:
             db.close()
             raise

@@ -6,6 +6,7 @@ and no text.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -97,9 +98,13 @@ class SqliteTables:
 
     def scan(self, wanted: Scan) -> list[Values]:
         """The rows of a query."""
-        # A plus before a column keeps SQLite from using its index. ``urls`` has no index by crawl
-        # and then page: with the index by crawl, each step would sort all rows of the crawl.
-        leads = bool(wanted.after) and wanted.table == "urls" and wanted.order == PAGE_KEY
+        # A plus before a column keeps SQLite from using its index. ``urls`` and ``raw`` have no
+        # index by crawl and then page: with the index by crawl, each step would sort all rows of
+        # the crawl. ``raw`` has one by host and then page.
+        is_by_page = bool(wanted.after) and wanted.order == PAGE_KEY
+        leads = is_by_page and (
+            wanted.table == "urls" or (wanted.table == "raw" and "host" not in wanted.where)
+        )
         where, values = conditions(wanted.where, "+" if leads else "")
         if wanted.after:
             behind = wanted.order[: len(wanted.after)]
@@ -146,6 +151,10 @@ class SqliteTables:
         """Number of matching rows."""
         text, values = conditions(where)
         return int(self._db.rows(f"SELECT count(*) FROM {table} WHERE {text}", *values)[0][0])
+
+    def now_us(self) -> int:
+        """The machine's time: all processes of a file are on its machine."""
+        return time.time_ns() // 1000
 
     def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
         """Number of matching rows by the value of a column."""

@@ -21,16 +21,26 @@ from storage.store.ports import check_schema_number
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 14
-"""``PRAGMA user_version`` of our files. Lower numbers were of checkouts before version 0.2.0."""
+SCHEMA = 15
+"""``PRAGMA user_version`` of our files. Numbers below 14 were of checkouts before version 0.2.0."""
+
+_QUEUES = """CREATE TABLE queues (
+        queue_id TEXT PRIMARY KEY,
+        place TEXT NOT NULL,
+        server TEXT NOT NULL,
+        heard_at INTEGER NOT NULL
+    )"""
 
 _TABLES = (
     """CREATE TABLE crawls (
         crawl_id TEXT PRIMARY KEY,
         spec TEXT NOT NULL,
         state TEXT NOT NULL,
-        created_at INTEGER NOT NULL
+        created_at INTEGER NOT NULL,
+        queue TEXT NOT NULL DEFAULT ''
     )""",
+    # The queues that run crawls of this store (``storage/store/queues.py``).
+    _QUEUES,
     # One row a URL of a crawl: its newest outcome. (fetched_at, model_version) is its fence, digest
     # differs between two outcomes of the same version. media_type and sha256 are NULL
     # except for a stored image; certificate except for a host whose certificate is wrong; reason,
@@ -520,24 +530,44 @@ _TABLES = (
     f"PRAGMA user_version = {SCHEMA}",
 )
 
+_MIGRATIONS = {
+    14: (_QUEUES, "ALTER TABLE crawls ADD COLUMN queue TEXT NOT NULL DEFAULT ''"),
+}
+"""Schema -> the statements that make the next one of it."""
 
-def prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Makes the tables of an empty file, in one transaction; checks the schema of any other.
 
-    After version 0.2.0 a file of an older schema is brought to ours here, by statements that
-    stand beside ``_TABLES``. Until then no released program has written one.
+def prepare(db: sqlite3.Connection, path: Path, *, is_read_only: bool = False) -> None:
+    """Makes the tables of an empty file, brings a file of an older schema to ours.
+
+    Both in one transaction: a killed process leaves the file as it was.
+
+    Args:
+        db: A connection to the file.
+        path: The file, for errors.
+        is_read_only: Whether the file cannot be changed.
 
     Raises:
-        SchemaMismatch: The file has another schema than this program's.
+        SchemaMismatch: The file has a schema that this program does not know, or an older one and
+            is read-only.
         StoreDamaged: The file is another program's database.
     """
-    if _schema(db, path):
+    if (found := _schema(db, path)) == SCHEMA:
         return
+    if is_read_only and found:
+        raise SchemaMismatch(
+            f"{path} has schema {found} and is read-only, this program reads schema {SCHEMA}: "
+            "copy the folder to a place where it can be written"
+        )
     db.execute("BEGIN IMMEDIATE")
     try:
-        if not _schema(db, path):  # another process may have been first
+        found = _schema(db, path)  # another process may have been first
+        if not found:
             for statement in _TABLES:
                 db.execute(statement)
+        for schema in range(found or SCHEMA, SCHEMA):
+            for statement in _MIGRATIONS[schema]:
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {schema + 1}")
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
@@ -558,7 +588,7 @@ def _schema(db: sqlite3.Connection, path: Path) -> int:
             f"{path} is the database of another program, or {path.name}-wal is another's log: "
             "choose another data folder, or put a backup back"
         )
-    check_schema_number(str(path), schema or SCHEMA, SCHEMA)
+    check_schema_number(str(path), schema or SCHEMA, SCHEMA, min(_MIGRATIONS))
     return schema
 
 

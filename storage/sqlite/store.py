@@ -57,6 +57,7 @@ from storage.store.overview import Overview
 from storage.store.pauses import Pauses
 from storage.store.pictures import Pictures, save_picture
 from storage.store.ports import of
+from storage.store.queues import Queues
 from storage.store.receivers import Receivers
 from storage.store.records import Records
 from storage.store.revisits import Revisits
@@ -97,6 +98,7 @@ class SqliteStore:
         blobs = SqliteBlobs(self._db, self._archive)
         self.events = Events(tables)
         self.crawls = Crawls(tables, self.events)
+        self.queues = Queues(tables)
         self.urls = Urls(tables)
         self.records = Records(tables, blobs)
         self.answers = Answers(tables, blobs)

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cleaning.records import Provenance, Via
-from storage.store.codec import from_microseconds
-from storage.store.ports import ArchivedAnswer, Blobs, Scan, Tables, of
+from storage.store.codec import from_microseconds, to_microseconds
+from storage.store.ports import PAGE_KEY, ArchivedAnswer, Blobs, Scan, Tables, of, steps
+from storage.store.records import Once
 from storage.store.urls import time_or_none
 
 if TYPE_CHECKING:
     from cleaning.document.raw_page import RawPage
 
+READ_ROWS = 200
 _FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAnswer:
+    """An archived response, and how its URL came to its crawl.
+
+    Attributes:
+        answer: The response.
+        provenance: Crawl, referrer and link.
+        depth: Links from the nearest seed.
+    """
+
+    answer: ArchivedAnswer
+    provenance: Provenance
+    depth: int
 
 
 class Answers:
@@ -36,14 +54,8 @@ class Answers:
         found = self._newest(page_id, crawl_id)
         if found is None:
             return None
-        answer, (of_crawl, depth, referrer, via, link_text, discovered_at) = found
-        provenance = Provenance(
-            crawl_id=of_crawl,
-            referrer=referrer,
-            via=Via(via),
-            link_text=link_text,
-            discovered_at=time_or_none(discovered_at),
-        )
+        answer, found_by = found
+        _, depth, referrer, *_ = found_by
         return RawPage.from_bytes(
             answer.url,
             answer.body,
@@ -52,7 +64,7 @@ class Answers:
             headers=answer.headers,
             referrer=referrer,
             depth=depth,
-            provenance=provenance,
+            provenance=_provenance(found_by),
         )
 
     def body(self, page_id: str, crawl_id: str | None = None) -> bytes | None:
@@ -71,6 +83,34 @@ class Answers:
         found = self._tables.get("raw", keys, ("fetched_at",))
         return {key[0]: from_microseconds(values[0]) for key, values in found.items()}
 
+    def scan(
+        self,
+        crawl_id: str | None = None,
+        host: str | None = None,
+        since: datetime | None = None,
+        once: Once | None = None,
+    ) -> Iterator[StoredAnswer]:
+        """Yields archived responses by page id, one in memory at a time.
+
+        Args:
+            crawl_id: Only of this crawl.
+            host: Only of this host.
+            since: Only responses that ended at this time or later.
+            once: Only responses whose keys it has not, to which they are added; None: all.
+        """
+        first = 0 if since is None else to_microseconds(since)
+        wanted = Scan("raw", (*PAGE_KEY, "fetched_at"), of(crawl_id, host), PAGE_KEY)
+        for rows in steps(self._tables, wanted, READ_ROWS):
+            keys = [(page, crawl) for page, crawl, fetched_at in rows if fetched_at >= first]
+            found_by = self._tables.get("urls", keys, _FOUND_BY)
+            for key in keys:
+                if key not in found_by or (once and not once.is_first(":".join(key))):
+                    continue
+                if (answer := self._blobs.answer(*key)) is not None:
+                    found = found_by[key]
+                    provenance = _provenance(found)
+                    yield StoredAnswer(answer=answer, provenance=provenance, depth=found[1])
+
     def _newest(
         self, page_id: str, crawl_id: str | None
     ) -> tuple[ArchivedAnswer, Sequence[Any]] | None:
@@ -88,3 +128,15 @@ class Answers:
                 return answer, found_by[crawl]
             if crawl_id or not crawl:
                 return None  # else it was deleted between the two reads: read again
+
+
+def _provenance(found_by: Sequence[Any]) -> Provenance:
+    """How a URL was found, from the values of ``_FOUND_BY``."""
+    crawl_id, _, referrer, via, link_text, discovered_at = found_by
+    return Provenance(
+        crawl_id=crawl_id,
+        referrer=referrer,
+        via=Via(via),
+        link_text=link_text,
+        discovered_at=time_or_none(discovered_at),
+    )

@@ -1,4 +1,4 @@
-"""Crawls at rest: order, state, and counts of ended URLs."""
+"""Crawls at rest: order, state, the queue that runs them, and counts of ended URLs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,14 @@ class Crawls:
         self._tables = tables
         self._events = events
 
-    def put(self, spec: CrawlSpec, state: CrawlState, who: str = "", why: str = "") -> None:
+    def put(
+        self,
+        spec: CrawlSpec,
+        state: CrawlState,
+        who: str = "",
+        why: str = "",
+        queue: str | None = None,
+    ) -> None:
         """Creates a crawl's row, or updates its order and state; a new state is an event.
 
         Args:
@@ -45,17 +52,20 @@ class Crawls:
             state: Its state.
             who: Who asked for the state; ``""``: the program.
             why: Why, in words for a person.
+            queue: Id of the queue that runs it; None: the row keeps what it has.
         """
         row = {
             "crawl_id": spec.crawl_id,
             "spec": spec_to_json(spec).decode(),
             "state": state.value,
             "created_at": time.time_ns() // 1000,
+            "queue": queue or "",
         }
+        kept = ("created_at", *(("queue",) if queue is None else ()))
         key = (spec.crawl_id,)
         with self._tables.together():
             known = self._tables.get("crawls", [key], ("state",))
-            self._tables.put("crawls", row, keep=("created_at",))
+            self._tables.put("crawls", row, keep=kept)
             if not known or known[key][0] != state.value:
                 before = f"was {known[key][0]}" if known else "new"
                 self._events.add(
@@ -69,11 +79,29 @@ class Crawls:
 
     def state_since(self, crawl_id: str, state: CrawlState) -> StateSince | None:
         """Since when a crawl has a state, and who asked for it; None where it has another one."""
-        newest = self._events.read(limit=1, crawl_id=crawl_id, kind=EventKind.CRAWL.value)
-        if not newest or newest[0].link != state.value or newest[0].at is None:
+        events = self._events.read(limit=5, crawl_id=crawl_id, kind=EventKind.CRAWL.value)
+        newest = next((each for each in events if each.link), None)  # others: who runs it
+        if newest is None or newest.link != state.value or newest.at is None:
             return None
-        who, _, why = newest[0].text.partition(_BY)[2].partition(": ")
-        return StateSince(at=newest[0].at, who=who, why=why)
+        who, _, why = newest.text.partition(_BY)[2].partition(": ")
+        return StateSince(at=newest.at, who=who, why=why)
+
+    def give_to(self, crawl_id: str, queue: str) -> None:
+        """Stores which queue runs a crawl; does nothing without a row of the crawl.
+
+        Args:
+            crawl_id: The crawl.
+            queue: Id of the queue.
+        """
+        key = (crawl_id,)
+        with self._tables.together():
+            known = self._tables.get("crawls", [key], ("queue",))
+            if not known or known[key][0] == queue:
+                return
+            self._tables.change("crawls", {"crawl_id": crawl_id}, {"queue": queue})
+            if known[key][0]:
+                text = f"taken over by the queue {queue}, was run by the queue {known[key][0]}"
+                self._events.add(Event(kind=EventKind.CRAWL, crawl_id=crawl_id, text=text))
 
     def all(self) -> list[CrawlRow]:
         """All crawls, oldest first, each with the numbers of its URLs by final state.
@@ -84,7 +112,7 @@ class Crawls:
         states = ("crawl_id", "state", "n")
         for crawl_id, state, n in self._tables.scan(Scan("crawl_counts", states)):
             counts.setdefault(crawl_id, {})[UrlState(state)] = n
-        wanted = ("created_at", "crawl_id", "spec", "state")
+        wanted = ("created_at", "crawl_id", "spec", "state", "queue")
         rows = self._tables.scan(Scan("crawls", wanted, order=wanted[:2]))
         return [
             CrawlRow(
@@ -92,8 +120,9 @@ class Crawls:
                 created_at=from_microseconds(created_at),
                 state=CrawlState(state),
                 pages=counts.get(crawl_id, {}),
+                queue=queue or "",
             )
-            for created_at, crawl_id, spec, state in rows
+            for created_at, crawl_id, spec, state, queue in rows
         ]
 
 

@@ -6,7 +6,8 @@ pages need no port: each database has its own code for them (``writing.py``, ``s
 
 | table | key | one row |
 |---|---|---|
-| ``crawls`` | crawl | order, state, time of creation |
+| ``crawls`` | crawl | order, state, time of creation, the queue that runs it |
+| ``queues`` | queue | a queue: where it is, when its sweeper was heard |
 | ``urls`` | page, crawl | the newest outcome of a URL, with its failure if it has one |
 | ``records`` | page, crawl | version of the newest record; ``Blobs`` reads the record |
 | ``raw`` | page, crawl | time of the newest archived response; ``Blobs`` reads the response |
@@ -57,6 +58,7 @@ Page ids are hashes, so the order of this key is no order of time or address.
 
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "crawls": ("crawl_id",),
+    "queues": ("queue_id",),
     "urls": PAGE_KEY,
     "records": PAGE_KEY,
     "raw": PAGE_KEY,
@@ -189,6 +191,9 @@ class Tables(Protocol):
     def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
         """Number of matching rows by the value of a column: ``{"record": 120, "failed": 3}``."""
 
+    def now_us(self) -> int:
+        """The database's time, microseconds since 1970 UTC: one clock for all machines."""
+
     def fold(
         self, table: str, by: Sequence[str], columns: Sequence[tuple[str, Fold]], where: Where
     ) -> list[Values]:
@@ -290,23 +295,24 @@ def of(crawl_id: str | None = None, host: str | None = None) -> dict[str, str]:
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def check_schema_number(place: str, found: int, ours: int) -> None:
-    """Checks that a database has the schema of this program.
+def check_schema_number(place: str, found: int, ours: int, oldest: int) -> None:
+    """Checks that a database has the schema of this program, or one that can be made it.
 
     Args:
         place: Where the database is, e.g. ``crawlclean-data/records.sqlite``.
         found: Its schema number, from 1.
         ours: The number this program writes.
+        oldest: The lowest number that this program brings to its own.
 
     Raises:
-        SchemaMismatch: The numbers differ; the message is one line with what to do.
+        SchemaMismatch: The number is higher or too low; the message is one line with what to do.
     """
     if found > ours:
         raise SchemaMismatch(
             f"{place} has schema {found}, this program reads schema {ours}: "
             "use the newer version that wrote it"
         )
-    if found < ours:
+    if found < min(oldest, ours):
         raise SchemaMismatch(
             f"{place} has schema {found}, this program reads schema {ours}: "
             "use the older version that wrote it, or crawl into another place"

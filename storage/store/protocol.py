@@ -40,6 +40,7 @@ from storage.store.operations import Operations
 from storage.store.overview import Overview
 from storage.store.pauses import Pauses
 from storage.store.pictures import Pictures
+from storage.store.queues import Queues
 from storage.store.receivers import Receivers
 from storage.store.records import Records
 from storage.store.revisits import Revisits
@@ -59,6 +60,7 @@ class Store(Protocol):
 
     Attributes:
         crawls: Orders and states of crawls.
+        queues: The queues that run them.
         urls: The newest outcome of every URL of a crawl.
         records: Clean records.
         answers: Archived HTTP responses.
@@ -94,6 +96,7 @@ class Store(Protocol):
     """
 
     crawls: Crawls
+    queues: Queues
     urls: Urls
     records: Records
     answers: Answers

@@ -8,6 +8,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from cleaning.errors import StoreFull
 from cleaning.records import CleanRecord, Link, Outlink, Via
@@ -363,12 +364,19 @@ class Once:
         Raises:
             StoreFull: The folder for temporary files has no space left.
         """
+        return self.execute("INSERT OR IGNORE INTO keys VALUES (?)", key.encode()).rowcount > 0
+
+    def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        """Runs a statement on the database, which may have more than the keys.
+
+        Raises:
+            StoreFull: The folder for temporary files has no space left.
+        """
         try:
-            added = self._db.execute("INSERT OR IGNORE INTO keys VALUES (?)", (key.encode(),))
+            return self._db.execute(sql, values)
         except sqlite3.OperationalError as error:
             message = f"no space left for temporary files ({error}): free some, then run again"
             raise StoreFull(message) from error
-        return added.rowcount > 0
 
     def close(self) -> None:
         """Deletes the temporary database."""

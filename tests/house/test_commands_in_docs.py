@@ -55,6 +55,7 @@ NOT_RUN = {
     r"crawlclean why http://news\.example/a/": "explains a page of a topic; test_topics.py does so",
     r"rq ": "needs a running crawl",
     r"crawlclean .*--keep-fresh": "does not end; tests/flow/test_keep_fresh.py runs it",
+    r"crawlclean recover news\b": "needs two servers; tests/flow/test_two_queues.py has them",
     r"export CRAWLCLEAN_(REDIS|MONGODB)_URL": "needs servers; tests/flow/test_servers.py has them",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -51,6 +51,23 @@ def test_named_files_exist(document: Path) -> None:
     """A path in backticks is a promise; patterns and placeholders (`*`, `<`) are not paths."""
     named = re.findall(rf"`((?:{CODE_FOLDERS})/[\w./-]+)`", prose_of(document))
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_document_is_in_the_menu_of_the_site() -> None:
+    """The menu is the table of README.md; ``make docs-site`` needs packages of PyPI."""
+    spec = importlib.util.spec_from_file_location("site_conf", ROOT / ".ci" / "site" / "conf.py")
+    assert spec is not None
+    assert spec.loader is not None
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    pages = conf.pages_in_order()
+    assert len(set(pages)) == len(pages)
+    assert pages[0] == "docs/tutorial.md"
+    every = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert set(pages) == every
+    source = ["# Title\n"]
+    conf.add_menu(None, conf.root_doc, source)
+    assert "\n".join(page.removesuffix(".md") for page in pages) in source[0]
 
 
 def test_named_benchmarks_exist() -> None:

@@ -162,6 +162,8 @@ class CrawlLine:
         keep_fresh: Whether it visits pages again when they are due.
         next_visit: When the next page is due, in the past when pages are; null of a crawl that
             does not keep fresh.
+        other_queue: Where the queue is that runs the crawl, ``redis://db1:6379/0``; left out of
+            crawls of the queue that is asked.
         to_visit_again: Pages that wait in the queue to be visited again.
         visited_again: Visits of pages that the crawl had visited before.
         waiting: URLs left to fetch.
@@ -188,6 +190,7 @@ class CrawlLine:
     paused_hosts: tuple[str, ...]
     keep_fresh: bool
     next_visit: datetime | None
+    other_queue: str | UnsetType = UNSET
     to_visit_again: int | UnsetType = UNSET
     visited_again: int | UnsetType = UNSET
     waiting: int | UnsetType = UNSET

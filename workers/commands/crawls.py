@@ -88,13 +88,19 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _store_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
-    """Which crawls the store does not have, and how old the figures of the store are."""
+    """Which crawls another queue runs or the store has not, and how old its figures are."""
+    from workers.operations.crawls import queue_text
     from workers.operations.hosts import as_of_text
 
     lines = [
         f"{each.row.spec.crawl_id} is only in the queue: the store does not have it"
         for each in crawls
         if each.row.created_at is None
+    ]
+    lines += [
+        f"{each.row.spec.crawl_id} is of another queue: {queue_text(each.other_queue)}"
+        for each in crawls
+        if each.other_queue
     ]
     if crawls and crawls[0].as_of:
         lines.append(f"records and failures: {as_of_text(crawls[0].as_of)}")

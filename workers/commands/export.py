@@ -1,4 +1,4 @@
-"""`export`: writes records in a format to files or standard output, and stored images as files."""
+"""`export`: writes records, or archived responses as WARC, to files; stored images as files."""
 
 from __future__ import annotations
 
@@ -28,16 +28,25 @@ def register(commands: Commands) -> None:
         "export",
         run,
         "write records to standard output or files",
-        "Writes records, all or a choice, to standard output or files. A file appears under its "
-        "name when it is whole.",
+        "Writes records, all or a choice, to standard output or files. With --warc the archived "
+        "responses instead. A file appears under its name when it is whole.",
     )
     parser.add_argument(
         "--format",
         default="jsonl",
         metavar="FORMAT",
-        help="jsonl (default), csv, parquet, markdown, text, or an exporter of another package; "
-        "markdown has YAML front matter; text is URL, title and body, and a form feed ends each "
-        "record; csv has an apostrophe before text that a spreadsheet would calculate",
+        help="jsonl (default), csv, parquet, markdown, text, warc, or an exporter of another "
+        "package; markdown has YAML front matter; text is URL, title and body, and a form feed "
+        "ends each record; csv has an apostrophe before text that a spreadsheet would calculate",
+    )
+    parser.add_argument(
+        "--warc",
+        dest="format",
+        action="store_const",
+        const="warc",
+        help="write the archived responses as WARC 1.1 to --output, with requests and metadata; a "
+        "body that came before is a revisit; choose by --crawl, --host and --since (the time of "
+        "the response)",
     )
     _add_choice(parser)
     parser.add_argument(
@@ -169,6 +178,8 @@ def _check(arguments: argparse.Namespace, form: Format) -> None:
     """
     path: Path | None = arguments.output
     option = "--file-per-page" if arguments.file_per_page else "--chunk-size"
+    if form.name == "warc":
+        _check_warc(arguments)
     if form.is_packed and arguments.gzip:
         raise ConfigError(f"--gzip: {form.name} is compressed already")
     if form.is_packed and path is None:
@@ -185,6 +196,18 @@ def _check(arguments: argparse.Namespace, form: Format) -> None:
         raise ConfigError(f"--file-per-page is not for --format {form.name}")
 
 
+def _check_warc(arguments: argparse.Namespace) -> None:
+    """Checks that responses are chosen by what they have.
+
+    Raises:
+        ConfigError: An option chooses records.
+    """
+    for name in ("topic", "kind", "min_chars", "unique", "folder"):
+        if getattr(arguments, name):
+            option = "images" if name == "folder" else name.replace("_", "-")
+            raise ConfigError(f"--{option} is for records, and --warc writes responses")
+
+
 @contextmanager
 def _items(
     settings: Settings,
@@ -193,9 +216,17 @@ def _items(
     images: Path | None,
     state: ExportState | None = None,
 ) -> Iterator[Iterator[Any]]:
-    """Opens the store for an iteration over what the format's writers take: lines or records."""
-    from workers.operations.exporting import lines_to_export, records_to_export
+    """Opens the store for an iteration over what the format's writers take."""
+    from workers.operations.exporting import (
+        answers_to_export,
+        lines_to_export,
+        records_to_export,
+    )
 
+    if form.name == "warc":
+        with answers_to_export(settings, wanted, state) as answers:
+            yield answers
+        return
     if form.takes_lines and not images:
         with lines_to_export(settings, wanted, state) as lines:
             yield lines

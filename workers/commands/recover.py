@@ -18,7 +18,8 @@ def register(commands: Commands) -> None:
         "For a lost queue: its folder was deleted, or its server emptied. Rebuilds every crawl "
         "that the store has and the queue has not. `run` does this for its own crawl. Also for a "
         "store that is older than its queue, such as a backup: the missing pages are fetched "
-        "again. Stored pages are not. After an interruption, run the same command again.",
+        "again. Stored pages are not. After an interruption, run the same command again. A crawl "
+        "that another living queue of the store runs is refused.",
     )
     add_json(parser)
     parser.add_argument(
@@ -27,7 +28,8 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="also crawls that the queue still has: add the URLs that they lack",
+        help="also crawls that the queue still has: add the URLs that they lack; and take over "
+        "the named CRAWLs that another queue runs",
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlState
 from storage.opening import join_queue
+from storage.queue.ownership import check_owner
 from storage.queue.receipts import check_store
 from storage.store.pauses import Pause
 from workers.answers.control import Paused, StateChange, TargetKind
@@ -94,8 +95,11 @@ def change_state(
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.
+        StorageError: Another living queue runs the crawl.
     """
     with any_queue(settings) as frontier:
+        with existing_store(settings) as store:
+            check_owner(settings.storage, frontier, store, [target])
         if target in frontier.crawl_ids():
             return _change_crawl(settings, frontier, (target, state), (who, why))
         crawls = known_crawls(settings, frontier, target)

@@ -12,11 +12,13 @@ from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
 from storage.host_waits import Waits
 from storage.opening import join_queue
+from storage.store.queues import QueueRow
 from workers.config import Settings
 from workers.operations.backends import existing_store
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
     from storage.queue.frontier import Frontier
+    from storage.store.protocol import Store
 
 MOST_EXAMINED = 2_000  # hosts whose waits are read, of all crawls: about 0.2 s
 FEWEST_EXAMINED = 20  # of each crawl, however many crawls there are
@@ -35,6 +37,7 @@ class CrawlStatus:
         next_visit: When the next page of a crawl that keeps fresh is due, in the past when pages
             are; None of other crawls.
         as_of: When the figures of ``row`` were computed; None: they are of this moment.
+        other_queue: The queue that runs it or ran it last, if that is another than ours.
     """
 
     row: CrawlRow
@@ -43,6 +46,7 @@ class CrawlStatus:
     waits: Waits | None = None
     next_visit: datetime | None = None
     as_of: datetime | None = None
+    other_queue: QueueRow | None = None
 
 
 def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
@@ -59,6 +63,7 @@ def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
         stored = store.crawls.all()
         rows = [row for row in stored if only in ("", row.spec.crawl_id)]
         fresh = [row.spec.crawl_id for row in rows if row.spec.keep_fresh]
+        queues = {each.queue_id: each for each in other_queues(settings, store)}
         due = {crawl_id: store.revisits.next_due(crawl_id) for crawl_id in fresh}
     known = {row.spec.crawl_id for row in stored}
     if missing := live.keys() - known:
@@ -80,9 +85,30 @@ def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
                 waits=waits,
                 next_visit=next_visit,
                 as_of=as_of,
+                other_queue=queues.get(row.queue),
             )
         )
     return found
+
+
+def other_queues(settings: Settings, store: Store) -> list[QueueRow]:
+    """Returns the queues of the store's crawls that are not ours; none without our queue."""
+    if settings.storage.is_embedded:
+        return []
+    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
+        ours = frontier.identity(make=False).queue_id
+        return [each for each in store.queues.all() if each.queue_id != ours]
+    return []
+
+
+def queue_text(queue: QueueRow) -> str:
+    """Says where a queue is, and when it was heard: ``redis://db1:6379/0, heard 3 s ago``."""
+    heard = (
+        f"heard {queue.silent_s:.0f} s ago"
+        if queue.is_alive
+        else (f"silent since {queue.heard_at:%Y-%m-%d %H:%M} UTC")
+    )
+    return f"{queue.place}, {heard}"
 
 
 def queued_only(frontier: Frontier, stored: Collection[str]) -> list[CrawlRow]:

@@ -1,14 +1,19 @@
-"""Finds the records of an export and writes the images that they show."""
+"""Finds the records or responses of an export, and writes the images that records show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound
-from cleaning.records import CleanRecord, PageKind
+from cleaning.records import CleanRecord, PageKind, Provenance
+from storage.archive.bodies import Bodies
+from storage.archive.warc import Answer, Original, original_of, payload_digest
+from storage.store.answers import StoredAnswer
+from storage.store.codec import from_microseconds
+from storage.store.export_state import ExportState
 from storage.store.protocol import Store
 from storage.store.records import Once
 from storage.store.selection import Selection, select
@@ -91,6 +96,65 @@ def lines_to_export(
             yield (record.to_json() for record in select(store, wanted, known))
         else:
             yield store.records.lines(wanted.crawl, wanted.since, wanted.host, known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedAnswer:
+    """An archived response to export.
+
+    Attributes:
+        answer: The response.
+        digest: Of its body, ``sha1:2ESO5RC26ABJ3G5EJ4F3GUPX5BLEGQXC``.
+        original: The earlier record of the export with the same body; None: this one has it.
+        provenance: How its URL came to its crawl.
+        depth: Links from the nearest seed.
+    """
+
+    answer: Answer
+    digest: str
+    original: Original | None
+    provenance: Provenance
+    depth: int
+
+
+@contextmanager
+def answers_to_export(
+    settings: Settings, wanted: Selection, known: ExportState | None = None
+) -> Iterator[Iterator[ExportedAnswer]]:
+    """Opens the store for an iteration over archived responses: by crawl, host and time.
+
+    Args:
+        settings: Where the store is.
+        wanted: Which responses; ``since`` is a time of responses.
+        known: Responses and bodies of the files that are whole; None: none.
+
+    Raises:
+        NotFound: No crawl or no host has the name.
+    """
+    with _store_of(settings, wanted) as store, closing(Bodies(known)) as bodies:
+        found = store.answers.scan(wanted.crawl, wanted.host, wanted.since, known)
+        yield (_exported(each, bodies) for each in found)
+
+
+def _exported(stored: StoredAnswer, bodies: Bodies) -> ExportedAnswer:
+    found = stored.answer
+    answer = Answer(
+        url=found.url,
+        fetched_at=from_microseconds(found.fetched_at),
+        status=found.status,
+        headers=found.headers,
+        body=found.body,
+    )
+    digest = payload_digest(answer.body)
+    # Without a body there is nothing to save, and no tool to look for it.
+    original = bodies.first(digest, original_of(answer, digest)) if answer.body else None
+    return ExportedAnswer(
+        answer=answer,
+        digest=digest,
+        original=original,
+        provenance=stored.provenance,
+        depth=stored.depth,
+    )
 
 
 @contextmanager

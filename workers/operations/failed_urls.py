@@ -11,6 +11,7 @@ from cleaning.errors import NotFound
 from storage.crawl_types import CrawlState, FailureReason
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import UrlReopener
+from storage.queue.ownership import check_owner, other_owners
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.config import Settings
@@ -70,11 +71,12 @@ def retry_failed(
 
     Raises:
         NotFound: The queue has no crawl of this name.
+        StorageError: Another living queue runs the crawl.
     """
     wanted = FailureFilter(host=host, reasons=reasons)
     offered = {}
     with any_queue(settings) as frontier, existing_store(settings) as store:
-        for name in _crawls(frontier, store, crawl):
+        for name in _crawls(settings, frontier, store, crawl):
             with closing(UrlReopener(frontier.url)) as retrying:
                 batches = failed_batches(store, name, wanted)
                 count = sum(retrying.reopen(name, batch) for batch in batches)
@@ -91,9 +93,10 @@ def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int)
 
     Raises:
         NotFound: The queue has no crawl of this name.
+        StorageError: Another living queue runs the crawl.
     """
     with any_queue(settings) as frontier, existing_store(settings) as store:
-        (name,) = _crawls(frontier, store, crawl)
+        (name,) = _crawls(settings, frontier, store, crawl)
         count = 0
         with closing(UrlReopener(frontier.url)) as retrying:
             for batch in failed_batches(store, name, wanted, size=most):
@@ -105,10 +108,12 @@ def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int)
     return count
 
 
-def _crawls(frontier: Frontier, store: Store, crawl: str) -> list[str]:
+def _crawls(settings: Settings, frontier: Frontier, store: Store, crawl: str) -> list[str]:
     queued = frontier.crawl_ids()
     if not crawl:
-        return queued
+        others = other_owners(settings.storage, frontier, store)
+        return [each for each in queued if each not in others]
+    check_owner(settings.storage, frontier, store, [crawl])
     if crawl in queued:
         return [crawl]
     if crawl in {row.spec.crawl_id for row in store.crawls.all()}:

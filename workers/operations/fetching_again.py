@@ -18,6 +18,7 @@ from itertools import islice
 from cleaning.errors import ConfigError, NotFound
 from storage.crawl_types import PageRole, UrlState
 from storage.queue.maintenance import UrlReopener
+from storage.queue.ownership import check_owner
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.config import Settings
@@ -109,11 +110,13 @@ def fetch_again(settings: Settings, target: str, wanted: PageFilter) -> dict[str
 
     Raises:
         NotFound: No such crawl or host, or the queue has lost the crawl.
+        StorageError: Another living queue runs the crawl.
     """
     offered = {}
     with any_queue(settings) as frontier, existing_store(settings) as store:
         crawls, host = crawls_of_target(store, target)
         asked = replace(wanted, host=host)
+        check_owner(settings.storage, frontier, store, crawls)
         for crawl in crawls:
             with closing(UrlReopener(frontier.url)) as reopener:
                 found = portions(store, crawl, asked)

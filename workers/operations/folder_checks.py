@@ -18,7 +18,7 @@ from storage.queue.receipts import find_gap
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.crawl_states import list_pauses, pause_text
-from workers.operations.crawls import list_crawls
+from workers.operations.crawls import list_crawls, other_queues, queue_text
 from workers.operations.holds import hold_lines
 from workers.operations.topics.receivers import troubles
 from workers.processes.fleet import size_of
@@ -93,11 +93,16 @@ def _crawls(settings: Settings) -> str:
     except NotFound:
         return "none yet"
     with closing(store):
-        count, records = len(store.crawls.all()), store.records.count()
+        crawls, records = store.crawls.all(), store.records.count()
+        others = other_queues(settings, store)
     with _queue(settings) as frontier:
         running = ", one is running" if frontier else ", none is running"
-    found = f"{count} crawl{'' if count == 1 else 's'}"
-    return f"{found}, {records} record{'' if records == 1 else 's'}{running}"
+    found = f"{len(crawls)} crawl{'' if len(crawls) == 1 else 's'}"
+    found += f", {records} record{'' if records == 1 else 's'}{running}"
+    for other in others:
+        run = sum(row.queue == other.queue_id for row in crawls)
+        found += f"; {run} of another queue: {queue_text(other)}"
+    return found
 
 
 def _pauses(settings: Settings) -> str | Warned:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError
 from cleaning.urls.normal_form import is_asset
+from storage.archive.originals import Originals
 from workers.operations.page_sources import (
     BEGINNING_BYTES,
     MAX_PAGE_BYTES,
@@ -119,24 +120,26 @@ class PageInput:
         Raises:
             ConfigError: ``url`` is given, and standard input has rows or a WARC file.
         """
-        for file in self.files:
-            begin_file()
-            try:
-                yield from self._sources_of(file)
-            except OSError as error:
-                yield Source(file.name, error=f"{file.name}: {error.strerror or error}")
-            except BROKEN as error:
-                # Bytes of the file follow the comma.
-                why = str(error).partition(",")[0]
-                yield Source(file.name, error=f"{file.name}: broken: {why}")
+        with closing(Originals()) as originals:
+            for file in self.files:
+                begin_file()
+                try:
+                    yield from self._sources_of(file, originals)
+                except OSError as error:
+                    yield Source(file.name, error=f"{file.name}: {error.strerror or error}")
+                except BROKEN as error:
+                    # Bytes of the file follow the comma.
+                    why = str(error).partition(",")[0]
+                    yield Source(file.name, error=f"{file.name}: broken: {why}")
 
-    def _sources_of(self, file: InputFile) -> Iterator[Source]:
+    def _sources_of(self, file: InputFile, originals: Originals) -> Iterator[Source]:
         with _opened(file) as stream:
             kind = file.kind(stream)
             if self.url and file.is_stdin and kind != "html":
                 raise ConfigError(f"--url is for one HTML page, and standard input has {kind}")
             if kind == "warc":
-                yield from from_warc(stream, file.name, file.time())
+                path = None if file.is_stdin else file.path
+                yield from from_warc(stream, file.name, file.time(), originals, path)
             elif kind == "rows":
                 yield from from_rows(stream, file.name, file.time(), self.columns)
             else:

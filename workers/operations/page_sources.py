@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import IO, Any, cast
 
 from warcio.archiveiterator import ArchiveIterator
@@ -19,6 +20,7 @@ from cleaning.document.sniffing import foreign_type
 from cleaning.errors import NotHtml
 from cleaning.model.site_model import SiteModel
 from cleaning.records import Provenance, Via
+from storage.archive.originals import Originals
 
 UTF_8 = "text/html; charset=utf-8"
 BEGINNING_BYTES = 1024
@@ -114,28 +116,54 @@ def _narrow(beginning: bytes) -> bytes:
     return beginning[:BEGINNING_BYTES].replace(b"\0", b"")
 
 
-def from_warc(stream: IO[bytes], name: str, at: datetime) -> Iterator[Source]:
-    """Yields the HTML responses of a WARC file.
+def from_warc(
+    stream: IO[bytes],
+    name: str,
+    at: datetime,
+    originals: Originals | None = None,
+    file: Path | None = None,
+) -> Iterator[Source]:
+    """Yields the HTML responses of a WARC file, revisits with the body that they name.
 
     Args:
         stream: The file; gzip is recognised.
         name: Of the file, for messages.
         at: Time of responses without a date.
+        originals: Places of the bodies of the files that were read before; gets those of this one.
+        file: The file, where it can be read again; None: bodies of revisits are not found.
     """
-    for entry in ArchiveIterator(stream):
-        if entry.rec_type != "response" or entry.http_headers is None:
+    entries = ArchiveIterator(stream)
+    for entry in entries:
+        if entry.rec_type not in ("response", "revisit") or entry.http_headers is None:
             continue
         kind = entry.http_headers.get_header("Content-Type") or ""
         status = entry.http_headers.get_statuscode() or ""
         if (kind and "html" not in kind.lower()) or not status.startswith("2"):
             continue
         url = entry.rec_headers.get_header("WARC-Target-URI") or ""
+        digest = entry.rec_headers.get_header("WARC-Payload-Digest") or ""
+        if entry.rec_type == "revisit":
+            known = originals.body(digest) if originals else None
+            yield _revisited(entry, f"{name}: {url}", at, known)
+            continue
         body = entry.content_stream().read()
         if entry.raw_stream.read() or getattr(entry.raw_stream, "limit", 0) > 0:
             yield Source(name, error=f"{name}: broken: ends in the middle of {url}")
             return
         date = entry.rec_headers.get_header("WARC-Date")
+        if originals and file and digest:
+            originals.keep(digest, file, entries.get_record_offset())  # reads to its end
         yield Source(f"{name}: {url}", url, body, kind or None, _time(date or "") or at)
+
+
+def _revisited(entry: Any, origin: str, at: datetime, body: bytes | None) -> Source:
+    """The page of a ``revisit`` record; ``body`` is None where no file has it."""
+    url = entry.rec_headers.get_header("WARC-Target-URI") or ""
+    if body is None:
+        return Source(origin, url, error=f"{origin}: a revisit, whose body no file before it has")
+    kind = entry.http_headers.get_header("Content-Type") or None
+    date = entry.rec_headers.get_header("WARC-Date") or ""
+    return Source(origin, url, body, kind, _time(date) or at)
 
 
 def _time(date: str) -> datetime | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cleaning.errors import QueueUnavailable
 from storage.crawl_types import CrawlState, UrlState
+from storage.queue.ownership import check_owner
 from workers.answers.control import Purged, PurgePlan, TargetKind
 from workers.config import Settings
 from workers.operations.backends import any_queue, existing_store
@@ -80,8 +81,10 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.
+        StorageError: Another living queue runs the crawl.
     """
     with any_queue(settings) as frontier, existing_store(settings) as store:
+        check_owner(settings.storage, frontier, store, [target])
         stored = {row.spec.crawl_id for row in store.crawls.all()}
         if target in frontier.crawl_ids() or target in stored:
             return _purge_crawl(frontier, store, target, keep_records=keep_records)

@@ -1,7 +1,7 @@
 """The formats of an export: ours, and those of other packages (`workers/hooks/loading.py`).
 
 A writer is made from a binary stream and gets one item after another: the stored line of a record
-in JSON, which need not become a record, or the record.
+in JSON, which need not become a record, or the record. ``warc`` gets archived responses.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from workers.output.record_formats import (
     text_of,
 )
 
-NAMES = ("jsonl", "csv", "parquet", "markdown", "text")
+NAMES = ("jsonl", "csv", "parquet", "markdown", "text", "warc")
 WITH_FIELDS = ("jsonl", "csv", "parquet")
 
 
@@ -150,6 +150,8 @@ def find_format(settings: Settings, name: str, fields: str = "", *, links: bool 
         case "text":
             open_text = partial(_Lines, encode=text_of)
             return Format(name=name, suffix=".txt", open=open_text, page_suffix=".txt")
+        case "warc":
+            return Format(name=name, suffix=".warc.gz", open=_warc(), is_packed=True)
     return _format_of_hook(settings, name)
 
 
@@ -166,6 +168,12 @@ def _parquet(names: Sequence[str]) -> Callable[[BinaryIO], Writer]:
     from workers.output.record_parquet import ParquetWriter
 
     return partial(ParquetWriter, names=names)
+
+
+def _warc() -> Callable[[BinaryIO], Writer]:
+    from workers.output.record_warc import WarcWriter
+
+    return WarcWriter
 
 
 def _format_of_hook(settings: Settings, name: str) -> Format:

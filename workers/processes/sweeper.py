@@ -1,8 +1,9 @@
 """The sweeper (a reaper): once a second, requeues the work of dead processes; no other code does.
 
 Any number of sweepers may run anywhere. A sweeper also keeps the hosts' statistics and the crawls'
-rows in the store up to date, stores events of processes and a sample of figures each minute, fills
-the search index, and moves overflow segments between the queue and the store.
+rows in the store up to date, tells the store that its queue lives, stores events of processes and a
+sample of figures each minute, fills the search index, and moves overflow segments between the queue
+and the store.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from workers.jobs.topic_pace import TopicPace
 from workers.jobs.topic_ranking import TopicModels, steer
 from workers.processes.indexing import Indexer
 from workers.processes.outages import Outages
+from workers.processes.queue_watch import WatchedQueue
 from workers.processes.sampling import Sampler
 
 log = logging.getLogger(__name__)
@@ -72,7 +74,7 @@ def sweep_until_stopped() -> None:
     overflow = Overflow(
         queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
     )
-    outages, sampler = Outages(context), Sampler(context)
+    outages, sampler, watched = Outages(context), Sampler(context), WatchedQueue(context)
     indexer = Indexer(context.settings, context.store)
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     log.info("sweeper started")
@@ -95,7 +97,9 @@ def sweep_until_stopped() -> None:
                 since_statistics_s = 0.0
                 redo_learning(context)
                 redo_operations(context)
+                queue_id = watched.announce()
                 context.store.statistics.refresh()
+                watched.stop_taken(queue_id)
                 update_crawls(context)
                 pace.adjust()
                 note_silent(context)
@@ -180,8 +184,11 @@ def update_crawls(context: Context) -> None:
     """
     store, frontier = context.store, context.frontier
     known, learning = set(frontier.crawl_ids()), frontier.learning.count()
+    queue_id = frontier.identity().queue_id
     for row in store.crawls.all():
         if row.state not in UNFINISHED or row.spec.crawl_id not in known:
+            continue
+        if row.queue not in ("", queue_id):
             continue
         with suppress(NotFound):  # purged meanwhile
             offer_due(store, frontier, row.spec)

@@ -37,6 +37,7 @@ from tests.storage.store.journal_contract import JournalContract
 from tests.storage.store.models_contract import ModelsContract
 from tests.storage.store.pauses_contract import PausesContract
 from tests.storage.store.pictures_contract import PicturesContract
+from tests.storage.store.queues_contract import QueuesContract
 from tests.storage.store.revisits_contract import RevisitsContract
 from tests.storage.store.rules_contract import RulesContract
 from tests.storage.store.search_contract import SearchContract
@@ -61,6 +62,7 @@ class TestSqliteStore(
     PausesContract,
     CasesContract,
     PicturesContract,
+    QueuesContract,
     RevisitsContract,
     RulesContract,
     StoriesContract,

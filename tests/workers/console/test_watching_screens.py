@@ -125,6 +125,21 @@ def test_queues_show_who_works_on_what(bench: Bench, console: FlaskClient, store
     assert again.status_code in (200, 304)
 
 
+def test_queues_names_the_queues_that_share_the_store(
+    bench: Bench, console: FlaskClient, store: Store
+) -> None:
+    ours = bench.frontier.identity()
+    store.queues.hear(ours.queue_id, "redis://one:6379/0", ours.server)
+    assert "Queues that share the store" not in text_of(console, "/queues")
+    store.queues.hear("f" * 32, f"redis://{HOSTILE}:6379/0", "another run")
+    store.crawls.put(CrawlSpec(crawl_id="theirs", seeds=()), CrawlState.RUNNING, "f" * 32)
+    page = text_of(console, "/queues")
+    assert "Queues that share the store" in page
+    assert "redis://one:6379/0" in page
+    assert page.count("this one") == 1
+    assert "<script>alert" not in page
+
+
 def test_queues_at_rest_are_a_page(tmp_path: Path) -> None:
     page = text_of(open_console(tmp_path / "data"), "/queues")
     assert "No crawl is running" in page

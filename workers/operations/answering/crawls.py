@@ -37,6 +37,7 @@ def crawl_line(
         paused_hosts=tuple(paused_hosts),
         keep_fresh=row.spec.keep_fresh,
         next_visit=crawl.next_visit,
+        other_queue=crawl.other_queue.place if crawl.other_queue else UNSET,
         to_visit_again=counts.revisits if counts else UNSET,
         visited_again=counts.revisited if counts else UNSET,
         waiting=counts.pending if counts else UNSET,

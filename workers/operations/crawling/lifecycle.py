@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
 from storage.opening import open_store, start_queue
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
+from storage.queue.ownership import announce, check_owner
 from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
 from workers.answers.crawls import EndedBy
@@ -75,6 +76,7 @@ def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBacke
                 store.check()
             # The queue has them, too, unless it was lost.
             frontier.keep_paused(store.pauses.all())
+            announce(settings.storage, frontier, store)
             yield CrawlBackends(
                 settings=settings, server=server, frontier=frontier, store=store, forks=forks
             )
@@ -84,6 +86,27 @@ def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBacke
         frontier.close()
         if server:
             server.stop()
+
+
+def check_queue(
+    backends: CrawlBackends, crawls: Collection[str], report: Callable[[str], None]
+) -> None:
+    """Checks that no other living queue of the store runs one of some crawls.
+
+    Raises:
+        StorageError: One does.
+    """
+    check_owner(backends.settings.storage, backends.frontier, backends.store, crawls, report)
+
+
+def take_crawl(backends: CrawlBackends, crawl_id: str) -> str:
+    """Stores that our queue runs a crawl, if the store has it; returns the queue's id.
+
+    Must be called before the crawl runs: sweepers stop what is not of their queue.
+    """
+    queue = backends.frontier.identity().queue_id
+    backends.store.crawls.give_to(crawl_id, queue)
+    return queue
 
 
 def take_over(backends: CrawlBackends) -> None:

@@ -23,9 +23,11 @@ from workers.operations.crawling.lifecycle import (
     CrawlBackends,
     End,
     are_only_paused_left,
+    check_queue,
     end_crawl,
     forget_crawl,
     open_backends,
+    take_crawl,
     take_over,
 )
 from workers.operations.crawling.next_visits import NextVisit, VisitWait
@@ -195,6 +197,7 @@ class _Sites:
     def _prepare(self, *, fresh: bool) -> list[CrawlSpec]:
         """Returns the crawls with something left to do, in the order of the list."""
         mine = {spec.crawl_id: spec for spec in self._specs}
+        check_queue(self._backends, mine, self._watcher.print_line)
         if not fresh:  # before take_over, which cuts the archive to what this store knows
             for name in mine:
                 check_store(self._frontier, self._store.urls, name)
@@ -202,8 +205,7 @@ class _Sites:
         rows = () if fresh else self._store.crawls.all()
         self._rows = {row.spec.crawl_id: row for row in rows if row.spec.crawl_id in mine}
         done = [name for name, row in self._rows.items() if self._is_done(row, mine[name])]
-        for name in done:
-            self._took[name] = (NO_URL_LEFT, 0.0)
+        self._took |= dict.fromkeys(done, (NO_URL_LEFT, 0.0))
         to_do = [spec for name, spec in mine.items() if name not in self._took]
         if not fresh:
             self._recover({spec.crawl_id: spec for spec in to_do})
@@ -307,6 +309,7 @@ class _Sites:
         name = spec.crawl_id
         if fresh:
             forget_crawl(self._backends, name)
+        queue = take_crawl(self._backends, name)
         self._frontier.open_crawl(spec)
         row = self._rows.get(name)
         if row and row.state is not CrawlState.PURGED:
@@ -314,7 +317,7 @@ class _Sites:
         if not fresh:
             catch_up(self._store, self._frontier, spec)
             offer_due(self._store, self._frontier, spec)
-        self._store.crawls.put(spec, CrawlState.RUNNING)
+        self._store.crawls.put(spec, CrawlState.RUNNING, queue=queue)
         self._rows.pop(name, None)  # a site may be opened again
         self._open[name] = _Site(spec, time.monotonic())
 
@@ -366,7 +369,6 @@ class _Sites:
         return NO_URL_LEFT
 
     def _show(self, waiting: int) -> None:
-        begun = self._counts.values()
         known = self._counts
         now = [(site, known[name]) for name, site in self._open.items() if name in known]
         self._is_starting = self._is_starting and not self._frontier.has_spiders()
@@ -375,8 +377,8 @@ class _Sites:
                 ended=len(self._took),
                 now=len(self._open),
                 to_come=waiting,
-                fetched=sum(each.fetched for each in begun),
-                cleaned=sum(each.stored for each in begun),
+                fetched=sum(each.fetched for each in known.values()),
+                cleaned=sum(each.stored for each in known.values()),
                 to_clean=sum(counts.queued for _, counts in now),
                 waiting=sum(counts.pending for _, counts in now),
                 visits=self._next.wait((site.spec, counts) for site, counts in now),

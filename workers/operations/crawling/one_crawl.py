@@ -22,10 +22,12 @@ from workers.operations.crawling.lifecycle import (
     CrawlBackends,
     End,
     are_only_paused_left,
+    check_queue,
     end_crawl,
     forget_crawl,
     open_backends,
     state_at_end,
+    take_crawl,
     take_over,
 )
 from workers.operations.crawling.next_visits import NextVisit, VisitWait
@@ -156,6 +158,7 @@ class _Run:
 
     def _prepare(self, *, fresh: bool) -> None:
         crawl_id = self._spec.crawl_id
+        check_queue(self._backends, [crawl_id], self._watcher.print_line)
         if not fresh:  # before take_over, which cuts the archive to what this store knows
             check_store(self._frontier, self._store.urls, crawl_id)
         take_over(self._backends)
@@ -164,6 +167,7 @@ class _Run:
         known = crawl_id in self._frontier.crawl_ids()
         if not fresh:
             known = self._recover() or known
+        queue = take_crawl(self._backends, crawl_id)
         self._frontier.open_crawl(self._spec)
         if not fresh:
             self._offer_again()
@@ -171,7 +175,7 @@ class _Run:
         waiting += self._offer_due()
         if waiting:
             self._watcher.print_line(f"{waiting} images of stored pages wait to be fetched")
-        self._store.crawls.put(self._spec, CrawlState.RUNNING)
+        self._store.crawls.put(self._spec, CrawlState.RUNNING, queue=queue)
         is_open = self._frontier.counts(crawl_id).open or self._frontier.learning.count()
         if known and not is_open and not self._spec.keep_fresh:
             return  # the summary has a line for a finished crawl

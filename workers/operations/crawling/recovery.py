@@ -8,6 +8,9 @@
 4. The outlinks of all records are offered, as the crawl's URL filter allows, and their content
    images if the crawl fetches images.
 
+A crawl that another queue ran is like a lost one: it is rebuilt, also where this queue has an older
+state of it. One that another queue runs (``storage/queue/ownership.py``) is left alone.
+
 A store that is older than its queue (``storage/queue/receipts.py``) lacks pages that the queue
 takes for done, and the URLs that only these pages named. The queue holds fingerprints of them, no
 URLs. So the crawl is deleted in the queue, and rebuilt like one that the queue has lost.
@@ -21,10 +24,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
-from cleaning.errors import InvalidUrl, NotFound, StorageError, StoreDamaged
+from cleaning.errors import NotFound, StorageError, StoreDamaged
 from cleaning.records import Outlink, Via
 from storage.crawl_types import (
     CrawlRow,
@@ -35,14 +39,13 @@ from storage.crawl_types import (
     Scope,
     UrlState,
 )
-from storage.queue.entries import read_pending
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.overflow import Overflow
+from storage.queue.ownership import announce, check_owner, other_owners, owned_line
 from storage.queue.receipts import find_gap
-from storage.queue.spill_format import Entry, unpack_entries
+from storage.queue.spill_format import unpack_entries
 from storage.store.events import Event, EventKind
-from storage.store.images import IMAGE_RANK, id_of
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.answers.control import RecoveredCrawl
@@ -50,10 +53,10 @@ from workers.config import Settings
 from workers.hooks.calling import HookCalls
 from workers.hooks.loading import load_hooks
 from workers.jobs.images import filter_images
-from workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from workers.jobs.url_classes import MOVED
-from workers.jobs.url_filter import HOPS, UrlFilter
+from workers.jobs.url_filter import UrlFilter
 from workers.operations.backends import any_queue, existing_store
+from workers.operations.crawling.rediscovery import discoveries, rediscovered
 
 T = TypeVar("T")
 
@@ -87,19 +90,23 @@ def recover_crawls(
     Args:
         settings: Where store and queue are.
         names: Crawls; none: all that the queue lacks, and all of which the store is older than the
-            queue.
+            queue, but those that another living queue runs.
         report: Called with a line of progress every few seconds.
-        force: Also rebuild crawls that the queue has: URLs that it has not seen are offered.
+        force: Also rebuild crawls that the queue has: URLs that it has not seen are offered. And
+            take over those of the named crawls that another living queue runs.
 
     Raises:
         NotFound: No crawl has this name.
-        StorageError: Nothing of the crawl is lost.
+        StorageError: Nothing of the crawl is lost, or another living queue runs it.
     """
     with (
         any_queue(settings) as frontier,
         existing_store(settings) as store,
         closing(Recovery(settings, store, frontier, report)) as recovery,
     ):
+        announce(settings.storage, frontier, store)
+        if names and not force:
+            check_owner(settings.storage, frontier, store, names, report)
         recovery.forget_newer(names)
         frontier.keep_paused(store.pauses.all())
         for row in _wanted(store, recovery, names, force=force):
@@ -121,14 +128,13 @@ def _wanted(
         StorageError: The queue has a named crawl, and ``force`` is off.
     """
     if not names:
-        if force:
-            return crawls_with_a_queue(store)
-        return recovery.lost_crawls()
+        recovery.report_others()
+        return recovery.all_crawls() if force else recovery.lost_crawls()
     rows = {row.spec.crawl_id: row for row in store.crawls.all()}
     for name in names:
         if name not in rows:
             raise NotFound(f"no crawl is named {name}; `crawls` lists them")
-        if not force and not recovery.is_lost(name):
+        if not force and not recovery.is_lost(rows[name]):
             raise StorageError(
                 f"the queue has crawl {name}: `run` resumes it; --force offers the URLs "
                 "that its queue has not seen"
@@ -161,6 +167,8 @@ class Recovery:
         self._overflow = Overflow(frontier.url, store.spills, most)
         self._hooks = HookCalls(load_hooks(settings))
         self._report = report
+        self._queue_id = frontier.identity().queue_id
+        self._others = partial(other_owners, settings.storage, frontier, store, report)
         self._reported = time.monotonic()
         self._batches = 0
 
@@ -169,9 +177,10 @@ class Recovery:
         self._overflow.close()
         self._rebuilder.close()
 
-    def is_lost(self, crawl: str) -> bool:
+    def is_lost(self, row: CrawlRow) -> bool:
         """Whether the queue lacks a crawl, in whole or in part."""
-        return self._rebuilder.is_lost(crawl)
+        is_elsewhere = row.queue not in ("", self._queue_id)
+        return is_elsewhere or self._rebuilder.is_lost(row.spec.crawl_id)
 
     def forget_newer(self, names: Collection[str]) -> None:
         """Deletes crawls in the queue of which the store is older; they are lost crawls then.
@@ -179,8 +188,9 @@ class Recovery:
         Args:
             names: Only these crawls; none: all.
         """
+        others = () if names else self._others()
         for crawl in self._frontier.crawl_ids():
-            if names and crawl not in names:
+            if (names and crawl not in names) or crawl in others:
                 continue
             if not find_gap(self._frontier, self._store.urls, crawl).missing:
                 continue
@@ -192,8 +202,19 @@ class Recovery:
             self._frontier.purge(crawl)
 
     def lost_crawls(self) -> list[CrawlRow]:
-        """Returns the crawls of the store that the queue lacks."""
-        return [row for row in crawls_with_a_queue(self._store) if self.is_lost(row.spec.crawl_id)]
+        """Returns the crawls of the store that the queue lacks, and no other living queue runs."""
+        return [row for row in self.all_crawls() if self.is_lost(row)]
+
+    def report_others(self) -> None:
+        """Reports a line for each crawl that another living queue runs."""
+        for crawl, owner in self._others().items():
+            self._report(owned_line(crawl, owner))
+
+    def all_crawls(self) -> list[CrawlRow]:
+        """Returns the crawls of the store, but those that another living queue runs."""
+        others = self._others()
+        rows = crawls_with_a_queue(self._store)
+        return [row for row in rows if row.spec.crawl_id not in others]
 
     def recover(self, row: CrawlRow) -> Recovered:
         """Rebuilds one crawl; it is left finished, paused or stopped, as the store has it.
@@ -214,6 +235,7 @@ class Recovery:
             self._report_progress(row, done)
         if not is_over:
             self._offer_all(row, done)
+        self._store.crawls.give_to(spec.crawl_id, self._queue_id)
         state = CrawlState.STOPPED if row.state is not CrawlState.PAUSED else row.state
         self._rebuilder.finish(spec.crawl_id, CrawlState.FINISHED if is_over else state)
         return done
@@ -239,7 +261,7 @@ class Recovery:
         for ends in _batches(leading):
             if spec.scope is Scope.TOPIC:
                 self._frontier.topics.hosts(spec.crawl_id).take({end.host for end in ends})
-            found = [each for end in ends for each in _rediscovered(end, url_filter)]
+            found = [each for end in ends for each in rediscovered(end, url_filter)]
             self._offer(row, done, found)
         if spec.images:
             self._offer(row, done, self._content_images(row))
@@ -265,7 +287,7 @@ class Recovery:
                 outlink = Outlink(url=target, via=Via.REDIRECT)
                 found += url_filter.filter([outlink], end.url, end.depth)[0]
             else:
-                found += _rediscovered(end, url_filter)
+                found += rediscovered(end, url_filter)
         self._offer(row, done, found)
         followed = [end for end, target in moved if target]
         done.ended += self._rebuilder.mark_ended(row.spec.crawl_id, followed)
@@ -282,7 +304,7 @@ class Recovery:
             except StoreDamaged as error:
                 self._report(f"{spill.urls} waiting URLs of {spill.host} are lost: {error}")
                 continue
-            self._offer(row, done, _discoveries(spill.host, entries))
+            self._offer(row, done, discoveries(spill.host, entries))
             self._rebuilder.forget_later([spill_id])
 
     def _outlinks(
@@ -335,46 +357,6 @@ def _is_moved_page(end: EndedUrl) -> bool:
 def _is_first(end: EndedUrl, spec: CrawlSpec) -> bool:
     """Whether a redirect is that of a seed, or follows such a redirect."""
     return end.url in spec.seeds or (end.depth == 0 and end.via is Via.REDIRECT)
-
-
-def _discoveries(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
-    """Yields the URLs of an overflow segment as they were offered; invalid entries are left out."""
-    for score, entry in entries:
-        try:
-            found = read_pending(host, score, entry)
-            id_of(found.url, found.role)
-        except (ValueError, InvalidUrl):
-            continue
-        yield found
-
-
-def _rediscovered(end: EndedUrl, url_filter: UrlFilter) -> list[Discovery]:
-    """Returns the discovery of a sitemap, an image or a page, as it was first made."""
-    if end.role is PageRole.SITEMAP or end.state is UrlState.SITEMAP:
-        found = Discovery(
-            url=end.url,
-            depth=end.depth,
-            role=PageRole.SITEMAP,
-            via=end.via,
-            referrer=end.referrer,
-            rank=NESTED_SITEMAP_RANK,
-        )
-        return [found]
-    if end.role is PageRole.IMAGE:
-        found = Discovery(
-            url=end.url,
-            depth=end.depth,
-            role=PageRole.IMAGE,
-            via=end.via,
-            referrer=end.referrer,
-            text=end.link_text,
-            rank=IMAGE_RANK,
-        )
-        return [found]
-    outlink = Outlink(url=end.url, via=end.via, text=end.link_text)
-    depth = end.depth if end.via in HOPS else end.depth - 1
-    taken, _ = url_filter.filter([outlink], end.referrer or "", depth)
-    return [replace(found, referrer=end.referrer) for found in taken]
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.live_state import Claim, Process, QueueNow
 from storage.store.operations import Operation
+from storage.store.protocol import Store
+from storage.store.queues import QueueRow
 from workers.operations.watching.kept_backends import KeptBackends
 
 SILENT_S = 25.0
@@ -38,6 +41,21 @@ class ProcessLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QueueLine:
+    """One of several queues that share the store.
+
+    Attributes:
+        row: The queue.
+        crawls: Crawls that it runs.
+        is_ours: Whether it is the one that this page shows.
+    """
+
+    row: QueueRow
+    crawls: int
+    is_ours: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueuesMoment:
     """The queue at one moment.
 
@@ -48,6 +66,7 @@ class QueuesMoment:
         processes: By role and name, behind them those that are lost.
         claims: Jobs that workers hold, the oldest first.
         operations: The newest long actions.
+        queues: The queues of the store's crawls, where there are several.
     """
 
     queue: QueueNow | None
@@ -56,21 +75,25 @@ class QueuesMoment:
     processes: Sequence[ProcessLine]
     claims: Sequence[Claim]
     operations: Sequence[Operation]
+    queues: Sequence[QueueLine] = ()
 
 
 def queues_now(backends: KeptBackends) -> QueuesMoment:
     """Returns the moment; what cannot be read is named in it."""
-    queue, is_away, why_not = None, False, ""
+    queue, is_away, why_not, ours = None, False, "", ""
     try:
         with backends.queue() as frontier:
             queue = frontier.now()
+            ours = frontier.identity(make=False).queue_id
     except NotFound as error:
         why_not = str(error)
     except QueueUnavailable as error:
         is_away, why_not = True, str(error)
     operations: list[Operation] = []
+    queues: list[QueueLine] = []
     with suppress(ServiceError), backends.store() as store:
         operations = store.operations.read(limit=MOST_OPERATIONS)
+        queues = _queues(store, ours)
     claims = sorted(queue.claims, key=lambda each: -each.age_s) if queue else []
     return QueuesMoment(
         queue=queue,
@@ -79,7 +102,22 @@ def queues_now(backends: KeptBackends) -> QueuesMoment:
         processes=_lines(queue) if queue else (),
         claims=claims,
         operations=operations,
+        queues=queues,
     )
+
+
+def _queues(store: Store, ours: str) -> list[QueueLine]:
+    """The living queues and those that crawls name; none where there is only one."""
+    rows = store.queues.all()
+    if len(rows) < 2:
+        return []
+    run = Counter(row.queue for row in store.crawls.all())
+    lines = [
+        QueueLine(row=row, crawls=run[row.queue_id], is_ours=row.queue_id == ours)
+        for row in rows
+        if row.is_alive or run[row.queue_id]
+    ]
+    return lines if len(lines) > 1 else []
 
 
 def _lines(queue: QueueNow) -> list[ProcessLine]:

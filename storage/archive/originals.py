@@ -1,0 +1,54 @@
+"""Where WARC files have the bodies of their revisits: a revisit names the digest of its body alone.
+
+The places of all bodies are in a temporary file, so that memory stays bounded.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warcio.archiveiterator import ArchiveIterator
+
+from storage.store.records import Once
+
+_TABLE = "CREATE TABLE bodies (digest TEXT PRIMARY KEY, file TEXT, offset INT) WITHOUT ROWID"
+
+
+class Originals:
+    """The places of the HTML bodies of an input that was read so far."""
+
+    def __init__(self) -> None:
+        """Begins empty."""
+        self._once = Once()
+        self._once.execute(_TABLE)
+
+    def close(self) -> None:
+        """Deletes the temporary file."""
+        self._once.close()
+
+    def keep(self, digest: str, file: Path, offset: int) -> None:
+        """Keeps the place of a body; the first place counts.
+
+        Args:
+            digest: As the file has it: ``sha1:2ESO5RC26ABJ3G5EJ4F3GUPX5BLEGQXC``.
+            file: Where the body is.
+            offset: Of its record in the file, bytes.
+
+        Raises:
+            StoreFull: The folder for temporary files has no space left.
+        """
+        values = (digest, str(file), offset)
+        self._once.execute("INSERT OR IGNORE INTO bodies VALUES (?, ?, ?)", *values)
+
+    def body(self, digest: str) -> bytes | None:
+        """Returns a body by digest; None: no file that was read has it."""
+        query = "SELECT file, offset FROM bodies WHERE digest = ?"
+        found = self._once.execute(query, digest).fetchone()
+        if found is None:
+            return None
+        with Path(found[0]).open("rb") as stream:
+            stream.seek(found[1])
+            for entry in ArchiveIterator(stream):
+                body: bytes = entry.content_stream().read()
+                return body
+        return None

@@ -1,0 +1,31 @@
+"""Databases of older schemas are brought to ours when they are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from storage.crawl_types import CrawlSpec, CrawlState
+from storage.mongo import schema as mongo_schema
+from storage.mongo.store import MongoStore
+from tests.kit.mongo_server import MongoServer, inside, own_store
+
+
+@pytest.fixture
+def store(server: MongoServer) -> Iterator[MongoStore]:
+    with own_store(server.url("")) as opened:
+        yield opened
+
+
+def test_a_database_of_schema_14_is_brought_to_ours(store: MongoStore) -> None:
+    store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.STOPPED)
+    database = inside(store)
+    database.crawls.update_one({"_id": "c1"}, {"$unset": {"queue": ""}})
+    database.meta.update_one({"_id": "schema"}, {"$set": {"version": 14}})
+    store.close()
+    (row,) = store.crawls.all()
+    assert (row.spec.crawl_id, row.queue) == ("c1", "")
+    database = inside(store)
+    assert database.crawls.find_one({"_id": "c1"})["queue"] == ""
+    assert database.meta.find_one({"_id": "schema"})["version"] == mongo_schema.SCHEMA

@@ -1,0 +1,84 @@
+"""Files of older schemas are brought to ours when they are opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cleaning.errors import SchemaMismatch, StorageError
+from storage.crawl_types import CrawlSpec, CrawlState
+from storage.sqlite import schema as sqlite_schema
+from storage.sqlite.store import SqliteStore
+from tests.kit.outcomes import make_outcome
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "records.sqlite")
+    yield opened
+    opened.close()
+
+
+def columns(db: sqlite3.Connection) -> dict[str, list[Any]]:
+    """The columns of every table."""
+    tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return {name: db.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in tables}
+
+
+def make_schema_14(store: SqliteStore) -> None:
+    """Turns a closed file into one of schema 14: without queues."""
+    with closing(sqlite3.connect(store.path)) as db:
+        db.execute("DROP TABLE queues")
+        db.execute("ALTER TABLE crawls DROP COLUMN queue")
+        db.execute("PRAGMA user_version = 14")
+        db.commit()
+
+
+def test_a_file_of_schema_14_is_brought_to_ours(store: SqliteStore) -> None:
+    store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.STOPPED)
+    store.save([make_outcome()])
+    store.close()
+    with closing(sqlite3.connect(store.path)) as db:
+        ours = columns(db)
+    make_schema_14(store)
+    (row,) = store.crawls.all()
+    assert (row.spec.crawl_id, row.state, row.queue) == ("c1", CrawlState.STOPPED, "")
+    assert store.records.count() == 1
+    store.crawls.give_to("c1", "q1")
+    store.close()
+    with closing(sqlite3.connect(store.path)) as db:
+        assert columns(db) == ours
+        assert db.execute("PRAGMA user_version").fetchone() == (sqlite_schema.SCHEMA,)
+    assert store.crawls.all()[0].queue == "q1"
+
+
+def test_a_migration_that_fails_half_way_changes_nothing(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.STOPPED)
+    store.close()
+    make_schema_14(store)
+    with monkeypatch.context() as patched:
+        first, *_ = sqlite_schema._MIGRATIONS[14]
+        patched.setitem(sqlite_schema._MIGRATIONS, 14, (first, "no SQL"))
+        with pytest.raises(StorageError):
+            store.crawls.all()
+    with closing(sqlite3.connect(store.path)) as db:
+        assert "queues" not in columns(db)
+        assert db.execute("PRAGMA user_version").fetchone() == (14,)
+    assert store.crawls.all()[0].queue == ""
+
+
+def test_an_older_file_that_cannot_be_written_is_refused(store: SqliteStore) -> None:
+    store.crawls.all()
+    store.close()
+    make_schema_14(store)
+    with closing(sqlite3.connect(store.path)) as db:
+        with pytest.raises(SchemaMismatch, match="schema 14 and is read-only"):
+            sqlite_schema.prepare(db, store.path, is_read_only=True)
+        assert "queues" not in columns(db)
