@@ -7,6 +7,7 @@ Names are split into words at every change of case, digit and mark (``postSideBa
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 
@@ -14,6 +15,9 @@ from cleaning.lexicon import word_table
 
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+_RELATED_ROOTS = ("relat", "similar", "xg", "also", "reading", "more")  # one is in every phrase
 
 
 class PartKind(IntEnum):
@@ -121,3 +125,36 @@ def _evidence_words() -> frozenset[str]:
     """The words of ``part_names`` that are evidence against a part, and of footers."""
     table = word_table("part_names")
     return _FOOTERS.union(word for word, kind in table.items() if kind != "content")
+
+
+@lru_cache(maxsize=8192)
+def link_kind_of_names(names: str) -> str:
+    """Returns what class and id say of the links of a part: ``related`` of ``box relatedPosts``.
+
+    The kinds are those of ``data/link_headings.txt``, the words are in
+    ``data/link_part_names.txt``; ``""`` without one.
+    """
+    plain = f" {' '.join(_WORD.findall(names)).lower()} "
+    for phrase, kind in _link_phrases():
+        if phrase in plain:
+            return kind
+    return ""
+
+
+def related_names(names: Iterable[str]) -> frozenset[str]:
+    """Returns those of a page's classes and ids that may say ``related``; mostly none."""
+    page = "\n".join(set(names)).lower()
+    if not any(root in page for root in _RELATED_ROOTS) or not _related_words().search(page):
+        return frozenset()
+    return frozenset(each for each in names if _related_words().search(each.lower()))
+
+
+@lru_cache(maxsize=1)
+def _related_words() -> re.Pattern[str]:
+    phrases = [words for words, kind in word_table("link_part_names").items() if kind == "related"]
+    return re.compile("|".join(r"[\s\d_-]*".join(words.split()) for words in phrases))
+
+
+@lru_cache(maxsize=1)
+def _link_phrases() -> list[tuple[str, str]]:
+    return [(f" {words} ", kind) for words, kind in word_table("link_part_names").items()]

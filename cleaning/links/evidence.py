@@ -94,6 +94,9 @@ _GRAM_WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
 _HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
 _HOST_STARTS = len("https://")
 _HOME_LETTERS = ("", "i", "d")  # that a file of a home page may begin with
+_COUNTED = re.compile(r"\w\W{0,2}[(（\[]\s?\d+\s?[)）\]]$|\s\d+\s?篇$")
+_COUNT_ENDS = frozenset(")）]篇")
+_MIN_COUNTED = 3  # names with a count in a row that are a list
 
 # Class names and ids
 # tag-linux among the names of an article is one of its keywords, not a list of them.
@@ -271,6 +274,27 @@ def headline_units(text: str) -> float:
     wide = len(text) - len(rest) + spaces
     latin = _LATIN_WORD * len(rest.split())
     return wide + (latin / 2 if wide else latin)
+
+
+def counted_names(texts: list[str]) -> list[bool]:
+    """Which texts are names with a count in a list of such: ``杂谈 (12)`` of a blog's categories.
+
+    Links without a text may stand between them.
+    """
+    is_counted = [False] * len(texts)
+    run: list[int] = []
+    for i, text in enumerate([*texts, " "]):
+        if not text:
+            continue
+        if text[-1] in _COUNT_ENDS and _COUNTED.search(text):
+            run.append(i)
+            continue
+        if len(run) >= _MIN_COUNTED:
+            for n in run:
+                is_counted[n] = True
+        if run:
+            run = []
+    return is_counted
 
 
 def grams(text: str) -> frozenset[str]:

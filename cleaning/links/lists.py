@@ -2,6 +2,8 @@
 
 Links, headlines and cards are counted once, as running totals by line. Every question is then a
 difference of two totals, so a verdict on a link costs no more in a long list.
+
+Longer than most files: every question on a list is a method over the same totals.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from itertools import accumulate
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
 from cleaning.document.tree import Tree
-from cleaning.features.headings import Section, find_sections
+from cleaning.features.cards import Cards
+from cleaning.features.sections import Section, find_sections
 from cleaning.links.evidence import (
     AD,
     COMMENT,
@@ -21,12 +24,14 @@ from cleaning.links.evidence import (
     TAGGED,
     OwnValues,
     Verdict,
+    counted_names,
     grams,
     headline_units,
     is_home,
     part_flags,
     site_of,
 )
+from cleaning.links.topic import Run, RunKey, Topic
 from cleaning.records import LinkKind
 
 _WHOLE_PAGE = ("html", "body")
@@ -37,8 +42,6 @@ _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
 _PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
 _LINKS_ON_LINE = 1.2  # most links on a line of a list of names, on average
-_ABOUT_SHARE = 0.8  # share of headlines with a word of the title where no heading governs them
-_MIN_RELATED = 3  # fewest such headlines that are a block of related links
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
 _NEAR_LINES = 15  # lines around the body in which its keywords stand
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
@@ -56,6 +59,7 @@ class LinkLists:
         is_headline: Whether its text is long enough for another page's title, and it leads to no
             home page.
         is_pictured: Whether it holds a picture.
+        is_counted: Whether it is a name with a count, in a list of such: 杂谈 (12).
         picture_urls: URLs of links that hold nothing but a picture.
         is_in_body: Whether it lies in the body.
         sections: The stretches of lines that the headings govern.
@@ -77,13 +81,17 @@ class LinkLists:
             for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
             if is_pictured and not text
         }
+        self.is_counted = counted_names(texts)
         self.is_headline = [
-            len(text) >= _CARD_UNITS
+            not is_counted
+            and len(text) >= _CARD_UNITS
             and verdict is None
             and headline_units(text)
             >= (_CARD_UNITS if url in self.picture_urls else HEADLINE_UNITS)
             and not is_home(url)
-            for text, url, verdict in zip(texts, urls, known, strict=True)
+            for text, url, verdict, is_counted in zip(
+                texts, urls, known, self.is_counted, strict=True
+            )
         ]
         self._line_ends = tree.line_ends()
         is_kept = body.is_kept
@@ -94,9 +102,12 @@ class LinkLists:
         self._is_thread = body.thread is not None
         self._place(is_kept)
         self._count(known)
-        self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
+        self.sections, self.section_of = find_sections(
+            tree, self._headlines, self._links, self.cards
+        )
         self._name_parts()
-        self._title = title
+        self._title, self._body_text = title, body.text
+        self._topic: Topic | None = None
         self._near: list[int] | None = None
         self._beside: tuple[int, int] | None = None
         self._marks: dict[int, set[tuple[str, str, str]]] = {}
@@ -127,13 +138,17 @@ class LinkLists:
         """Computes the running totals by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
         cards: list[int] = []
-        headlines = [
-            line
-            for line, is_headline, is_in_body in zip(
-                self.line, self.is_headline, self.is_in_body, strict=True
-            )
-            if is_headline and not is_in_body
-        ]
+        headlines: list[int] = []
+        titles: list[int] = []
+        last = ""
+        for line, url, is_headline, is_in_body in zip(
+            self.line, urls, self.is_headline, self.is_in_body, strict=True
+        ):
+            if is_headline and not is_in_body:
+                headlines.append(line)
+                if url != last:
+                    titles.append(line)
+                    last = url
         if self.picture_urls:
             cards = [
                 line
@@ -153,6 +168,12 @@ class LinkLists:
         self._cards = _before(cards, count)
         self._titled_lines = _before(set(headlines), count)
         self._linked_lines = _before(set(with_text), count)
+        unknown = [
+            line
+            for line, text, verdict in zip(self.line, texts, known, strict=True)
+            if verdict is None and text
+        ]
+        self.cards = Cards(tree, self._line_ends, _before(titles, count), _before(unknown, count))
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
 
@@ -191,6 +212,13 @@ class LinkLists:
         """Whether a block or one around it has a class name of keyword lists."""
         return self._flags[block] & TAGGED > 0
 
+    def is_card_note(self, i: int) -> bool:
+        """Whether a link stands on a card, on another line than its title."""
+        block = self.tree.anchors[i].block
+        if self.headlines_on(i) or self._flags[block] & COMMENT:
+            return False
+        return self.cards.around(block) > 0
+
     def is_comment(self, block: int) -> bool:
         """Whether a block or one around it has a class name of comments."""
         return self._flags[block] & COMMENT > 0
@@ -224,6 +252,16 @@ class LinkLists:
             self._linked_lines, block
         )
 
+    def is_news_of_menu(self, i: int) -> bool:
+        """Whether a link is in a list of headlines that its region shows among other links."""
+        if not self.is_list_of_headlines(i):
+            return False
+        tree, anchor = self.tree, self.tree.anchors[i]
+        region = listed = self.container(anchor.block)
+        while region > 0 and tree.block_tags[region] != anchor.region:
+            region = tree.block_parents[region]
+        return self._of(self._links, region) > self._of(self._links, listed)
+
     def shares(self, i: int) -> tuple[float, float]:
         """Computes two shares of the list around a link, each 0..1.
 
@@ -247,7 +285,10 @@ class LinkLists:
 
     def is_plain_list(self, section: Section) -> bool:
         """Whether a section holds nothing but short links, one on a line."""
-        start, end = section.line + (not section.is_inline), section.end
+        start, end = (
+            section.first + (section.first == section.line and not section.is_inline),
+            section.end,
+        )
         links = self._links[end] - self._links[start]
         headlines = self._headlines[end] - self._headlines[start]
         lines = self._linked_lines[end] - self._linked_lines[start]
@@ -274,23 +315,55 @@ class LinkLists:
 
     def _between(self, section: Section) -> range:
         """The links of a section; of a long one its first 200."""
-        first = bisect_left(self.line, section.line)
+        first = bisect_left(self.line, section.first)
         return range(first, min(bisect_left(self.line, section.end), first + _MAX_CARD_LINKS))
 
     def has_pictures(self, section: Section) -> bool:
         """Whether a section holds cards: a picture and a title with one URL."""
-        return self._cards[section.end] > self._cards[section.line]
+        return self._cards[section.end] > self._cards[section.first]
 
     def near_share(self, section: Section) -> float:
         """Share of a section's headlines of the site that share a word with the title, 0..1."""
-        start, end = section.line, section.end
+        start, end = section.first, section.end
         near = self._near_title()
         return _share(near[end] - near[start], self._headlines[end] - self._headlines[start])
 
-    def is_about_title(self, block: int) -> bool:
-        """Whether a block of the site's own headlines is about the topic of the page's title."""
-        near = self._of(self._near_title(), block)
-        return near >= _MIN_RELATED and near >= _ABOUT_SHARE * self._of(self._headlines, block)
+    def is_about_topic(self, i: int) -> bool:
+        """Whether a link stands in a run of headlines that are about the page's topic."""
+        if self._topic is None:
+            headlines = [
+                i
+                for i, is_headline in enumerate(self.is_headline)
+                if is_headline and not self.is_in_body[i]
+            ]
+            self._topic = Topic(self.tree, self._names(), self._body_text, self._runs(headlines))
+        return self._topic.is_about(self.line[i], self._key(i))
+
+    def _names(self) -> list[str]:
+        """The page's title, and its largest heading near the body."""
+        tree = self.tree
+        for level, start, end in tree.headings:
+            if level == 1:
+                line = tree.line_of[start]
+                if self.body_first - _NEAR_LINES <= line <= self.body_last:
+                    return [self._title, tree.text(start, end)]
+        return [self._title]
+
+    def _key(self, i: int) -> RunKey:
+        line = self.line[i]
+        section = self.section_of[line] if self.section_of else -1
+        return section, self.tree.anchors[i].region, line > self.body_last
+
+    def _runs(self, headlines: list[int]) -> list[Run]:
+        runs: list[Run] = []
+        for i in headlines:
+            key = self._key(i)
+            if not runs or runs[-1].key != key:
+                runs.append(Run(key, self.line[i], {}, []))
+            titles = runs[-1].titles
+            titles[self.urls[i]] = f"{titles.get(self.urls[i], '')} {self.texts[i]}"
+            runs[-1].blocks.append(self.tree.anchors[i].block)
+        return runs
 
     def is_near_body(self, i: int) -> bool:
         """Whether a link stands in the body or a few lines from it."""
@@ -328,7 +401,7 @@ class LinkLists:
 
     def is_around_body(self, section: Section) -> bool:
         """Whether a section begins before the body and ends behind it: it is no list."""
-        return section.line < self.body_first and section.end > self.body_last
+        return section.first < self.body_first and section.end > self.body_last
 
     def _around_body(self) -> tuple[int, int]:
         """The smallest part that holds the body, as (first block, block behind the last).

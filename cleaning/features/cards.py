@@ -1,0 +1,82 @@
+"""Cards: parts side by side that hold one title each, with what stands on them.
+
+A *card* shows another page in a list: its title, and beside it a picture, an abstract, an author, a
+channel, a date, counters. It is the largest part around a title that holds no other title, and at
+least three such parts with the same tag stand in one part. What is on a card describes the page
+of its title, whatever its words are: 新闻 on a card is the channel of a story, no menu, and 专栏 no
+heading of a list.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from cleaning.document.tree import Tree
+
+_LEAST = 3  # cards in a list
+_MAX_NOTES = 4  # links beside titles, for each card of a list; a column of a menu has more
+_MAX_SEEN = 40  # parts of a list that are looked at
+
+
+class Cards:
+    """The cards of a page, found where they are asked for.
+
+    Args:
+        tree: The page.
+        line_ends: The line behind the last of each block.
+        titles: Running totals by line of titles; titles of one URL in a row count once.
+        links: Running totals by line of links with a text that is no known word.
+    """
+
+    def __init__(
+        self, tree: Tree, line_ends: list[int], titles: list[int], links: list[int]
+    ) -> None:
+        self._tree, self._line_ends = tree, line_ends
+        self._titles, self._links = titles, links
+        self._known = {0: 0}
+        self._is_repeated: dict[tuple[int, str], bool] = {}
+
+    def around(self, block: int) -> int:
+        """Returns the card a block lies in or is; 0 where it is on none."""
+        known = self._known
+        found = known.get(block)
+        if found is not None:
+            return found
+        parents, starts = self._tree.block_parents, self._tree.block_lines
+        titles, ends = self._titles, self._line_ends
+        path = []
+        while block not in known and titles[ends[block]] == titles[starts[block]]:
+            path.append(block)
+            block = parents[block]
+        found = known.get(block)
+        if found is None:
+            found = known[block] = self._find(block) if self._count(block) == 1 else 0
+        known.update(dict.fromkeys(path, found))
+        return found
+
+    def _find(self, block: int) -> int:
+        """The card of a block with one title, 0 without."""
+        parents = self._tree.block_parents
+        count = self._count
+        while count(parents[block]) == 1:
+            block = parents[block]
+        around = parents[block]
+        key = around, self._tree.block_tags[block]
+        is_repeated = self._is_repeated.get(key)
+        if is_repeated is None:
+            is_repeated = self._is_repeated[key] = self._are_cards(*key)
+        return block if is_repeated else 0
+
+    def _are_cards(self, around: int, tag: str) -> bool:
+        """Whether a part holds several cards with a tag, and few links beside their titles."""
+        cards = notes = 0
+        tags, lines, ends = self._tree.block_tags, self._tree.block_lines, self._line_ends
+        links = self._links
+        for child in islice(self._tree.children(around), _MAX_SEEN):
+            if tags[child] == tag and self._count(child) == 1:
+                cards += 1
+                notes += links[ends[child]] - links[lines[child]] - 1
+        return cards >= _LEAST and notes <= _MAX_NOTES * cards
+
+    def _count(self, block: int) -> int:
+        return self._titles[self._line_ends[block]] - self._titles[self._tree.block_lines[block]]
