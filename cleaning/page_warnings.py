@@ -22,9 +22,7 @@ class WarningKind(StrEnum):
     LOST_FIELD = "lost_field"  # a defect of this program cost the record one field
     HOOK_FAILED = "hook_failed"  # a record step of another package failed and changed nothing
     EMPTY_BODY = "empty_body"  # the page has much text, and no part of it is its body
-    TEMPLATE_BODY = (
-        "template_body"  # the body was dropped: it is the text of the host's other pages
-    )
+    TEMPLATE_BODY = "template_body"  # the body was dropped: the host's other pages have it, too
     NEEDS_JAVASCRIPT = "needs_javascript"  # the page's text is made by scripts
 
 

@@ -34,7 +34,7 @@ class Process:
         machine: Name of its machine.
         pid: Its process id there.
         since: When it was heard first.
-        silent_s: Seconds since it was heard last; up to 35 are usual.
+        silent_s: Seconds since it was heard last; up to 15 are usual.
         work: What it works on, a line for a person; may be empty.
     """
 

@@ -300,7 +300,22 @@ class _Job:
                 break
         for ending in endings if spec.keep_fresh else ():
             self._announce(ending)
+        for ending in endings:
+            self._note_poison(ending.outcome)
         return endings
+
+    def _note_poison(self, outcome: Outcome) -> None:
+        """Stores an event that names a page on which workers died."""
+        failure, page = outcome.failure, outcome.queued
+        if failure is not None and failure.reason is FailureReason.POISON:
+            event = Event(
+                kind=EventKind.POISON,
+                host=self._host,
+                crawl_id=self._crawl_id,
+                text=f"{page.url}: {failure.detail}",
+                link=page.page_id,
+            )
+            self._patiently(partial(self._context.store.events.add, event))
 
     def _without_vanished_page(self, ending: Ending) -> Ending:
         stored = self._context.store.records.get

@@ -8,12 +8,14 @@ anew by every request, but for what the console remembers for seconds.
 
 ``make bench-console``, ``make bench-console ARGS="--records 100000 --data /tmp/large"``;
 ``ARGS=--crawl`` measures pages beside a running crawl of 100 hosts, ``ARGS=--hostile`` what five
-minutes of hostile requests do to such a crawl.
+minutes of hostile requests do to such a crawl, ``ARGS=--mongo`` pages over 100,000 records in the
+MongoDB server of the tests.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -26,16 +28,15 @@ from flask.testing import FlaskClient
 from redis import Redis
 
 from benchmarks.console import under_attack, under_crawl
-from benchmarks.console.large_store import host_name, write_store
+from benchmarks.console.large_mongo import measure_on_mongo
+from benchmarks.console.large_store import fill_queue, host_name, write_store
 from benchmarks.console.large_topic import TOPIC, write_topic
 from benchmarks.console.under_attack import measure_under_attack
 from benchmarks.console.under_crawl import measure_under_crawl
 from benchmarks.kit.results import keep, show
 from storage.console_tokens import TokenScope
-from storage.crawl_types import CrawlSpec, Discovery
 from storage.opening import DATABASE
 from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
 from tests.kit.console import open_console, settings_of
 from workers.operations.api_tokens import make_token
 from workers.operations.topics.figures import read_figures
@@ -106,6 +107,7 @@ def main() -> int:
         "--keep", action="store_true", help="write benchmarks/results/console*.json"
     )
     parser.add_argument("--crawl", action="store_true", help="pages beside a running crawl")
+    parser.add_argument("--mongo", action="store_true", help="pages over MongoDB, 100,000 records")
     parser.add_argument("--hostile", action="store_true", help="hostile requests beside a crawl")
     parser.add_argument("--crawled", type=int, default=100, help="hosts of this crawl")
     parser.add_argument("--seconds", type=float, default=30.0, help="of a stretch of this crawl")
@@ -114,32 +116,22 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.crawl or asked.hostile:
         return beside_crawl(asked)
+    if asked.mongo:
+        return over_mongo(asked)
     with tempfile.TemporaryDirectory() as folder:
         data = asked.data or Path(folder)
         data.mkdir(exist_ok=True)
         if not (data / DATABASE).exists():
             write_store(data, asked.hosts, asked.records, asked.failures)
-        story = write_topic(data, asked.topic_pages)
-        paths = [path.replace("STORY", story) for path in PATHS if asked.only in path]
-        server = EmbeddedServer(data)
-        server.start()
-        try:
-            fill_queue(server.url, asked.hosts)
-            client = open_console(data)
-            token = make_token(data, "bench", TokenScope.READ, days=1).token
-            client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
-            client.get("/api/v1/topics/quake")  # waits until the topic's figures are read
-            begun = time.process_time()
-            read_figures(settings_of(data), TOPIC)
-            figures_ms = round(1000 * (time.process_time() - begun))
-            with closing(Redis.from_url(server.url)) as queue:
-                screens = {path: measure(client, queue, path, asked.requests) for path in paths}
-        finally:
-            server.stop()
+        screens, figures_ms = measure_screens(data, asked)
     names = ("hosts", "records", "failures", "topic_pages", "requests")
     sizes = {name: getattr(asked, name) for name in names}
     sizes["topic_figures_cpu_ms"] = figures_ms
-    result = {**sizes, "screens": {path: found for path, found in screens.items() if found}}
+    result = {
+        **sizes,
+        "load": round(os.getloadavg()[0], 1),
+        "screens": {path: found for path, found in screens.items() if found},
+    }
     if asked.keep:
         keep("console", result)
     else:
@@ -153,6 +145,28 @@ def main() -> int:
     if missed:
         sys.stderr.write(f"missed: {', '.join(missed)}\n")
     return 1 if missed else 0
+
+
+def measure_screens(data: Path, asked: argparse.Namespace) -> tuple[dict[str, dict[str, Any]], int]:
+    """(figures of each screen, processor time of reading a topic's figures in milliseconds)."""
+    story = write_topic(data, asked.topic_pages)
+    paths = [path.replace("STORY", story) for path in PATHS if asked.only in path]
+    server = EmbeddedServer(data)
+    server.start()
+    try:
+        fill_queue(server.url, asked.hosts)
+        client = open_console(data)
+        token = make_token(data, "bench", TokenScope.READ, days=1).token
+        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {token}"
+        client.get("/api/v1/topics/quake")  # waits until the topic's figures are read
+        begun = time.process_time()
+        read_figures(settings_of(data), TOPIC)
+        figures_ms = round(1000 * (time.process_time() - begun))
+        with closing(Redis.from_url(server.url)) as queue:
+            screens = {path: measure(client, queue, path, asked.requests) for path in paths}
+    finally:
+        server.stop()
+    return screens, figures_ms
 
 
 def beside_crawl(asked: argparse.Namespace) -> int:
@@ -175,14 +189,25 @@ def beside_crawl(asked: argparse.Namespace) -> int:
     return 1 if missed else 0
 
 
-def fill_queue(url: str, hosts: int) -> None:
-    """Opens a crawl with a URL of every host, without a spider."""
-    frontier = Frontier(url)
-    frontier.open_crawl(CrawlSpec(crawl_id="c0", seeds=()))
-    frontier.offer(
-        "c0", [Discovery(url=f"http://{host_name(number)}/next.html") for number in range(hosts)]
-    )
-    frontier.close()
+def over_mongo(asked: argparse.Namespace) -> int:
+    """Measures over MongoDB; 1 when an address misses the goal of wall time."""
+    sizes = {"hosts": asked.hosts, "records": 100_000, "failures": 20_000}
+    load = round(os.getloadavg()[0], 1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = asked.data or Path(name)
+        folder.mkdir(exist_ok=True)
+        paths = [path for path in PATHS if asked.only in path]
+        measured = measure_on_mongo(folder, (*sizes.values(),), paths, asked.requests)
+        found = {path: each for path, each in measured.items() if each}
+    result = {**sizes, "requests": asked.requests, "load_before": load, "screens": found}
+    if asked.keep:
+        keep("console-mongo", result)
+    else:
+        show(result)
+    missed = [path for path, each in found.items() if each["wall_p95_ms"] > GOAL_WALL_MS]
+    if missed:
+        sys.stderr.write(f"missed: {', '.join(missed)}\n")
+    return 1 if missed else 0
 
 
 def measure(client: FlaskClient, queue: Any, path: str, requests: int) -> dict[str, Any]:

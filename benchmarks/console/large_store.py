@@ -9,8 +9,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from storage.crawl_types import CrawlSpec, CrawlState
+from storage.crawl_types import CrawlSpec, CrawlState, Discovery
 from storage.opening import DATABASE
+from storage.queue.frontier import Frontier
 from storage.sqlite.store import SqliteStore
 
 CRAWLS = 20
@@ -59,6 +60,16 @@ def write_store(data: Path, hosts: int, records: int, failures: int) -> None:
         file.commit()
     with closing(SqliteStore(data / DATABASE)) as store:
         store.statistics.refresh()
+
+
+def fill_queue(url: str, hosts: int) -> None:
+    """Opens a crawl with a URL of every host, without a spider."""
+    frontier = Frontier(url)
+    frontier.open_crawl(CrawlSpec(crawl_id="c0", seeds=()))
+    frontier.offer(
+        "c0", [Discovery(url=f"http://{host_name(number)}/next.html") for number in range(hosts)]
+    )
+    frontier.close()
 
 
 _LINKS = {"body": 7, "related": 5, "navigation": 41, "ad": 4, "hot": 9}

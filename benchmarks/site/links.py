@@ -1,7 +1,8 @@
 """Links and images with a site model, against selectors and labels: a part of ``site.py``.
 
 - Template links: on content pages of the whole sites, links inside the template's selectors against
-  links in the gold body. Found are the kinds navigation, function, advertising, hot, legal.
+  links in the gold body. Found are the kinds navigation, function, advertising, hot, legal, and
+  links of any kind that repeat by the model (a cloud of tags on every page).
 - Images: advertising images found, and content images kept, on the same pages.
 - Noise links: on hosts with three labelled pages or more, each page with a model of the host's
   other pages. Noise has the labels nav, function, ad, hot, legal; clean has related, inbody, tag;
@@ -19,7 +20,8 @@ from typing import Any
 
 from benchmarks.page.links import Labelled, aligned, labelled_pages
 from benchmarks.site.text import Draw
-from cleaning import ImageKind, LinkKind, RawPage, SiteModel, clean, learn_site
+from cleaning import ImageKind, Link, LinkKind, RawPage, SiteModel, clean, learn_site
+from cleaning.records import LinkReason
 
 NOISE = frozenset(
     (LinkKind.NAVIGATION, LinkKind.FUNCTION, LinkKind.AD, LinkKind.HOT, LinkKind.LEGAL)
@@ -51,7 +53,7 @@ def measure_template(draws: Sequence[Draw], sizes: Sequence[int]) -> dict[str, A
                 for place, link in aligned(labels, record.links):
                     is_template = gold.links[place][1]
                     if is_template is not None:
-                        row[_cell(is_template, link.kind in NOISE)] += 1
+                        row[_cell(is_template, _is_of_frame(link))] += 1
                 rows.append((row[0], row[1], row[2], row[3]))
                 of_site.setdefault(draw.site.name, []).append(rows[-1])
                 if len(gold.images) == len(record.images):
@@ -135,6 +137,10 @@ def _row(one: Labelled, page: RawPage, model: SiteModel | None) -> Row:
         if label in NOISE_LABELS or label in CLEAN_LABELS:
             row[_cell(label in NOISE_LABELS, link.kind in NOISE)] += 1
     return row[0], row[1], row[2], row[3]
+
+
+def _is_of_frame(link: Link) -> bool:
+    return link.kind in NOISE or link.reason is LinkReason.HOST_REPEATS
 
 
 def _cell(is_noise: bool, is_found: bool) -> int:

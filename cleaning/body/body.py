@@ -26,8 +26,9 @@ from cleaning.body.page_body import (
 )
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
+from cleaning.features.lines import is_meta
 from cleaning.features.trail import Trail
-from cleaning.model.paths import is_plain, line_key
+from cleaning.model.paths import checksum_of, is_plain, line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import Dropped, DropReason
 from cleaning.model.site_model import SiteIndex, SiteModel
@@ -42,7 +43,10 @@ _LEAST_AGREEMENT = 0.6
 _PLAIN_AGREEMENT = 0.9
 # A place is trusted without agreement when it explains the body of this share of the pages of the
 # URL class (of a class not seen: of the pages that have the place).
-_LEAST_TRUST = 0.7
+_LEAST_TRUST = 0.65
+_LEAST_SEEN = 2  # pages of a URL class in the sample from which it is known ...
+_LEAST_OTHERS = 4  # ... and of other classes with their body at a place, from which that is enough
+_DOUBT = 0.5  # pages with their body elsewhere that are counted beside those of the sample
 _TRUST_WEIGHT = 1.0  # what such a share is worth in F1 when places compete
 # Text of the page's own body that a place may lose, in times of the place's text: without trust,
 # and in addition with full trust.
@@ -55,6 +59,8 @@ _THREADS_SHARE = 0.1
 # Most text of a dropped part: so many times its text on other pages, and so many characters more.
 _MORE_TIMES = 2.0
 _MORE_CHARS = 200
+_BYLINE_CHARS = 60  # longest line about the body
+_KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
 _LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
 _LEAST_KNOWN_PAGES = 8  # pages of a host that tell a body from its template
 _SHOWN_CHARS = 80
@@ -145,7 +151,7 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
     lines = _best_place(document, alone, places)
     if lines:
         return make_body(tree, lines, BodySource.SITE, alone.title_line)
-    return _without_template(tree, alone, places)
+    return _without_template(document, alone, places)
 
 
 def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
@@ -163,8 +169,9 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     if (
         len(blocks) != 1
         or trust < _LEAST_TRUST
+        or not _is_known(model, number, pattern)
         or is_plain(model.body_rule.places[number].path)
-        or (trusts and _TRUST_WEIGHT * (trust - max(trusts.values())) < 1)
+        or (trusts and max(trusts.values()) > 0)
     ):
         return None
     places.body, places.place, places.trust = blocks[0], number, trust
@@ -217,6 +224,8 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             lines = _lines(tree, places)
             if places.left_out:
                 lines = _with_lists(tree, places, dropped, lines, chars)
+            if not _is_known(model, number, pattern):
+                lines = _without_ends(tree, lines, kept, alone.title_line)
             size = sum(chars[i] for i in lines)
             if not size:
                 continue
@@ -237,12 +246,52 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
 
 
 def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) -> float:
-    """Share of the pages of this URL class, with these places, whose body is at one place, 0..1."""
+    """Share of the pages of this URL class, with these places, whose body is at one place, 0..1.
+
+    Half a page more that has its body elsewhere is counted (Laplace): few pages prove little.
+    """
     counts = {each: model.index.classes[each].get(pattern, 0) for each in present}
     if sum(counts.values()) > 1:
-        return counts[number] / sum(counts.values())
+        return counts[number] / (sum(counts.values()) + _DOUBT)
     place = model.body_rule.places[number]
-    return place.on.bit_count() / max(place.seen_on, 1)
+    return place.on.bit_count() / (place.seen_on + _DOUBT)
+
+
+def _is_known(model: SiteModel, number: int, pattern: str) -> bool:
+    """Whether enough pages of a URL class, or of others, have their body at a place."""
+    if model.index.classes[number].get(pattern, 0) >= _LEAST_SEEN:
+        return True
+    return model.body_rule.places[number].on.bit_count() >= _LEAST_OTHERS
+
+
+def _without_ends(tree: Tree, lines: list[int], kept: list[int], title_line: int) -> list[int]:
+    """The lines without title, bylines and links before and behind those of the page's own body.
+
+    Pages of other classes may have their body in a part that holds more on this page.
+    """
+    both = [i for i in lines if kept[i]]
+    if not both:
+        return lines
+    first, last = both[0], both[-1]
+    return [
+        i
+        for i in lines
+        if first <= i <= last
+        or not (i == title_line or _is_byline(tree.line_text(i)) or _is_linked(tree, i))
+    ]
+
+
+def _is_byline(text: str) -> bool:
+    """Whether a line is short and about the body: source, time, buttons."""
+    return len(text) <= _BYLINE_CHARS and is_meta(text)
+
+
+def _is_linked(tree: Tree, line: int) -> bool:
+    """Whether most of a line's text is in links."""
+    start, end = tree.line_runs(line)
+    runs = zip(tree.texts[start:end], tree.anchor_of[start:end], strict=True)
+    sizes = [(len(text.strip()), anchor >= 0) for text, anchor in runs]
+    return 2 * sum(size for size, is_in in sizes if is_in) > sum(size for size, _ in sizes)
 
 
 def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:
@@ -267,12 +316,15 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
 def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped]) -> set[int]:
     """The dropped parts of a block, less those with far more text than on other pages.
 
-    A list of links with more text outside links than in them is kept, too.
+    A list of links with more text outside links than in them is kept, too; so are paragraphs and
+    nameless parts with other lines.
     """
     found = set()
     for block, part in dropped.items():
         first, last = tree.block_lines[block], tree.line_end(block)
         if not (body < block < tree.block_ends[body] and first < last):
+            continue
+        if part.lines and not _has_lines(tree, range(first, last), part.lines):
             continue
         is_list = part.reason is DropReason.LINKS
         most = _MORE_TIMES * part.most_chars + _MORE_CHARS
@@ -287,6 +339,16 @@ def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped]) -> set[int]:
                 continue
         found.add(block)
     return found
+
+
+def _has_lines(tree: Tree, lines: range, known: tuple[int, ...]) -> bool:
+    """Whether most text of some lines is in lines that are known by their checksums."""
+    whole = here = 0
+    for i in lines:
+        text = tree.line_text(i)
+        whole += len(text)
+        here += len(text) if checksum_of(line_key(text)) in known else 0
+    return here >= _KNOWN_SHARE * whole
 
 
 def _with_lists(
@@ -319,17 +381,23 @@ def _with_lists(
     return _lines(tree, places)
 
 
-def _without_template(tree: Tree, alone: Body, places: SitePlaces) -> Body:
+def _without_template(document: Document, alone: Body, places: SitePlaces) -> Body:
     """The page's own body without the template lines before and behind its other lines.
 
-    Template lines between them stay: headings and names of columns are on many pages, too.
+    Template lines between them stay: names of columns are on many pages, too. So do headings.
     """
-    template = places.model.index.often
+    tree = document.tree
+    template = places.model.index.often_in(class_of(document.page.url))
     if not template:
         return alone
     starts, texts = tree.line_starts, alone.is_kept
     kept = [i for i, start in enumerate(starts) if texts[start]]
-    own = [n for n, i in enumerate(kept) if line_key(tree.line_text(i)) not in template]
+    own = [
+        n
+        for n, i in enumerate(kept)
+        if tree.block_tags[tree.line_blocks[i]] in HEADINGS
+        or line_key(tree.line_text(i)) not in template
+    ]
     if not own or own[-1] - own[0] == len(kept) - 1:
         return alone
     places.template_lines = kept[: own[0]] + kept[own[-1] + 1 :]

@@ -9,7 +9,9 @@ The body found on one page alone is a noisy label.
 3. A path's worth is the sum over all pages: chance errors of single pages cancel, and text that no
    page alone gives (code, lists, tables) is won, because it stands in the same block.
 4. The best path explains the pages where its block is nearly the best one. The next path is chosen
-   on the pages that are left.
+   on the pages that are left. A path of tags alone is on pages of every kind and explains none.
+5. Each URL class is explained by itself, and what is left together. A path that another path beats
+   on the pages with both explains no page with both: lists do not decide for articles.
 
 Source of the idea: learning wrappers from noisy labels (Dalvi, Kumar, Soliman: Automatic wrappers
 for large scale web extraction, VLDB 2011). Cost: linear in the lines of the sample.
@@ -23,23 +25,24 @@ from dataclasses import dataclass, field
 from cleaning.body.container import TEXT_TAGS
 from cleaning.features.lines import is_meta
 from cleaning.learn.dropped import LEAST_SHARE, LINE_CHARS, ONCE, TEMPLATE_SHARE, find_dropped
-from cleaning.learn.views import Repeats, Sample, View, page_mask
+from cleaning.learn.views import PathTable, Repeats, Sample, View, page_mask
+from cleaning.learn.wider_places import widen
 from cleaning.model.paths import is_plain
 from cleaning.model.rules import BodyPlace, BodyRule
 from cleaning.records import BodySource
 from cleaning.url_classes.rules import class_of
 
 LEAST_PAGES = 2  # pages that a path must explain
+CLASS_PAGES = 3  # pages of a URL class from which it has places of its own
 MAX_PLACES = 8  # paths of a rule
-OFTEN_SHARE = 0.5  # share of a path's text in bodies, from which all its lines are labelled body
+# Share of a path's text in bodies, and of the pages with the path, from which all its lines are
+# labelled body: a few pages of long comments do not make comments body.
+OFTEN_SHARE = 0.5
 SELDOM_SHARE = 0.3  # share up to which none is labelled body ...
 SELDOM_PAGES = 5  # ... where at least 5 pages leave lines at the path out
 MOST_SHARE = 0.5  # share of a page's body that every block of the chain exceeds
 REPEAT_WEIGHT = 0.5  # weight of a repeated character outside the body; others weigh 1
 MANY_WEIGHT = 0.9  # weight of a block that is one of many at its path
-# Weight of a path of tags alone: pages of every kind have it, so it would explain all pages with
-# long bodies at once.
-PLAIN_WEIGHT = 0.5
 NEAR_BEST = 0.97  # share of a page's best F1 from which a path explains the page
 # Power of that share in a path's worth: a path that is slightly too wide on every page must not win
 # by a few pages of another kind.
@@ -98,7 +101,7 @@ def learn_body_rule(sample: Sample) -> BodyRule:
 
 
 def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
-    """The paths that explain the pages, each found on the pages the ones before leave."""
+    """The paths that explain the pages: those of each URL class, then those of the other pages."""
     views, table, repeats = sample.views, sample.table, sample.repeats
     chains = [
         chain
@@ -108,36 +111,102 @@ def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
         and (chain := _chain(number, one, labels[number], repeats)).of_path
     ]
     least = max(LEAST_PAGES, LEAST_SHARE * len(chains))
+    classes: dict[str, list[_Chain]] = {}
+    for chain in chains:
+        classes.setdefault(class_of(views[chain.page].page.url), []).append(chain)
     places: list[_Place] = []
-    while len(places) < MAX_PLACES and len(chains) >= least:
+    left: list[_Chain] = []
+    for _, members in sorted(classes.items(), key=lambda item: (-len(item[1]), item[0])):
+        if len(members) >= CLASS_PAGES:
+            members = _add_places(places, members, table, least)
+        left += members
+    for place in places:
+        left = _explain(place, left)
+    _add_places(places, left, table, least)
+    for place in places:
+        place.blocks = widen(sample, place.blocks)
+        page, block = next(iter(place.blocks.items()))
+        place.path = views[page].paths[block]
+    return _merged(places)
+
+
+def _merged(places: list[_Place]) -> list[_Place]:
+    """The places, those with one path as one; a page is at the first of its places."""
+    merged: dict[int, _Place] = {}
+    for place in places:
+        known = merged.setdefault(place.path, place)
+        known.blocks = {**place.blocks, **known.blocks}
+    return list(merged.values())
+
+
+def _add_places(
+    places: list[_Place], chains: list[_Chain], table: PathTable, least: float
+) -> list[_Chain]:
+    """Adds the paths that explain some pages; returns the pages that no path explains."""
+    _leave_out_beaten(chains)
+    while len(chains) >= least:
         worth: dict[int, float] = {}
         for chain in chains:
             for path, (f1, _) in chain.of_path.items():
                 ratio = f1 / chain.best
-                if ratio >= NEAR_BEST:
+                if ratio >= NEAR_BEST and not is_plain(table.path(path)):
                     worth[path] = worth.get(path, 0.0) + ratio**SHARPNESS
-        for path in worth:
-            if is_plain(table.path(path)):
-                worth[path] *= PLAIN_WEIGHT
+        if not worth:
+            break
         best = max(worth, key=lambda path: (worth[path], path))
-        explained = [
-            chain
-            for chain in chains
-            if best in chain.of_path and chain.of_path[best][0] >= NEAR_BEST * chain.best
-        ]
+        explained = [chain for chain in chains if _explains(best, chain)]
         if len(explained) < least:
             break
         outer = next((place for place in places if table.holds(place.path, best)), None)
         is_many = sum(c.counts[best] for c in explained) > ONCE * len(explained)
-        if outer and is_many:
+        if outer and is_many and all(outer.path in c.of_path for c in explained):
             # One of many equal pieces inside the place of other pages: the place is the body.
             outer.blocks.update((c.page, c.of_path[outer.path][1]) for c in explained)
+        elif outer and outer.path == best:
+            outer.blocks.update((c.page, c.of_path[best][1]) for c in explained)
+        elif len(places) < MAX_PLACES:
+            places.append(_Place(best, {c.page: c.of_path[best][1] for c in explained}))
         else:
-            blocks = {c.page: c.of_path[best][1] for c in explained}
-            places.append(_Place(path=best, blocks=blocks))
+            break
         gone = {c.page for c in explained}
         chains = [chain for chain in chains if chain.page not in gone]
-    return places
+    return chains
+
+
+def _explains(path: int, chain: _Chain) -> bool:
+    """Whether the block at a path is nearly the best one of a page."""
+    return path in chain.of_path and chain.of_path[path][0] >= NEAR_BEST * chain.best
+
+
+def _explain(place: _Place, chains: list[_Chain]) -> list[_Chain]:
+    """Adds the pages of other URL classes that a place explains; returns the other pages."""
+    found = [chain for chain in chains if _explains(place.path, chain)]
+    place.blocks.update((c.page, c.of_path[place.path][1]) for c in found)
+    return [chain for chain in chains if not _explains(place.path, chain)]
+
+
+def _leave_out_beaten(chains: list[_Chain]) -> None:
+    """Leaves out the paths of each page that another of its paths beats on the pages with both.
+
+    Lists and articles may share a wrapper: the lists do not decide where the articles' body is.
+    """
+    gains: dict[tuple[int, int], float] = {}
+    for chain in chains:
+        for one, (f1, _) in chain.of_path.items():
+            for other, (other_f1, _) in chain.of_path.items():
+                if one < other:
+                    gain = (other_f1 - f1) / chain.best
+                    gains[one, other] = gains.get((one, other), 0.0) + gain
+    beaten = {}
+    for (one, other), gain in gains.items():
+        if gain:
+            beaten[(one, other) if gain > 0 else (other, one)] = True
+    for chain in chains:
+        chain.of_path = {
+            path: held
+            for path, held in chain.of_path.items()
+            if not any((path, other) in beaten for other in chain.of_path)
+        }
 
 
 def _smooth(views: list[View]) -> list[list[bool]]:
@@ -145,18 +214,28 @@ def _smooth(views: list[View]) -> list[list[bool]]:
     kept: dict[int, int] = {}
     chars: dict[int, int] = {}
     left_out: dict[int, set[int]] = {}
+    votes: dict[int, int] = {}  # pages that keep text at a path, less those that leave it out
     for number, one in enumerate(views):
         if one.body.source in (BodySource.NONE, BodySource.POSTS):
             continue
+        here: dict[int, int] = {}
         for i, block in enumerate(one.tree.line_blocks):
             path = one.paths[block]
             size = one.own[i] + one.linked[i]
             chars[path] = chars.get(path, 0) + size
             if one.kept[i]:
                 kept[path] = kept.get(path, 0) + size
+                here[path] = here.get(path, 0) + size
             else:
                 left_out.setdefault(path, set()).add(number)
-    often = {path for path, size in kept.items() if size >= OFTEN_SHARE * chars[path]}
+                here[path] = here.get(path, 0) - size
+        for path, size in here.items():
+            votes[path] = votes.get(path, 0) + (1 if size > 0 else -1 if size < 0 else 0)
+    often = {
+        path
+        for path, size in kept.items()
+        if size >= OFTEN_SHARE * chars[path] and votes[path] >= 0
+    }
     seldom = {
         path
         for path, pages in left_out.items()

@@ -17,13 +17,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cleaning.body.container import TEXT_TAGS
 from cleaning.document.tree import HEADINGS
 from cleaning.features.parts import PartKind, kind_of_part
 from cleaning.learn.views import Repeats, Sample, View
+from cleaning.model.paths import checksum_of
 from cleaning.model.rules import Dropped, DropReason, PageSet
 
 LEAST_SHARE = 0.04  # share of the pages with a body that have a path or a shared line
 ONCE = 1.3  # blocks of a path on a page, on average, that count as one block
+TWICE = 2.2  # blocks of a path on a page, on average, of a list that stands twice
 LINE_CHARS = 60  # longest line about the body (source, time, buttons)
 TEMPLATE_SHARE = 0.7  # share of repeated text from which a part is template
 PRESENT_SHARE = 0.3  # share of the explained pages that have a dropped part ...
@@ -36,6 +39,7 @@ PROSE_CHARS = 20.0
 # Characters in unrepeated headings a page, on average, from which a part is not dropped whole.
 LEAST_HEADING_CHARS = 2.0
 MENU_LINKS = 3.0  # links of a part, on average, that make it a menu
+MAX_CHECKSUMS = 50  # lines of a part in a model
 NUMBERS_SHARE = 0.1  # share of text outside line numbers up to which a part is line numbers
 
 _HEADING_TAGS = HEADINGS | {"thead", "th", "caption"}
@@ -52,6 +56,7 @@ class _Sums:
         kept: Characters in lines labelled body.
         repeated: Characters in lines that repeat at their path.
         shared: Characters in lines that several pages, if not most, have at their path.
+        fresh: Characters in lines labelled body that no other page has.
         headings: Characters in headings that no other page has.
         other: Characters outside line numbers.
         lines: Number of lines.
@@ -65,6 +70,7 @@ class _Sums:
     kept: int = 0
     repeated: int = 0
     shared: int = 0
+    fresh: int = 0
     headings: int = 0
     other: int = 0
     lines: int = 0
@@ -79,6 +85,7 @@ class _Sums:
         self.kept += more.kept
         self.repeated += more.repeated
         self.shared += more.shared
+        self.fresh += more.fresh
         self.headings += more.headings
         self.other += more.other
         self.lines += more.lines
@@ -148,12 +155,31 @@ def find_dropped(
                     reason=reason,
                     most_chars=parts[path].most,
                     on=PageSet(parts[path].on),
+                    lines=_lines_at(sample, blocks, path, reason),
                 )
                 for path, reason in found.items()
             ),
             key=lambda dropped: dropped.path,
         )
     )
+
+
+def _lines_at(
+    sample: Sample, blocks: dict[int, int], path: int, reason: DropReason
+) -> tuple[int, ...]:
+    """Checksums of the lines that a part is dropped for; () where its name is enough."""
+    table = sample.table
+    tag, _, names = table.steps[path].partition(".")
+    if reason is not DropReason.REPEATS or (names and tag not in TEXT_TAGS):
+        return ()
+    found = set()
+    for page in blocks:
+        one = sample.views[page]
+        for block, text in zip(one.tree.line_blocks, one.texts, strict=True):
+            at = one.paths[block]
+            if table.holds(path, at) and sample.repeats.count(at, text) > 1:
+                found.add(checksum_of(text))
+    return tuple(sorted(found)[:MAX_CHECKSUMS])
 
 
 def _sums(
@@ -176,6 +202,7 @@ def _sums(
         held.kept += size if labels[i] else 0
         is_repeat = repeats.holds(path, text)
         held.repeated += size if is_repeat else 0
+        held.fresh += size if labels[i] and repeats.count(path, text) == 1 else 0
         if tree.block_tags[block] in HEADINGS and repeats.count(path, text) == 1:
             held.headings += size if one.inner[i] else own
         held.shared += size if repeats.count(path, text) >= often else 0
@@ -225,12 +252,15 @@ def _reason(step: str, part: _Part, pages: int) -> DropReason | None:
     is_prose = not names and sums.own > sums.linked and sums.own >= PROSE_CHARS * sums.lines
     is_short = chars <= LINE_CHARS * count
     is_steady = is_once and is_short and seen >= STEADY_SHARE * pages
-    if is_once and not is_prose and tag not in _TEXT_TAGS:
+    is_fresh = sums.fresh > KEPT_SHARE * chars
+    if is_once and not is_prose and not is_fresh and tag not in _TEXT_TAGS:
         if sums.repeated >= TEMPLATE_SHARE * chars:
             return DropReason.REPEATS
         if is_steady and sums.shared >= TEMPLATE_SHARE * chars:
             return DropReason.REPEATS
-    is_list = is_once or sums.lists >= 2 * count
+    # Links to the pages before and behind stand above and below the body.
+    is_twice = not sums.kept and count <= TWICE * seen
+    is_list = is_once or is_twice or sums.lists >= 2 * count
     if 2 * sums.inner >= sums.links > 0:
         # Tables of contents, which some authors write, and headings with a link to themselves.
         is_list = is_list and seen >= STEADY_SHARE * pages and tag not in HEADINGS

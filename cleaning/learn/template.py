@@ -1,8 +1,8 @@
 """The template of a host: repeated lines and parts, and the ends of titles.
 
 Absolute counts decay with more pages, because lists and keywords repeat the text of articles; so a
-line is template by its share of the pages that have its path (``views.Repeats``). Cost: linear in
-the lines.
+line is template by its share of the pages that have its path (``views.Repeats``), and in the model
+by its share of all pages or of those of one URL class. Cost: linear in the lines.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterable
 
 from cleaning.learn.views import Sample, page_mask
 from cleaning.model.rules import PageSet, Template, TemplatePart, TemplateText
+from cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE, class_masks
 
 MODEL_SHARE = 0.3  # share of all pages from which a line is kept in the model
 PART_SHARE = 0.7  # share of repeated text from which a part is template
 TITLE_SHARE = 0.2  # share of the pages whose titles have an affix
 MAX_LINES = 1000  # lines in a model
-LINE_CHARS = 200  # longest line in a model
 MAX_PARTS = 300  # parts in a model
 MAX_AFFIXES = 12  # prefixes, and suffixes, of titles in a model
 
@@ -45,10 +45,21 @@ def _lines(sample: Sample) -> tuple[TemplateText, ...]:
         if sample.repeats.copies[number]:
             continue
         for text in set(one.texts):
-            if len(text) <= LINE_CHARS:
-                pages.setdefault(text, []).append(number)
+            pages.setdefault(text, []).append(number)
     least = max(2, MODEL_SHARE * len(sample.views))
-    return _texts(pages, least, MAX_LINES)
+    classes = [
+        (mask, CLASS_SHARE * mask.bit_count())
+        for mask in class_masks(one.page.url for one in sample.views).values()
+        if mask.bit_count() >= CLASS_PAGES
+    ]
+    often: dict[str, list[int]] = {}
+    for text, numbers in pages.items():
+        if len(numbers) < least:
+            on = page_mask(numbers)
+            if not any((on & mask).bit_count() >= few for mask, few in classes):
+                continue
+        often[text] = numbers
+    return _texts(often, 2, MAX_LINES)
 
 
 def _texts(pages: dict[str, list[int]], least: float, most: int) -> tuple[TemplateText, ...]:

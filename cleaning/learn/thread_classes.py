@@ -3,8 +3,8 @@
 A page alone is read as a thread where its address or title has a word for forums. Here no word is
 asked: posts are looked for on every page of a URL class. The class is one of threads when its pages
 agree on the name of the parts with the texts, these hold most of the text of a page, and their
-authors differ. Comments below articles fail by the text, profiles by the authors, boards because
-rows with headlines are no posts.
+authors differ. Comments below articles fail by the text, profiles by the authors, boards and
+lists with excerpts by the titles that they link to.
 
 Cost: one reading of each page.
 """
@@ -23,10 +23,11 @@ from cleaning.features.lines import add_up, weigh_lines
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
 from cleaning.posts.groups import PostFinder
-from cleaning.posts.parts import Name
+from cleaning.posts.parts import DIGITS, Name, is_date
 from cleaning.posts.posts import choose_slots, read_slots
 from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread
 from cleaning.records import NO_THREADS, BodySource
+from cleaning.url_classes.evidence import TITLE_UNITS
 from cleaning.url_classes.rules import class_of, kind_by_words
 from cleaning.urls.normal_form import normalize
 from cleaning.urls.shapes import shape_of
@@ -108,7 +109,24 @@ def _find_posts(one: View) -> _Found | None:
     units = [(i in inside, own[i]) for i, is_text in enumerate(texts) if is_text]
     held = sum(mine for is_inside, mine in units if is_inside)
     is_all = held >= _TEXT_SHARE * sum(mine for _, mine in units)
-    return _Found(thread, is_all and _have_authors(tree, thread))
+    is_thread = is_all and _have_authors(tree, thread) and not _are_teasers(reader, thread)
+    return _Found(thread, is_thread)
+
+
+def _are_teasers(reader: PostFinder, thread: Thread) -> bool:
+    """Whether most posts have a link with a text like a title of its own: lists with excerpts."""
+    linked, own = reader.lines.linked, reader.lines.own
+    found: list[dict[str, float]] = []
+    for post in thread.posts:
+        lines = (i for i in (*post.others, *post.texts) if linked[i] > own[i])
+        texts = {DIGITS.sub("", reader.tree.line_text(i)): linked[i] for i in lines}
+        found.append({text: units for text, units in texts.items() if not is_date(text)})
+    shared = Counter(text for texts in found for text in texts)
+    titled = sum(
+        any(units > TITLE_UNITS and shared[text] == 1 for text, units in texts.items())
+        for texts in found
+    )
+    return titled >= _TEXT_SHARE * len(found)
 
 
 def _have_authors(tree: Tree, thread: Thread) -> bool:

@@ -9,16 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from cleaning.body.page_body import Body, extract_body, weigh
 from cleaning.document.document import Document, read_document
 from cleaning.document.raw_page import RawPage
 from cleaning.document.tree import Tree
-from cleaning.model.paths import line_key, open_step, step_of
+from cleaning.model.paths import line_key, numbered_names, open_step, step_of
 from cleaning.model.rules import PageSet
+from cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE
+from cleaning.url_classes.rules import class_of
 
 COPY_SHARE = 0.8  # share of a body's text in another page's body, from which it is a copy
+MANY_COPIES = 3  # copies of a body ...
+ANSWER_CHARS = 300  # ... of at most this length that make it an answer without a page
 MAX_HOLDERS = 20  # pages with a line that are compared; a line on more is of the template
+STEADY_SHARE = 0.2  # share of the pages that have a name with a number that tells parts apart ...
+MOST_NAMES = 0.5  # ... and of the names of a page, without their numbers alike, that are such
 LINE_SHARE = 0.5  # share of the pages that have its path, from which a line repeats there
 
 
@@ -147,11 +154,12 @@ def number_paths(views: list[View]) -> PathTable:
     A step that a single page has is opened: names that no other page has become ``*``, so that
     ``div.article.id-7`` is ``div.article.*``.
     """
+    steady = steady_names(views)
     counts: Counter[str] = Counter()
     named: Counter[tuple[str, str]] = Counter()
     steps_of: list[list[str]] = []
     for one in views:
-        steps = list(map(step_of, one.tree.block_tags, one.tree.block_names))
+        steps = list(map(step_of, one.tree.block_tags, one.tree.block_names, repeat(steady)))
         steps_of.append(steps)
         counts.update(set(steps))
     for step in counts:
@@ -171,6 +179,34 @@ def number_paths(views: list[View]) -> PathTable:
     return table
 
 
+def steady_names(views: list[View]) -> frozenset[str]:
+    """Returns the names whose numbers tell the parts of a page apart: ``W1`` and ``W2``.
+
+    Of names that differ by their numbers alone, a part of a page holds several, and most of them
+    are on many pages; the numbers of posts are on one page each.
+    """
+    pages: dict[str, dict[str, int]] = {}  # plain name -> name -> number of pages
+    several: set[str] = set()  # plain names of which a part holds several
+    for one in views:
+        of_page: set[tuple[str, str]] = set()
+        inside: dict[tuple[int, str], str] = {}
+        for parent, names in zip(one.tree.block_parents, one.tree.block_names, strict=True):
+            for pair in numbered_names(names) if names else ():
+                of_page.add(pair)
+                if inside.setdefault((parent, pair[1]), pair[0]) != pair[0]:
+                    several.add(pair[1])
+        for name, plain in of_page:
+            held = pages.setdefault(plain, {})
+            held[name] = held.get(name, 0) + 1
+    least = max(2, STEADY_SHARE * len(views))
+    found: set[str] = set()
+    for plain, held in pages.items():
+        often = {name: count for name, count in held.items() if count >= least}
+        if plain in several and sum(often.values()) >= MOST_NAMES * sum(held.values()):
+            found.update(often)
+    return frozenset(found)
+
+
 def page_mask(pages: set[int] | list[int]) -> PageSet:
     """Returns a set of pages as a bit mask, page ``i`` as bit ``i``: 0b101 for pages 0 and 2."""
     number = 0
@@ -180,9 +216,14 @@ def page_mask(pages: set[int] | list[int]) -> PageSet:
 
 
 def find_copies(views: list[View]) -> list[bool]:
-    """Returns for each page whether an earlier page has nearly all lines of its body."""
+    """Returns for each page whether an earlier page has nearly all lines of its body.
+
+    The first page of a short body that many have is none to learn from, either: it is the host's
+    answer for pages that it does not have.
+    """
     holders: dict[str, list[int]] = {}
-    found = []
+    found: list[bool] = []
+    copies_of: Counter[int] = Counter()
     for number, one in enumerate(views):
         lines = {
             text: own + linked
@@ -198,11 +239,16 @@ def find_copies(views: list[View]) -> list[bool]:
         most = max(common.values(), default=0)
         is_copy = most > 0 and most >= COPY_SHARE * sum(lines.values())
         found.append(is_copy)
-        if not is_copy:
-            for text in lines:
-                pages = holders.setdefault(text, [])
-                if len(pages) < MAX_HOLDERS:
-                    pages.append(number)
+        if is_copy:
+            copies_of[max(common, key=lambda page: (common[page], -page))] += 1
+            continue
+        for text in lines:
+            pages = holders.setdefault(text, [])
+            if len(pages) < MAX_HOLDERS:
+                pages.append(number)
+    for number, count in copies_of.items():
+        if count >= MANY_COPIES and len(views[number].body.text) <= ANSWER_CHARS:
+            found[number] = True
     return found
 
 
@@ -220,24 +266,48 @@ class Repeats:
         self.copies = copies = find_copies(views)
         self._counts: dict[tuple[int, str], int] = {}
         self._pages: dict[int, int] = {}  # number of pages that have lines directly at a path
+        self._in_class: set[tuple[int, str]] = set()
+        classes: dict[str, list[View]] = {}
         for one, is_copy in zip(views, copies, strict=True):
             if is_copy:
                 continue
+            classes.setdefault(class_of(one.page.url), []).append(one)
             blocks, paths = one.tree.line_blocks, one.paths
             keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
             for key in keys:
                 self._counts[key] = self._counts.get(key, 0) + 1
             for path in {path for path, _ in keys}:
                 self._pages[path] = self._pages.get(path, 0) + 1
+        for members in classes.values():
+            if CLASS_PAGES <= len(members) < len(views):
+                self._in_class |= _repeats_of(members)
 
     def count(self, path: int, text: str) -> int:
         """Returns the number of pages that have a line, given by its key, at a path."""
         return self._counts.get((path, text), 0)
 
     def holds(self, path: int, text: str) -> bool:
-        """Whether a line is on most of the pages that have text at its path."""
+        """Whether a line is on most pages, of all or of a URL class, with text at its path."""
         count = self._counts.get((path, text), 0)
-        return count > 1 and count >= LINE_SHARE * self._pages[path]
+        if count > 1 and count >= LINE_SHARE * self._pages[path]:
+            return True
+        return (path, text) in self._in_class
+
+
+def _repeats_of(views: list[View]) -> set[tuple[int, str]]:
+    """The lines, with their paths, on most of the pages of a URL class."""
+    counts: Counter[tuple[int, str]] = Counter()
+    pages: Counter[int] = Counter()
+    for one in views:
+        blocks, paths = one.tree.line_blocks, one.paths
+        keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
+        counts.update(keys)
+        pages.update({path for path, _ in keys})
+    return {
+        key
+        for key, count in counts.items()
+        if pages[key[0]] >= CLASS_PAGES and count >= CLASS_SHARE * pages[key[0]]
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ that applies decides:
 
 1. In a body found by the model: BODY, also for words and fragments of the page, unless most pages
    have the URL and its line, the line is no sentence, and no list of the page explains the repeats.
-2. A URL that many pages of the host link to (paper 3, m2): noise, of its kind on the page. Where
-   that kind is none, and rests on the look of a list or most pages link there, a headline is HOT,
-   others NAVIGATION. Exceptions: a slot of related links keeps links that repeat, and a related
-   link stays one where an unchanging list of the page has it, too.
+2. A URL that many pages of the host link to (paper 3, m2): of the host's frame, with its kind on
+   the page. Where that is RELATED, BODY or OTHER, and rests on the look of a list or most pages
+   link there, a headline is HOT, others NAVIGATION. Exceptions: a slot of related links keeps links
+   that repeat, and a related link stays one where an unchanging list of the page has it, too.
 3. Headlines behind the body that no heading governs and no other page has: OTHER, for nothing
    proves them noise.
 4. Links of a slot of one kind: that kind, where the page's verdict rests on the look of a list.
@@ -33,6 +33,7 @@ _WEAK_LINKS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.
 _SURE_LINKS = frozenset((LinkReason.REL, LinkReason.URL_SHAPE))
 # Kinds that change with the page.
 _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.OTHER))
+_NO_FRAME = frozenset((LinkKind.RELATED, LinkKind.BODY, LinkKind.OTHER))
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
 _OFTEN_SHARE = 0.5  # share of pages (m2) from which a URL is noise whatever its kind on the page
 _SLOT_SHARE = 0.8  # share of its kind from which a slot decides
@@ -112,9 +113,13 @@ class _Judge:
 
 
 def _repeating(link: Link, share: float) -> Verdict:
-    """Judges a link whose URL is noise: of the page's kind, else HOT for a headline."""
+    """Judges a link whose URL is noise: of the page's kind where noise or a tag has that kind.
+
+    Repeating proves that a link is of the host's frame, not its kind; elsewhere a headline is HOT,
+    and all else NAVIGATION.
+    """
     kind = link.kind
-    if kind in _CHANGING or kind is LinkKind.NAVIGATION or link.reason is _NOTHING:
+    if kind in _NO_FRAME:
         is_headline = headline_units(link.text) >= HEADLINE_UNITS
         kind = LinkKind.HOT if is_headline and not is_home(link.url) else LinkKind.NAVIGATION
     return kind, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS

@@ -35,6 +35,9 @@ _BRACKETS = re.compile(r"[\[\]]")
 _TICKS = re.compile(r"`+")
 _MARKS = {STRONG: "**", EMPHASIS: "*", STRONG | EMPHASIS: "***"}
 _UNLINKED = frozenset((LinkKind.AD, LinkKind.FUNCTION))
+# A link that is never closed goes around thousands of lines, and each would repeat its address.
+_ROOM_CHARS = 20_000
+_ROOM_PER_CHAR = 32
 
 
 @dataclass(slots=True)
@@ -59,10 +62,16 @@ class _Atom:
 
 
 class InlineWriter:
-    """Writes lines of one page as inline Markdown."""
+    """Writes lines of one page as inline Markdown.
+
+    Addresses that a link repeats, line after line, take at most 20,000 characters and 32 times
+    those of the text before them; behind that the link's lines are plain text.
+    """
 
     def __init__(self, tree: Tree, links: Sequence[Link]) -> None:
         self._tree, self._links = tree, links
+        self._linked: set[int] = set()  # anchors whose address is written
+        self._room = _ROOM_CHARS
 
     def line(
         self,
@@ -85,7 +94,9 @@ class InlineWriter:
         # Most lines are plain text, or one link.
         if not images and not marks and self._is_alike(start, end, anchor):
             url = self._url(anchor) if anchor >= 0 else ""
-            text = escape(tree.line_text(line), is_link=bool(url))
+            source = tree.line_text(line)
+            self._room += _ROOM_PER_CHAR * len(source)
+            text = escape(source, is_link=bool(url))
             if url:
                 return f"[{text}]({destination(url)})" if text else ""
             return start_escaped(text) if is_start else text
@@ -140,6 +151,7 @@ class InlineWriter:
                 is_free = True
                 continue
             is_free = is_free or source[0].isspace()
+            self._room += _ROOM_PER_CHAR * len(text)
             url = self._url(anchor) if anchor >= 0 else ""
             marks = (bits | around) & (STRONG | EMPHASIS)
             is_code = bits & MONOSPACE > 0
@@ -162,6 +174,11 @@ class InlineWriter:
         # A link to a place of the page itself has no target in the Markdown.
         if link is None or link.kind in _UNLINKED or link.href.startswith("#"):
             return ""
+        if anchor in self._linked:
+            self._room -= len(link.url)
+            if self._room < 0:
+                return ""
+        self._linked.add(anchor)
         return link.url
 
 

@@ -3,7 +3,8 @@
 A *step* is a block's tag with its names (class and id): ``div.post.post-#``. Numbers are ``#``,
 random-looking names are left out, and of more than three names the first two and the last stay. A
 *path* is the steps from the root: ``html/body/div.main/div.post``. An *open* step, such as
-``div.post.*``, stands for blocks with more names, on which the pages of a host differ.
+``div.post.*``, stands for blocks with more names, on which the pages of a host differ. Names that a
+host's pages tell parts apart by keep their numbers: ``div.W1`` is the title, ``div.W2`` the body.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
+from zlib import crc32
 
 from cleaning.document.tree import Tree
 from cleaning.urls.patterns import is_session_like
@@ -22,6 +24,8 @@ _DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
 _LEAST_LETTERS = 4
 _MAX_LABEL_CHARS = 40
+_MAX_KEY_CHARS = 200
+_LONG_KEY_CHARS = 60
 _MARKS = str.maketrans("./*", "___")  # the marks of paths, which some class names contain
 _NAMELESS = frozenset(("html", "body"))  # their names differ between pages
 
@@ -30,27 +34,51 @@ def line_key(text: str) -> str:
     """Returns the key of a line: its text, with ``#`` for each number in short lines with words.
 
     ``共有12条评论`` gives ``共有#条评论``. Longer lines with numbers are reports (stocks, weather),
-    which differ by them.
+    which differ by them. Of very long lines the key is the beginning and a checksum.
     """
+    if len(text) > _MAX_KEY_CHARS:
+        return f"{text[:_LONG_KEY_CHARS]}…{checksum_of(text):08x}"
     if len(text) > _MAX_LABEL_CHARS:
         return text
     plain = _DIGITS.sub("#", text)
     return plain if plain != text and len(_LETTER.findall(plain)) >= _LEAST_LETTERS else text
 
 
+def checksum_of(key: str) -> int:
+    """Returns the CRC-32 of a line's key."""
+    return crc32(key.encode("utf-8", "replace"))
+
+
 @lru_cache(maxsize=16384)
-def step_of(tag: str, names: str) -> str:
-    """Returns the step of a block: ``div.post.post-#`` for ``div`` with ``post post-17``."""
+def step_of(tag: str, names: str, steady: frozenset[str] = frozenset()) -> str:
+    """Returns the step of a block: ``div.post.post-#`` for ``div`` with ``post post-17``.
+
+    Args:
+        tag: Its tag.
+        names: Its classes and id.
+        steady: Names that keep their numbers.
+    """
     if not names or tag in _NAMELESS:
         return tag
     kept = [
-        _DIGITS.sub("#", name[:_MAX_NAME_CHARS].translate(_MARKS))
-        for name in names.split()
+        name if name in steady else _DIGITS.sub("#", name)
+        for name in (each[:_MAX_NAME_CHARS].translate(_MARKS) for each in names.split())
         if not is_session_like(name)
     ]
     if len(kept) > 3:
         kept = [*kept[:2], kept[-1]]
     return ".".join((tag, *kept))
+
+
+@lru_cache(maxsize=16384)
+def numbered_names(names: str) -> tuple[tuple[str, str], ...]:
+    """Returns the names with numbers, and each without: ``(("post-17", "post-#"),)``."""
+    found = []
+    for name in names.split():
+        plain = name[:_MAX_NAME_CHARS].translate(_MARKS)
+        if _DIGITS.search(plain) and not is_session_like(name):
+            found.append((plain, _DIGITS.sub("#", plain)))
+    return tuple(found)
 
 
 def open_step(tag: str, names: Sequence[str]) -> str:
@@ -82,11 +110,13 @@ class PathIndex:
         self._next: list[dict[str, int]] = [{}]
         self._found: list[list[int]] = [[]]
         self._is_open = [False]  # whether some next step is open
+        steady: set[str] = set()
         for number, path in enumerate(paths):
             state = 0
             for step in path:
                 following = self._next[state]
                 if step not in following:
+                    steady.update(filter(_DIGITS.search, step.split(".")[1:]))
                     following[step] = len(self._next)
                     self._next.append({})
                     self._found.append([])
@@ -94,10 +124,11 @@ class PathIndex:
                     self._is_open[state] |= step.endswith(ANY)
                 state = following[step]
             self._found[state].append(number)
+        self._steady = frozenset(steady)
 
     def find(self, tree: Tree) -> list[tuple[int, int]]:
         """Returns (block, number of the path) of every block at a path, in document order."""
-        nexts, numbers, is_open = self._next, self._found, self._is_open
+        nexts, numbers, is_open, steady = self._next, self._found, self._is_open, self._steady
         found: list[tuple[int, int]] = []
         states = [nexts[0].get("html", -1)]
         blocks = zip(tree.block_parents, tree.block_tags, tree.block_names, strict=True)
@@ -105,7 +136,7 @@ class PathIndex:
             before = states[parent]
             state = -1
             if before >= 0 and (following := nexts[before]):
-                step = step_of(tag, names)
+                step = step_of(tag, names, steady)
                 state = following.get(step, -1)
                 if state < 0 and is_open[before]:
                     state = next((following[x] for x in _open_steps(step) if x in following), -1)

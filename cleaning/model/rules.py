@@ -41,12 +41,15 @@ class Dropped:
         reason: Why it is dropped.
         most_chars: Most characters outside links in one such part of the sample.
         on: The pages with the part.
+        lines: CRC-32 of the lines that it may have (``model.paths.line_key``), sorted; empty for
+            any. A paragraph's or nameless part's path alone proves nothing.
     """
 
     path: str
     reason: DropReason
     most_chars: int
     on: PageSet
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ them up, made once for a model and not for each page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -35,7 +35,7 @@ from cleaning.model.rules import (
     TemplateText,
 )
 from cleaning.records import UrlKind
-from cleaning.url_classes.rules import UrlRule, UrlRules, url_kind
+from cleaning.url_classes.rules import UrlRule, UrlRules, class_of, url_kind
 from cleaning.urls.normal_form import normalize
 
 FORMAT = 10
@@ -46,6 +46,8 @@ Lower numbers were of checkouts before version 0.2.0.
 MAX_MODEL_BYTES = 256 * 1024
 _KEPT = 0.8  # share of the rules that is kept at each step of shortening a model
 OFTEN = 0.5  # share of the pages from which a line is template wherever it stands
+CLASS_SHARE = 0.6  # share of the pages of one URL class from which it is template there ...
+CLASS_PAGES = 3  # ... where the sample has so many of them
 
 Meaning = tuple[int, Dropped | None] | LinkPlace | ImagePlace
 """The rule at a path: (number of a body place, part dropped in it or None), links, or images."""
@@ -161,6 +163,9 @@ class SiteIndex:
     """
 
     def __init__(self, model: SiteModel) -> None:
+        self._model = model
+        self._of_class: dict[str, frozenset[str]] = {}  # one entry a URL class of the sample
+        self._masks = class_masks(model.sample)
         noise, template = model.noise, model.template
         paths: list[str] = []
         self.meanings: list[Meaning] = []
@@ -189,6 +194,36 @@ class SiteIndex:
             at_place=sum(each.at_place for each in single),
             framed=sum(each.framed for each in single),
         )
+
+    def often_in(self, pattern: str) -> frozenset[str]:
+        """Returns the keys of the lines that are template on the pages of one URL class.
+
+        A class with fewer than three pages in the sample has the lines on most pages of the host.
+        """
+        mask = self._masks.get(pattern, 0)
+        pages = mask.bit_count()
+        if pages < CLASS_PAGES:
+            return self.often if self._model.page_count >= CLASS_PAGES else frozenset()
+        found = self._of_class.get(pattern)
+        if found is None:
+            found = self._of_class[pattern] = frozenset(
+                line.text
+                for line in self._model.template.lines
+                if (line.on & mask).bit_count() >= CLASS_SHARE * pages
+            )
+        return found
+
+
+def class_masks(urls: Iterable[str]) -> dict[str, int]:
+    """Returns URL class -> its pages among some URLs, page ``i`` as bit ``i``.
+
+    Such as ``{"/news/*.html": 0b101}``.
+    """
+    masks: dict[str, int] = {}
+    for number, url in enumerate(urls):
+        pattern = class_of(url)
+        masks[pattern] = masks.get(pattern, 0) | 1 << number
+    return masks
 
 
 def frame_of(noise: Noise) -> frozenset[str]:

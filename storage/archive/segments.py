@@ -203,6 +203,14 @@ class Archive:
         Raises:
             StoreDamaged: The segment is gone or too short, or the place holds another record.
         """
+        return unpack_member(self.member(place), url)
+
+    def member(self, place: Place) -> bytes:
+        """The packed record at a place.
+
+        Raises:
+            StoreDamaged: The segment is gone or too short.
+        """
         path = self.path(place.segment)
         try:
             with path.open("rb") as file:
@@ -214,7 +222,7 @@ class Archive:
             raise store_error(error, self.folder) from error
         if len(member) != place.length:
             raise StoreDamaged(f"{path} is shorter than its index says")
-        return unpack_member(member, url)
+        return member
 
     @contextmanager
     def hold(self, number: int) -> Iterator[bool]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from storage.mongo.chunks import owner_of
 from storage.store.ports import of
-from storage.store.space import COUNTED, SAMPLED, HostSample, Space, SpaceKind
+from storage.store.space import COUNTED, SAMPLED, HostSample, RawSpace, Space, SpaceKind
 
 DROP_ROWS = 500
 
@@ -63,14 +63,31 @@ def _sample(collection: Any, where: dict[str, str]) -> tuple[int, float]:
     return (found["n"], float(found["mean"])) if found else (0, 0.0)
 
 
-def drop_rows(database: Any, crawl_id: str, host: str | None) -> int:
+def raw_space(database: Any, crawl_id: str | None, host: str | None) -> RawSpace:
+    """What dropping the responses of a crawl, a host or both would free, by a sample.
+
+    The server keeps the space in its files, for what is stored next.
+    """
+    wanted = of(crawl_id, host)
+    n = database.raw.count_documents(wanted)
+    if not n:
+        return RawSpace(responses=0, stored_bytes=0, freed_bytes=0)
+    size = round(_sample(database.raw, wanted)[1] * n)
+    return RawSpace(responses=n, stored_bytes=size, freed_bytes=size, is_estimate=n > SAMPLED)
+
+
+def drop_rows(
+    database: Any, crawl_id: str | None, host: str | None, limit: int | None = None
+) -> int:
     """Deletes archived responses in small steps, each with its chunks; returns how many."""
     dropped = 0
-    while True:
-        found = database.raw.find(of(crawl_id, host), {"_id": 1}).limit(DROP_ROWS)
+    while limit is None or dropped < limit:
+        some = DROP_ROWS if limit is None else min(DROP_ROWS, limit - dropped)
+        found = database.raw.find(of(crawl_id, host), {"_id": 1}).limit(some)
         keys = [doc["_id"] for doc in found]
         if not keys:
-            return dropped
+            break
         dropped += database.raw.delete_many({"_id": {"$in": keys}}).deleted_count
         owners = [owner_of("raw", key) for key in keys]
         database.chunks.delete_many({"owner": {"$in": owners}})
+    return dropped

@@ -30,7 +30,7 @@ from storage.mongo.connection import MongoConnection
 from storage.mongo.host_statistics import is_behind, refresh
 from storage.mongo.pictures import MongoPictureRows
 from storage.mongo.ports import MongoBlobs, MongoTables
-from storage.mongo.space import drop_rows, sample_host, space
+from storage.mongo.space import drop_rows, raw_space, sample_host, space
 from storage.mongo.stories import MongoStoryRows, delete_stories, put_stories
 from storage.mongo.story_rebuild import MongoRebuildRows
 from storage.mongo.topic_pages import put_pages
@@ -54,7 +54,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
-from storage.store.space import HostSample, Space
+from storage.store.space import HostSample, RawSpace, Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -183,10 +183,17 @@ class MongoStore:
         with self._db.use() as database:
             return sample_host(database, host)
 
-    def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
-        """Deletes archived responses of a crawl, or of one of its hosts; returns how many."""
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
+        """What dropping the responses of a crawl, a host or both would free."""
         with self._db.use() as database:
-            return drop_rows(database, crawl_id, host)
+            return raw_space(database, crawl_id, host)
+
+    def drop_raw(
+        self, crawl_id: str | None, host: str | None = None, limit: int | None = None
+    ) -> int:
+        """Deletes archived responses of a crawl, a host or both; returns how many."""
+        with self._db.use() as database:
+            return drop_rows(database, crawl_id, host, limit)
 
     def _delete(self, asked: Mapping[str, str]) -> int:
         deleted = {}

@@ -8,7 +8,7 @@
 - ``CrawlRebuilder`` puts a lost crawl into the queue. None of its URLs is leased before ``finish``.
   Until then the crawl has the field ``rebuilding``: a process that finds this field follows one
   that died, and repeats the whole rebuilding, which is idempotent.
-- ``UrlReopener`` makes URLs pending that ended without a record.
+- ``UrlReopener`` makes ended URLs pending: failed ones, and pages that are fetched once more.
 """
 
 from __future__ import annotations
@@ -223,11 +223,11 @@ class CrawlRebuilder:
             return int(self._scripts(name, args))
 
 
-# Reopening: failed URLs become pending.
+# Reopening: ended URLs become pending.
 
 
 class UrlReopener:
-    """Makes failed URLs pending. Methods raise ``QueueUnavailable``."""
+    """Makes ended URLs pending. Methods raise ``QueueUnavailable``."""
 
     def __init__(self, redis_url: str) -> None:
         """Connects at the first call of a method."""
@@ -239,9 +239,11 @@ class UrlReopener:
         self._client.close()
 
     def reopen(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
-        """Makes URLs pending that ended without a record; returns how many were not pending.
+        """Makes ended URLs pending; returns how many were not pending.
 
-        The URLs begin with attempt 1, and count as neither done nor failed until they end.
+        The URLs begin with attempt 1. Those without a record count as neither done nor failed until
+        they end. One with a record counts as done, and is a revisit (``QueuedPage.was``): without
+        an answer its record stays, and its fetch takes nothing from the budget of pages.
 
         Raises:
             NotFound: No such crawl in the queue.

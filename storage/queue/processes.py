@@ -1,6 +1,6 @@
 """Heartbeats: which processes there are, on which machine, and when they were heard last.
 
-Every process tells its role at least once in 35 seconds. One that is not heard for a minute is
+Every process tells its role at least once in 15 seconds. One that is not heard for a minute is
 dead: the sweeper makes an event of it. Leases and claims have lives of their own, which are
 shorter; what a process holds is given to others long before.
 """
@@ -18,7 +18,7 @@ from storage.queue.entries import process_name
 LIFE_S = 60
 """A process that was not heard for so long is dead."""
 BEAT_S = 10.0
-"""A process that works all the time is heard so often; an idle worker every 30 s."""
+"""A process that works all the time is heard so often; an idle worker every 11 s."""
 _WHO = "cc:who"
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from cleaning.errors import StoreFull
+from storage.archive.segments import Archive, Commits, Place
 from storage.sqlite.connection import SqliteConnection
 from storage.sqlite.ports import conditions
 from storage.store.ports import of
-from storage.store.space import COUNTED, SAMPLED, HostSample, Space, SpaceKind
+from storage.store.space import COUNTED, SAMPLED, HostSample, RawSpace, Space, SpaceKind
 
-DROP_ROWS = 500
+DROP_ROWS = 200
+"""A transaction's part of the log stays below 2 MB: a full disk has little more."""
+
+MOVED_FROM_BYTES = 1 << 20
+"""Shorter segments are left as they are: their files are hardly worth the copies."""
+
+MOVED_AT_ONCE = 50
 
 _RAW = "SELECT crawl_id, count(*), sum(length) FROM raw GROUP BY crawl_id ORDER BY crawl_id"
 _RECORDS = "SELECT crawl_id, count(*) FROM records GROUP BY crawl_id ORDER BY crawl_id"
@@ -57,16 +67,87 @@ def sample_host(connection: SqliteConnection, host: str) -> HostSample:
     )
 
 
-def drop_rows(connection: SqliteConnection, crawl_id: str, host: str | None) -> int:
-    """Deletes the index rows of archived responses, in small transactions; returns how many."""
+def raw_space(connection: SqliteConnection, crawl_id: str | None, host: str | None) -> RawSpace:
+    """What dropping the responses of a crawl, a host or both would free."""
     where, values = conditions(of(crawl_id, host))
-    some = f"SELECT rowid FROM raw WHERE {where} AND rowid > ? ORDER BY rowid LIMIT {DROP_ROWS}"
-    dropped, last = 0, 0
-    while True:
+    mine = (
+        f"sum(CASE WHEN {where} THEN 1 ELSE 0 END), sum(CASE WHEN {where} THEN length ELSE 0 END)"
+    )
+    rows = connection.rows(
+        f"SELECT segments.committed, sum(length), {mine} FROM raw JOIN segments USING (segment) "
+        f"WHERE segment IN (SELECT DISTINCT segment FROM raw WHERE {where}) GROUP BY segment",
+        *values * 3,
+    )
+    freed = 0
+    for committed, live, _, dropped in rows:
+        left = live - dropped
+        freed += committed - left if not left or _is_sparse(committed, left) else 0
+    return RawSpace(
+        responses=sum(row[2] for row in rows),
+        stored_bytes=sum(row[3] for row in rows),
+        freed_bytes=freed,
+    )
+
+
+def drop_rows(
+    connection: SqliteConnection, crawl_id: str | None, host: str | None, limit: int | None = None
+) -> int:
+    """Deletes index rows of archived responses, in small transactions; returns how many."""
+    where, values = conditions(of(crawl_id, host))
+    dropped = 0
+    while limit is None or dropped < limit:
+        some = DROP_ROWS if limit is None else min(DROP_ROWS, limit - dropped)
         with connection.transaction() as db:
-            rows = db.execute(some, (*values, last)).fetchall()
+            sql = f"SELECT rowid FROM raw WHERE {where} LIMIT ?"
+            rows = db.execute(sql, (*values, some)).fetchall()
             db.executemany("DELETE FROM raw WHERE rowid = ?", rows)
-        if not rows:
-            return dropped
         dropped += len(rows)
-        last = rows[-1][0]
+        if len(rows) < some:
+            break
+    return dropped
+
+
+def free_segments(connection: SqliteConnection, archive: Archive, commits: Commits) -> None:
+    """Moves the few responses left of mostly dropped segments to others, so that files can go.
+
+    Where the disk has no room for the copies, they stay: the next call tries again.
+    """
+    sql = "SELECT segment, committed FROM segments WHERE committed >= ?"
+    for number, committed in connection.rows(sql, MOVED_FROM_BYTES):
+        with archive.hold(number) as is_held, suppress(StoreFull):
+            if is_held and archive.path(number).exists():
+                _move_all(connection, archive, commits, (number, committed))
+
+
+def _move_all(
+    connection: SqliteConnection, archive: Archive, commits: Commits, segment: tuple[int, int]
+) -> None:
+    """Moves all responses of a segment (number, committed length), if they are few."""
+    number, committed = segment
+    left = connection.rows("SELECT sum(length) FROM raw WHERE segment = ?", number)[0][0] or 0
+    if not left or not _is_sparse(committed, left):
+        return
+    sql = "SELECT rowid, offset, length FROM raw WHERE segment = ? ORDER BY offset LIMIT ?"
+    while rows := connection.rows(sql, number, MOVED_AT_ONCE):
+        found = [Place(segment=number, offset=at, length=size) for _, at, size in rows]
+        with archive.open_segment(commits) as target:
+            places = target.append([archive.member(each) for each in found])
+            moved = [
+                (new.segment, new.offset, rowid, number, old.offset)
+                for (rowid, *_), old, new in zip(rows, found, places, strict=True)
+            ]
+            with connection.transaction() as db:
+                db.executemany(
+                    "UPDATE raw SET segment = ?, offset = ? "
+                    "WHERE rowid = ? AND segment = ? AND offset = ?",
+                    moved,
+                )
+                db.execute(
+                    "UPDATE segments SET committed = ? WHERE segment = ?",
+                    (target.length, target.number),
+                )
+
+
+def _is_sparse(committed: int, left: int) -> bool:
+    """Whether so little of a segment is left that it is moved."""
+    return committed >= MOVED_FROM_BYTES and left * 2 < committed

@@ -36,7 +36,7 @@ from storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
 from storage.sqlite.host_statistics import is_behind, refresh
 from storage.sqlite.pictures import SqlitePictureRows, delete_pictures
 from storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
-from storage.sqlite.space import drop_rows, sample_host, space
+from storage.sqlite.space import drop_rows, free_segments, raw_space, sample_host, space
 from storage.sqlite.stories import SqliteStoryRows, delete_members, put_story, saved_seq
 from storage.sqlite.story_rebuild import SqliteRebuildRows
 from storage.sqlite.topic_pages import put_judgements, put_pages
@@ -62,7 +62,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
-from storage.store.space import HostSample, Space
+from storage.store.space import HostSample, RawSpace, Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -269,14 +269,22 @@ class SqliteStore:
         """Sizes of what is stored of a host over all crawls, by a bounded sample."""
         return sample_host(self._db, host)
 
-    def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
-        """Deletes archived responses of a crawl, or of one of its hosts; returns how many.
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
+        """What dropping the responses of a crawl, a host or both would free."""
+        return raw_space(self._db, crawl_id, host)
 
-        Records stay. A segment's file goes with the last of its responses, which are those of all
-        crawls of its time.
+    def drop_raw(
+        self, crawl_id: str | None, host: str | None = None, limit: int | None = None
+    ) -> int:
+        """Deletes archived responses of a crawl, a host or both; returns how many.
+
+        Records stay. A segment's file goes with the last of its responses. Those of other crawls
+        that are left in a file are moved when they are few.
         """
-        dropped = drop_rows(self._db, crawl_id, host)
-        self._remove_empty_segments()
+        dropped = drop_rows(self._db, crawl_id, host, limit)
+        if limit is None or dropped < limit:
+            free_segments(self._db, self._archive, self)
+            self._remove_empty_segments()
         return dropped
 
     def _delete_pages(self, crawl_id: str, host: str | None) -> int:

@@ -188,6 +188,16 @@ class Overview:
         )  # fmt: skip
         return [_host_row(row) for row in self._tables.scan(wanted)]
 
+    def every_host(self, most: int) -> list[HostRow] | None:
+        """All hosts, in any order; None when there are more than ``most``."""
+        rows = self._tables.scan(Scan("host_rows", _HOST_ROW, limit=most + 1))
+        return None if len(rows) > most else [_host_row(row) for row in rows]
+
+    def every_failure_group(self, most: int) -> list[FailureGroup] | None:
+        """All groups of failures, in any order; None when there are more than ``most``."""
+        rows = self._tables.scan(Scan("failure_groups", _GROUP, limit=most + 1))
+        return None if len(rows) > most else [_group(row) for row in rows]
+
     def host(self, host: str) -> HostRow | None:
         """One host; None while it has no figures."""
         found = self._tables.get("host_rows", [(host,)], _HOST_ROW)
@@ -232,19 +242,7 @@ class Overview:
             found = self._tables.scan(Scan("failure_groups", _GROUP, where))
             behind = [row for row in found if after is None or (row[4], row[7]) < after]
             rows = sorted(behind, key=lambda row: (row[4], row[7]), reverse=True)[:limit]
-        return [
-            FailureGroup(
-                crawl_id=row[0],
-                host=row[1],
-                reason=FailureReason(row[2]),
-                status=row[3],
-                count=row[4],
-                first_at=from_microseconds(row[5]),
-                newest_at=from_microseconds(row[6]),
-                sample=row[7],
-            )
-            for row in rows
-        ]
+        return [_group(row) for row in rows]
 
     def as_of(self) -> datetime | None:
         """When the figures were computed; None while they are those of this moment."""
@@ -370,6 +368,15 @@ def _row_of(stats: HostStats, crawls: int, now: int) -> Row:
         "last_seen": to_microseconds(stats.last_seen) if stats.last_seen else 0,
         "updated_at": now,
     }
+
+
+def _group(row: Sequence[Any]) -> FailureGroup:
+    """The group of the values of ``_GROUP``."""
+    crawl, host, reason, status, count, first, newest, sample = row
+    return FailureGroup(
+        crawl_id=crawl, host=host, reason=FailureReason(reason), status=status, count=count,
+        first_at=from_microseconds(first), newest_at=from_microseconds(newest), sample=sample,
+    )  # fmt: skip
 
 
 def _host_row(row: Sequence[Any]) -> HostRow:

@@ -45,7 +45,7 @@ from storage.store.records import Records
 from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
-from storage.store.space import HostSample, Space
+from storage.store.space import HostSample, RawSpace, Space
 from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
@@ -144,10 +144,21 @@ class Store(Protocol):
     def sample_host(self, host: str) -> HostSample:
         """Sizes of what is stored of a host over all crawls, by a bounded sample; milliseconds."""
 
-    def drop_raw(self, crawl_id: str, host: str | None = None) -> int:
-        """Deletes archived responses of a crawl, or of one of its hosts; returns how many.
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
+        """What dropping the responses of a crawl, a host or both would free; may take a second."""
 
-        Records stay, and cannot be cleaned again. An interrupted call can be repeated.
+    def drop_raw(
+        self, crawl_id: str | None, host: str | None = None, limit: int | None = None
+    ) -> int:
+        """Deletes archived responses; returns how many, at most ``limit``.
+
+        Records stay, and cannot be cleaned again. An interrupted call can be repeated. The call
+        that leaves none deletes files that nothing is left of.
+
+        Args:
+            crawl_id: Only of this crawl; None: of all.
+            host: Only of this host; None: of all.
+            limit: At most this many; None: all.
         """
 
     def close(self) -> None:

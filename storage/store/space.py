@@ -53,3 +53,21 @@ class HostSample:
     response_bytes: float
     records: int
     record_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawSpace:
+    """Archived responses that may be dropped.
+
+    Attributes:
+        responses: Their number.
+        stored_bytes: Their packed size.
+        freed_bytes: Bytes of files that come free when they are dropped; less than
+            ``stored_bytes`` where others share their files.
+        is_estimate: Whether the sizes are means of ``SAMPLED`` responses, times their number.
+    """
+
+    responses: int
+    stored_bytes: int
+    freed_bytes: int
+    is_estimate: bool = False

@@ -23,6 +23,7 @@ READ_ENDS = 1000
 READ_FAILURES = 1000
 READ_IDS = 100
 READ_KEYS = 5000
+MOST_CRAWLS = 200  # above it a URL is looked for in all of them at once
 
 _URL_COLUMNS = (
     *PAGE_KEY, "url", "host", "state", "depth", "via", "referrer", "link_text", "discovered_at",
@@ -96,9 +97,20 @@ class Urls:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def rows(self, page_id: str) -> list[UrlRow]:
-        """The rows of a URL in all crawls, newest first; ``finished_at`` is the response's end."""
-        found = self._tables.scan(Scan("urls", _URL_COLUMNS, {"page_id": page_id}))
+    def rows(self, page_id: str, crawl_ids: Collection[str] = ()) -> list[UrlRow]:
+        """The rows of a URL, newest first; ``finished_at`` is the response's end.
+
+        Args:
+            page_id: 32 hex digits.
+            crawl_ids: Only of these crawls; none: of all. Rows of a few crawls are read by key.
+        """
+        found: Collection[Sequence[Any]]
+        if 0 < len(crawl_ids) <= MOST_CRAWLS:
+            keys = [(page_id, crawl_id) for crawl_id in crawl_ids]
+            found = self._tables.get("urls", keys, _URL_COLUMNS).values()
+        else:
+            found = self._tables.scan(Scan("urls", _URL_COLUMNS, {"page_id": page_id}))
+            found = [row for row in found if not crawl_ids or row[1] in crawl_ids]
         rows = [_url_row(row) for row in found]
         rows.sort(key=lambda row: row.crawl_id)
         return sorted(rows, key=lambda row: row.finished_at, reverse=True)

@@ -33,6 +33,7 @@ PAGES = (
     "/pages",
     "/pages?url=http://HOST/missing/none.html",
     "/pages?url=http://HOST/a/1.html",
+    "/cases",
     "/failures",
     f"/failures/group?crawl={DONE}&host=HOST&cause=http_status&status=404",
     "/queues",
@@ -219,6 +220,29 @@ def test_everything_works_without_scripts(chromium: Browser, world: World) -> No
         assert page.inner_text("h1") == world.host
         assert page.get_attribute("html", "lang") == "zh-CN"
         assert "Asia/Shanghai" in page.inner_text("footer")
+
+
+def test_topics_without_scripts_and_by_keys(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        visit.page.goto(f"{world.url}/")
+        visit.page.keyboard.press("g")
+        visit.page.keyboard.press("t")
+        visit.page.wait_for_url("**/topics")
+        visit.page.keyboard.press("j")
+        visit.page.keyboard.press("Enter")
+        visit.page.wait_for_url(f"**/topics/{TOPIC}")
+        assert_calm(visit, world)
+    with visiting(chromium, java_script_enabled=False) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/topics/{TOPIC}")
+        page.click("text=All relevant pages")
+        page.click("main nav >> text=not relevant")
+        assert page.locator("tbody tr").count() == 4
+        page.click(f"h1 >> text={TOPIC}")
+        page.click("text=Stories told more than once")
+        page.locator("tbody th a").first.click()
+        assert "earliest" in page.inner_text("tbody")
+        assert "U+202E" in page.inner_text("h1")
 
 
 def test_login_and_logout(chromium: Browser, world: World, tmp_path: Path) -> None:

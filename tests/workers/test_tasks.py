@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from rq.serializers import JSONSerializer
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import FailureReason, FetchResult, UrlState
 from storage.queue.jobs import PAGES
+from storage.store.events import EventKind
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import LONG, Bench, answer
 from workers.tasks import clean_pages
@@ -51,6 +53,9 @@ def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned
         assert failures[url] == (FailureReason.POISON, "cleaning it killed 3 workers")
         steps = [(s.step, s.detail) for s in bench.url_row(page_id(url)).log]
         assert steps.count(("claim_lost", "the worker died on this page")) == 3
+    with closing(bench.store()) as store:
+        named = [event.text for event in store.events.read(kind=EventKind.POISON.value)]
+    assert sorted(named) == [f"{url}: cleaning it killed 3 workers" for url in sorted(bad[:2])]
     reason, detail = failures[bad[2]]
     assert reason is FailureReason.INTERNAL
     assert detail == "RuntimeError: a defect of ours"

@@ -113,6 +113,36 @@ class RetriedCrawl:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RefetchedCrawl:
+    """A line of `refetch`: stored pages of a crawl that wait to be fetched again.
+
+    Attributes:
+        crawl: Name of the crawl.
+        urls: Their number.
+    """
+
+    crawl: str
+    urls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedRaw:
+    """The line of `drop-raw`: archived responses that were dropped, or would be (`--dry-run`).
+
+    Attributes:
+        kind: Whether the target is a crawl or a host.
+        target: Name of the crawl, or the host.
+        responses: Their number.
+        freed_bytes: Bytes that come free on the disk.
+    """
+
+    kind: TargetKind
+    target: str
+    responses: int
+    freed_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredCrawl:
     """A line of `recover`: a crawl that is in the queue again.
 

@@ -57,6 +57,8 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "purge": (control.Purged, control.PurgePlan),
     "recover": (control.RecoveredCrawl,),
     "retry": (control.RetriedCrawl,),
+    "refetch": (control.RefetchedCrawl,),
+    "drop-raw": (control.DroppedRaw,),
     "show": (
         CleanRecord,
         hosts.StoredImage,

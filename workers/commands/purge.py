@@ -51,7 +51,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             else:
                 write_lines([_plan_line(plan, keep_records=keep)])
             return Exit.DONE
-        if not _is_confirmed(_plan_line(plan, keep_records=keep)):
+        if not is_confirmed(_plan_line(plan, keep_records=keep)):
             sys.stderr.write("nothing was deleted\n")
             return Exit.FAILED
     done = purge(settings, target, keep_records=keep)
@@ -73,7 +73,7 @@ def _plan_line(plan: PurgePlan, *, keep_records: bool) -> str:
     return f"purge deletes of {plan.kind} {plan.target}{of}: {', '.join(parts)}{kept}"
 
 
-def _is_confirmed(plan: str) -> bool:
+def is_confirmed(plan: str) -> bool:
     """Asks on the terminal.
 
     Raises:

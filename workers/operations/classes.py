@@ -149,7 +149,7 @@ def _check_templates(
             for state in UrlState
             for row in store.urls.sample(crawl, host, state, SAMPLED_URLS)
         ]
-    known.update(_template_of(row.url) for row in rows)
+    known.update(template_of_url(row.url) for row in rows)
     for template in missing:
         rule = UrlRules([UrlRule(kind=UrlKind.OTHER, template=template)])
         if not any(rule.find(row.url) for row in rows):
@@ -157,7 +157,7 @@ def _check_templates(
             raise NotFound(f"no URL of {hosts[0][1]} is of class {template}{did_you_mean(near)}")
 
 
-def _template_of(url: str) -> str:
+def template_of_url(url: str) -> str:
     """Returns the template of a URL with all its words: ``/news/{n}.html`` of ``/news/7.html``."""
     shape = shape_of(url)
     words = tuple((slot, shape.values[slot]) for slot in word_slots(shape.key))

@@ -140,12 +140,12 @@ def explain_from(
         ids = [find_page(store, text)]
         return Explanation(
             url=text,
-            traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, ids))),
+            traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, crawls, ids))),
             topics=tuple(topic_verdicts(store, ids)),
             story=story_of(store, ids[0]),
         )
     url = with_scheme(store, text)
-    rows = _rows(store, [page_id(url), image_id(url)])  # one URL may be both
+    rows = _rows(store, crawls, [page_id(url), image_id(url)])  # one URL may be both
     at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
     queue = read_queue(partial(sources.queue, at_rest), host_of(url), list(rows))
     judge = Judge(sources, queue, url)
@@ -166,9 +166,10 @@ def explain_from(
     return Explanation(url=url, traces=(), not_taken=not_taken, near=near)
 
 
-def _rows(store: Store, ids: Sequence[str]) -> dict[str, Rows]:
+def _rows(store: Store, crawls: Collection[CrawlRow], ids: Sequence[str]) -> dict[str, Rows]:
     """The row of each crawl by page id."""
-    return {pid: {row.crawl_id: row for row in store.urls.rows(pid)} for pid in ids}
+    names = [row.spec.crawl_id for row in crawls]
+    return {pid: {row.crawl_id: row for row in store.urls.rows(pid, names)} for pid in ids}
 
 
 def _is_final(crawls: Collection[CrawlRow], rows: Mapping[str, Rows]) -> bool:

@@ -72,7 +72,10 @@ def raw_page(store: Store, page_id: str, crawl: str | None = None) -> RawPage:
     """
     raw = store.answers.page(page_id, crawl)
     if raw is None:
-        raise NotFound(f"no answer of the page {page_id} is archived")
+        raise NotFound(
+            "the raw page is gone (dropped, or never archived): the page cannot be cleaned again; "
+            "fetch it again"
+        )
     if len(raw.html) > MOST_CHARS:
         raise ConfigError(f"the answer has {len(raw.html):,} characters, more than is read here")
     return raw

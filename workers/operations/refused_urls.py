@@ -275,8 +275,7 @@ class Judge:
 
     def _row(self, url: str, crawl: str) -> UrlRow | None:
         with suppress(InvalidUrl):
-            rows = self._store.urls.rows(page_id(url))
-            return next((row for row in rows if row.crawl_id == crawl), None)
+            return next(iter(self._store.urls.rows(page_id(url), [crawl])), None)
         return None
 
     def _inlinks(self, spec: CrawlSpec) -> Inlinks:

@@ -52,7 +52,6 @@ COUNTED = {
 LOSSES = (
     ("leases_lost", EventKind.DIED, "leases of dead spiders given to others: {}"),
     ("claims_lost", EventKind.DIED, "jobs of dead workers given to others: {}"),
-    ("poison_pages", EventKind.POISON, "pages set aside because they kill workers: {}"),
 )
 """Work that a round redoes, as events."""
 

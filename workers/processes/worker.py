@@ -56,7 +56,7 @@ from workers.context import process_context
 
 log = logging.getLogger(__name__)
 
-WORKER_TTL_S = 45  # an idle worker sends a heartbeat every 30 s
+WORKER_TTL_S = 26  # an idle worker sends a heartbeat every 11 s
 WATCH_S = 2
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 COLLECT_FROM = 5_000  # new objects, more than all but the largest pages make at a time
@@ -161,7 +161,8 @@ class CleaningWorker(Worker):
         """Sends the heartbeat of this worker."""
         with _stop_on_outage():
             super().heartbeat(timeout, pipeline)
-            self._frontier.processes.beat(ProcessRole.WORKER, self._work)
+            if os.getpid() == self.pid:  # a job's own process ends with the job, unheard
+                self._frontier.processes.beat(ProcessRole.WORKER, self._work)
         if pipeline is None:
             self._outage.end()
 

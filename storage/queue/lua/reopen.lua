@@ -1,8 +1,9 @@
--- Makes URLs pending again that failed or were excluded. ARGV: crawl, then eleven values a URL: page id,
--- host, url, role, depth, via, referrer, link text, discovered at (ms), final state ('failed' or
--- 'excluded'), reason. Returns how many were not pending before, -1 without such a crawl. Reopened
+-- Makes ended URLs pending again. ARGV: crawl, then eleven values a URL: page id,
+-- host, url, role, depth, via, referrer, link text, discovered at (ms), final state ('failed',
+-- 'excluded', 'record'), reason. Returns how many were not pending before, -1 without such a crawl. Reopened
 -- URLs have a history, so they wait with the retries; a URL that is pending or under way stays unchanged.
-local crawl, t, n, failed, images, hosts = ARGV[1], now(), 0, 0, 0, {}
+-- One with a record is a revisit (rv): it counts as done meanwhile, and its record stays until a newer one is stored.
+local crawl, t, n, failed, again, images, hosts = ARGV[1], now(), 0, 0, 0, 0, {}
 if redis.call('EXISTS', 'cc:c:' .. crawl) == 0 then
   return -1
 end
@@ -13,6 +14,10 @@ for i = 2, #ARGV, 11 do
     redis.call('HSET', key, 'url', url, 'depth', depth, 'via', via, 'referrer', referrer, 'text', text,
       'hops', 0, 'host', host, 'role', role, 'found_ms', found, 'attempt', 0, 'state', 'retry',
       'log', log_line(tonumber(found), 'discovered', via) .. log_line(wall(), 'offered again', why))
+    if ended == 'record' then
+      redis.call('HSET', key, 'rv', ended)
+      again = again + 1
+    end
     redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, t, pid)
     n = n + 1
     images = images + (role == 'image' and 1 or 0)
@@ -25,7 +30,7 @@ if n == 0 then
 end
 count(crawl, 'pending', n)
 count(crawl, 'images', images)
-count(crawl, 'done', -n)
+count(crawl, 'done', again - n)
 count(crawl, 'failed', -failed)
 if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
   redis.call('HSET', 'cc:c:' .. crawl, 'state', 'running')

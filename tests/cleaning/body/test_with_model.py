@@ -102,7 +102,7 @@ def test_links_and_images_by_their_host() -> None:
         article(77, "<p>见<a href=/news/5.html>上一次的报道</a>。</p>"), learn_site(site())
     )
     kinds = {link.url.rpartition("/")[2]: (link.kind, link.reason) for link in record.links}
-    assert kinds["9001.html"] == (LinkKind.HOT, LinkReason.HOST_REPEATS)
+    assert kinds["9001.html"] == (LinkKind.NAVIGATION, LinkReason.HOST_REPEATS)
     assert kinds["5.html"][0] is LinkKind.BODY
     images = {image.src: image.kind for image in record.images}
     assert images == {

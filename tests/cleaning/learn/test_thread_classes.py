@@ -63,3 +63,24 @@ def test_comments_below_articles_make_no_threads() -> None:
     assert UrlKind.THREAD not in kinds(model, sample)
     assert model.post_rule is None
     assert clean(sample[0], model).kind is PageKind.ARTICLE
+
+
+def test_lists_with_excerpts_are_no_threads() -> None:
+    card = (
+        '<div class="ka"><h2><a href="/p{0}.html">{1}</a></h2><div class="kb"><a href="/m{2}">{3}'
+        '</a></div><div class="kc">{4}</div></div>'
+    )
+    sample = [
+        page(
+            f"/month/{n}.html",
+            f"{n}月的文章",
+            "".join(
+                card.format(10 * n + i, line(n + i)[4:14], i, NAMES[i], line(70 * n + i) * 2)
+                for i in range(5)
+            ),
+        )
+        for n in range(1, 9)
+    ]
+    model = learn_site(sample)
+    assert UrlKind.THREAD not in kinds(model, sample)
+    assert model.post_rule is None

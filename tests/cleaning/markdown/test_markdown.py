@@ -166,6 +166,20 @@ def test_a_range_of_lines_is_written_alone() -> None:
     assert write_markdown(tree, [2], [], images, pictures=()) == "三"
 
 
+def test_a_link_without_end_does_not_repeat_its_address_for_ever() -> None:
+    html = f'<a href="http://a.example/{"x" * 5000}">' + "<p>一行字。" * 4000
+    markdown = markdown_of(html)
+    assert markdown.startswith("[一行字。](http://a.example/xxx")
+    assert markdown.endswith("\n一行字。")
+    assert len(markdown) < 50 * len(shown(markdown))
+
+
+def test_each_line_of_a_card_in_a_link_is_a_link() -> None:
+    card = '<a href="http://a.example/news/2026/{n}.html"><p>标题<p>频道<p>三天前</a>'
+    markdown = markdown_of("".join(card.replace("{n}", str(n)) for n in range(1000)))
+    assert markdown.count("](http://a.example/news/2026/") == 3000
+
+
 def test_links_that_lead_nowhere_or_sell_are_text() -> None:
     page = f"<p>{LONG}<a href='#n1'>[1]</a><a href='javascript:x()'>按</a><a href=q>页</a>{LONG}"
     assert read(page).markdown == f"{LONG}[1]按[页](http://a.example/d/q){LONG}"

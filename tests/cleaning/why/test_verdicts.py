@@ -198,7 +198,7 @@ def test_the_model_names_its_place_and_the_parts_that_it_drops() -> None:
     assert kept == {VerdictReason.AT_PLACE}
     place = next(each for each in shown if each.in_body)
     assert place.by == "html/body/div.main"
-    assert place.score == 1.0
+    assert place.score == 6 / 6.5
     outside = next(each for each in shown if "本周天气" in each.text)
     assert outside.reason is VerdictReason.OUTSIDE_PLACE
 

@@ -22,6 +22,7 @@ from cleaning.errors import (
 )
 from cleaning.records import ImageKind, LinkKind
 from storage.sqlite import schema as sqlite_schema
+from storage.sqlite import space
 from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
 from tests.kit.disks import tiny_disk
@@ -84,6 +85,31 @@ def test_segments_nobody_needs_are_removed(store: SqliteStore) -> None:
     assert list(raw.iterdir()) == []
     store.save([make_outcome("/3", keep_raw=True)])
     assert len(archived_bodies(store)) == 1
+
+
+def test_what_is_left_of_a_dropped_crawl_s_segment_is_moved(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(space, "MOVED_FROM_BYTES", 1)
+    raw = store.path.parent / "raw"
+    store.save([make_outcome(f"/{n}", keep_raw=True) for n in range(8)])
+    store.save([make_outcome("/left", keep_raw=True, crawl_id="c2")])
+    before = archived_bodies(store)
+    (segment,) = raw.iterdir()
+    room = store.raw_space("c1")
+    assert room.responses == 8
+    assert room.stored_bytes < room.freed_bytes < segment.stat().st_size
+    assert store.drop_raw("c1", limit=3) == 3
+    assert list(raw.iterdir()) == [segment], "nothing moves before the end"
+    assert store.drop_raw("c1", limit=9) == 5
+    (moved,) = raw.iterdir()
+    assert moved != segment
+    (kept,) = archived_bodies(store).items()
+    assert kept[1] == before[kept[0]]
+    page = make_outcome("/left").queued
+    assert store.answers.body(page.page_id, "c2") == kept[1]
+    store.save([make_outcome("/more", keep_raw=True)])
+    assert len(archived_bodies(store)) == 2
 
 
 def test_an_equal_answer_is_archived_once(store: SqliteStore) -> None:

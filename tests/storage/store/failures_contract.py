@@ -6,8 +6,8 @@ from storage.crawl_types import FailureReason, UrlState
 from storage.store.codec import to_microseconds
 from storage.store.overview import FailureGroup
 from storage.store.protocol import Store
-from storage.store.urls import FailureKey
-from tests.kit.outcomes import HOST, later, make_failure
+from storage.store.urls import MOST_CRAWLS, FailureKey
+from tests.kit.outcomes import HOST, later, make_failure, page_id_of
 
 TIMEOUTS = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.TIMEOUT, status=0)
 
@@ -60,3 +60,23 @@ class FailuresContract:
             assert store.urls.failures_of(TIMEOUTS, place, are_few=are_few) == every[2:]
         none = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.ROBOTS, status=0)
         assert store.urls.failures_of(none) == [], "URLs that are left out have not failed"
+
+    def test_rows_of_some_crawls_are_those_of_all(self, store: Store) -> None:
+        fail(store)
+        page = page_id_of(f"https://{HOST}/f/0")
+        every = store.urls.rows(page)
+        assert {row.crawl_id for row in every} == {"c1", "c2"}
+        assert store.urls.rows(page, ["c2", "c1", "none"]) == every
+        assert store.urls.rows(page, ["c1"]) == [row for row in every if row.crawl_id == "c1"]
+        many = [f"none{n}" for n in range(MOST_CRAWLS)]
+        assert store.urls.rows(page, [*many, "c2"]) == [r for r in every if r.crawl_id == "c2"]
+
+    def test_every_figure_is_told_at_once(self, store: Store) -> None:
+        fail(store)
+        groups = store.overview.every_failure_group(3)
+        assert groups is not None
+        largest = sorted(groups, key=lambda each: (each.count, each.sample), reverse=True)
+        assert largest == store.overview.failure_groups()
+        assert store.overview.every_failure_group(2) is None
+        assert store.overview.every_host(1) == store.overview.hosts()
+        assert store.overview.every_host(0) is None

@@ -59,3 +59,29 @@ class SpaceContract:
         assert store.records.get(page_id) is not None
         assert store.save([kept("/9")]) == 1, "new responses are archived as before"
         assert store.drop_raw("c1", pages[0].queued.host) == 1
+
+    def test_space_that_a_drop_would_free(self, store: Store) -> None:
+        store.save([kept("/1"), kept("/2"), kept("/1", "c2")])
+        host = make_outcome("/1").queued.host
+        room = store.raw_space("c1")
+        assert room.responses == 2
+        assert room.stored_bytes > 0
+        assert store.raw_space(None, host).responses == 3
+        assert store.raw_space("c3").responses == 0
+        assert [store.drop_raw("c1", limit=1) for _ in range(3)] == [1, 1, 0]
+        assert store.drop_raw(None, host) == 1
+
+    def test_pages_without_a_body(self, store: Store) -> None:
+        full, empty = make_outcome("/full"), make_outcome("/empty")
+        assert empty.record is not None
+        short, login = make_outcome("/short"), make_outcome("/login")
+        empty = replace(empty, record=replace(empty.record, body=""))
+        bodies = {"/full": "字" * 30, "/short": "字" * 29, "/login": "Please log in"}
+        full, short, login = (
+            replace(each, record=replace(each.record, body=body))
+            for each, body in zip((full, short, login), bodies.values(), strict=True)
+            if each.record is not None
+        )
+        store.save([full, empty, short, login])
+        ids = [each.queued.page_id for each in (full, empty, short, login)]
+        assert store.records.without_body("c1", [*ids, "0" * 32]) == set(ids[1:])

@@ -115,4 +115,6 @@ def test_the_command_and_the_api_find_the_same(
     assert len(told) == 30
     assert call(settings, "search", "没有这个词语") == 1
     assert asking.get("/search").status_code == 400
-    assert asking.get("/search?q=x").status_code == 400
+    assert asking.value("/search?q=x")["items"] == []
+    assert asking.value("/search?q=暴雨&since=2027-01-01T00:00:00Z")["items"] == []
+    assert asking.get("/search?q=暴雨&since=2027-01-01T00:00:00").status_code == 400

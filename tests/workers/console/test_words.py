@@ -34,6 +34,7 @@ from workers.answers.cases import CaseState
 from workers.console.actions import Refusal
 from workers.console.words.words import Language, all_words, language_of, say
 from workers.operations.acting.action import Fact, Note
+from workers.operations.watching.moments import MomentKind
 from workers.operations.watching.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
@@ -65,6 +66,7 @@ ENUMS: dict[str, type[StrEnum]] = {
     "refusal": Refusal,
     "operation": OperationState,
     "case_part": CaseSubject,
+    "moment": MomentKind,
     "case_state": CaseState,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}

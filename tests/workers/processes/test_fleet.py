@@ -13,7 +13,7 @@ import pytest
 from cleaning.errors import ConfigError
 from storage.config import StorageConfig
 from tests.kit.crawls import start, stored_urls
-from tests.kit.timing import LIMIT_S
+from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web
 from workers.processes.fleet import Disk, size_of
 
@@ -42,6 +42,9 @@ def test_a_quota_that_is_reached(tmp_path: Path) -> None:
     assert disk.look()
     assert not disk.is_full  # what is in flight can still be stored
     assert disk.note == f"{tmp_path} has reached its quota of 100000 bytes"
+    (tmp_path / "deeper" / "file").unlink()
+    wait_until(disk.look)
+    assert disk.note == "", "the crawl goes on by itself"
 
 
 def test_a_negative_quota_is_refused() -> None:

@@ -99,6 +99,17 @@ def test_no_process_of_a_job_is_left_behind(bench: Waiting) -> None:
     assert worker.abandoned == "", "it ended by itself"
 
 
+def test_the_process_of_a_job_is_not_heard_as_a_worker(bench: Waiting) -> None:
+    worker = CleaningWorker(bench.frontier, bench.client)
+    if (child := os.fork()) == 0:
+        worker.heartbeat()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert bench.frontier.now().processes == []
+    worker.heartbeat()
+    assert [each.pid for each in bench.frontier.now().processes] == [os.getpid()]
+
+
 def test_an_absent_server_is_no_error_of_the_watch(tmp_path: Path) -> None:
     with Waiting(tmp_path) as bench:
         worker = CleaningWorker(bench.frontier, bench.client)

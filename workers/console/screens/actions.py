@@ -33,6 +33,9 @@ from workers.operations.acting.performing import (
 MOST_TARGET_CHARS = 2_000
 STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
 """Of the page of a refusal; the others show the confirm page again."""
+SPANS = {"30m": 1_800, "2h": 7_200, "6h": 21_600, "2d": 172_800, "7d": 604_800, "": 0}
+"""Times ago that a person may choose from, with their seconds; ``""``: ever."""
+
 FIRST = {"retry_failed": "retry_some", "reclean_host": "try_reclean"}
 """What should be tried before an action."""
 LEVELS = {"done": "ok", "error": "bad", "refused": "warn", "unknown": "bad", "at_work": "info"}
@@ -96,6 +99,7 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
         kinds=list(UrlKind),
         plan=plan,
         refusal=refusal,
+        spans=SPANS,
         back=_screen_of(action, asked.target),
     )
     return (page, 422) if refusal else page

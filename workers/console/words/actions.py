@@ -38,6 +38,10 @@ WORDS: Final = {
         "The report and its copy of the page are deleted.",
         "删除该报告及其页面副本。",
     ),
+    "action.refetch_host": ("Fetch again", "重新抓取"),
+    "action.refetch_crawl": ("Fetch pages again", "重新抓取页面"),
+    "action.drop_raw_host": ("Drop its raw pages", "删除其原始页面"),
+    "action.drop_raw_crawl": ("Drop raw pages", "删除原始页面"),
     "action_about.pause_host": (
         "No URL of the host is fetched until somebody resumes it.",
         "在恢复之前，不再抓取该主机的任何网址。",
@@ -124,6 +128,32 @@ WORDS: Final = {
         "The operation ends after its present step; what is done stays done.",
         "操作在当前步骤后结束；已完成的部分保留。",
     ),
+    "action_about.refetch_host": (
+        "Stored pages of this host wait to be fetched once more, in every crawl.",
+        "该主机已存储的页面在所有任务中重新等待抓取。",
+    ),
+    "action_about.refetch_crawl": (
+        "Stored pages of this crawl wait to be fetched once more.",
+        "该任务已存储的页面重新等待抓取。",
+    ),
+    "action_about.drop_raw_host": (
+        "Deletes the archived responses of this host in every crawl, to free room.",
+        "删除该主机在所有任务中存档的响应，以释放空间。",
+    ),
+    "action_about.drop_raw_crawl": (
+        "Deletes the archived responses of this crawl, to free room.",
+        "删除该任务存档的响应，以释放空间。",
+    ),
+    "actions.since": ("Fetched since", "抓取时间不早于"),
+    "actions.which": ("Which pages", "哪些页面"),
+    "actions.recount": ("Count anew", "重新统计"),
+    "since.all": ("ever", "不限"),
+    "since.ago": ("{span} ago", "{span} 前"),
+    "which.no_body": (
+        "those whose record has no body, or one of a few words",
+        "记录中没有正文或正文只有几个字的页面",
+    ),
+    "which.all": ("all pages with a record", "所有有记录的页面"),
     "actions.why": ("Reason, for colleagues", "原因（供同事查看）"),
     "actions.word": ("Kind", "类型"),
     "actions.typed": ("Type the name to confirm", "输入名称以确认"),
@@ -169,6 +199,8 @@ WORDS: Final = {
     "fact.done": ("done", "已完成"),
     "fact.cases": ("reports of this page", "该页面的报告"),
     "fact.operation": ("operation", "操作"),
+    "fact.responses": ("archived responses", "存档响应数"),
+    "fact.freed_bytes": ("bytes that come free", "释放的字节数"),
     "note.all_crawls": (
         "It counts for every crawl that knows the host.",
         "对所有包含该主机的任务有效。",
@@ -217,6 +249,18 @@ WORDS: Final = {
         "All pages of the topic are judged anew.",
         "重新评判该主题的所有页面。",
     ),
+    "note.at_least": (
+        "There was no time to count all: there may be more.",
+        "来不及全部统计：实际可能更多。",
+    ),
+    "note.records_stay": (
+        "Records stay; what is fetched again replaces them, and keeps them as older versions.",
+        "记录保留；重新抓取的内容会取代它们，旧内容作为旧版本保存。",
+    ),
+    "note.no_way_back_raw": (
+        "Nothing brings them back: their pages cannot be cleaned again.",
+        "无法恢复：这些页面不能再重新清洗。",
+    ),
     "audit.export": ("As JSON lines", "导出 JSON 行"),
     "audit.none": ("Nobody has done anything here yet.", "还没有任何操作。"),
     "audit.action": ("Action", "操作名称"),
@@ -254,4 +298,6 @@ WORDS: Final = {
     "operation_kind.reclean": ("Re-cleaning", "重新清洗主机"),
     "operation_kind.purge": ("Deletion", "删除"),
     "operation_kind.mark": ("Mark of a page", "页面标注"),
+    "operation_kind.fetch_again": ("Fetching again", "再次抓取"),
+    "operation_kind.drop_raw": ("Dropping of raw pages", "删除原始页面（后台）"),
 }

@@ -47,6 +47,7 @@ WORDS: Final = {
     "hosts.of_html": ("{share} of the HTML", "占 HTML 的 {share}"),
     "hosts.repeated": ("Told before", "重复内容"),
     "hosts.learned_from": ("from {n} page", "from {n} pages", "基于 {n} 个页面"),
+    "hosts.of_them_empty": ("{n} without a body", "{n} 个没有正文"),
     "hosts.not_learned": ("This host is not learned yet.", "尚未学习该主机。"),
     "hosts.pages": ("What its pages have", "页面构成"),
     "hosts.bar_states": ("URLs by final state", "网址结果"),

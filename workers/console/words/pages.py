@@ -58,5 +58,13 @@ WORDS: Final = {
         "最新模型（版本 {version}）对存储的响应的结果，与记录比较。不保存任何内容。",
     ),
     "pages.no_difference": ("No difference.", "没有差别。"),
+    "pages.happened": ("What happened to it", "页面的经历"),
+    "moment.cleaned": ("first cleaned", "首次清洗"),
+    "moment.version": ("other content", "内容有变"),
+    "moment.failed": ("failed", "失败"),
+    "moment.model": ("model of the host", "主机模型"),
+    "moment.drift": ("the host has changed", "主机有变化"),
+    "moment.judged": ("judged by a topic", "主题评判"),
+    "moment.reported": ("reported", "报告"),
     "pages.back": ("Back to the page", "返回页面"),
 }

@@ -53,6 +53,8 @@ class Fact(StrEnum):
     SILENT_S = "silent_s"
     DONE = "done"
     OPERATION = "operation"
+    RESPONSES = "responses"
+    FREED_BYTES = "freed_bytes"
 
 
 class Note(StrEnum):
@@ -73,6 +75,9 @@ class Note(StrEnum):
     HAS_ENDED = "has_ended"
     TOPIC_JUDGES_ANEW = "topic_judges_anew"
     CASE_REPLACED = "case_replaced"  # the part is reported already
+    AT_LEAST = "at_least"  # there was no time to count all
+    RECORDS_STAY = "records_stay"  # until newer ones are stored
+    NO_WAY_BACK_RAW = "no_way_back_raw"  # without its response no page can be cleaned again
 
 
 class Input(StrEnum):
@@ -81,6 +86,8 @@ class Input(StrEnum):
     WHY = "why"
     WORD = "word"
     WANTED = "wanted"
+    SINCE = "since"
+    WHICH = "which"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from workers.operations.acting.archive import ARCHIVE_ACTIONS
 from workers.operations.acting.cases import CASE_ACTIONS
 from workers.operations.acting.crawls import CRAWL_ACTIONS
 from workers.operations.acting.hosts import HOST_ACTIONS
@@ -13,6 +14,13 @@ from workers.operations.acting.topics import TOPIC_ACTIONS
 ACTIONS = MappingProxyType(
     {
         each.name: each
-        for each in (*HOST_ACTIONS, *CRAWL_ACTIONS, *TOPIC_ACTIONS, *OTHER_ACTIONS, *CASE_ACTIONS)
+        for each in (
+            *HOST_ACTIONS,
+            *CRAWL_ACTIONS,
+            *ARCHIVE_ACTIONS,
+            *TOPIC_ACTIONS,
+            *OTHER_ACTIONS,
+            *CASE_ACTIONS,
+        )
     }
 )

@@ -30,6 +30,8 @@ WORK: Mapping[str, Callable[[Turn], bool]] = MappingProxyType(
         "reclean": work.reclean,
         "purge": work.purge_all,
         "mark": work.mark,
+        "fetch_again": work.fetch_again,
+        "drop_raw": work.drop_raw,
     }
 )
 NO_CRAWL = (
@@ -44,6 +46,8 @@ COMMANDS = MappingProxyType(
         "reclean": "reclean {host}",
         "purge": "purge {target}",
         "mark": "topic {topic} --{word} {url}",
+        "fetch_again": "refetch {target}",
+        "drop_raw": "drop-raw {target}",
     }
 )
 """What does the same at rest."""

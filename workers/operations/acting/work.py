@@ -17,7 +17,9 @@ from workers.hooks.calling import HookCalls
 from workers.jobs.learning import learn_host
 from workers.jobs.recleaning import RecleaningCounts, reclean_records
 from workers.operations.acting.turn import Turn
+from workers.operations.dropping_raw import STEP, raw_place
 from workers.operations.failed_urls import FailureFilter, failed_batches, record_state
+from workers.operations.fetching_again import PageFilter, portions
 from workers.operations.host_models import find_version
 from workers.operations.purging import purge
 from workers.operations.topics.topics import mark_page
@@ -50,6 +52,38 @@ def retry(turn: Turn) -> bool:
     return True
 
 
+def fetch_again(turn: Turn) -> bool:
+    """Offers stored pages again, crawl by crawl, by page id."""
+    asked, context = turn.asked, turn.context
+    wanted = PageFilter(
+        host=asked["host"],
+        since=None if asked["since"] is None else from_microseconds(asked["since"]),
+        until=from_microseconds(asked["until"]),
+        no_body=asked["no_body"],
+    )
+    crawls, first = asked["crawls"], turn.cursor.get("crawl", 0)
+    for number in range(first, len(crawls)):
+        crawl = crawls[number]
+        after = turn.cursor.get("after", "") if number == first else ""
+        with closing(UrlReopener(context.frontier.url)) as reopener:
+            for pages, last in portions(context.store, crawl, wanted, after):
+                done = turn.done + (reopener.reopen(crawl, pages) if pages else 0)
+                record_state(context.frontier, context.store, crawl)
+                if not turn.tell(done, turn.total, "", {"crawl": number, "after": last}):
+                    return False
+    return True
+
+
+def drop_raw(turn: Turn) -> bool:
+    """Drops archived responses of a crawl or a host."""
+    context = turn.context
+    crawl, host = raw_place(context.settings, context.store, turn.asked["target"])
+    while dropped := context.store.drop_raw(crawl, host, STEP):
+        if not turn.tell(turn.done + dropped, turn.total, "", turn.cursor):
+            return False
+    return True
+
+
 def learn(turn: Turn) -> bool:
     """Learns a host from its archive, in one step."""
     learned = learn_host(turn.context.store, turn.asked["host"], LearnReason.ASKED)
@@ -73,7 +107,14 @@ def _reclean(turn: Turn, *, save: bool) -> bool:
     store = turn.context.store
     model = read_model(find_version(store, host, version))
     hooks = HookCalls(turn.context.hooks)
-    cursor: dict[str, Any] = {"after": ["", ""], "changed": 0, "kept": 0, "fields": {}, "urls": []}
+    cursor: dict[str, Any] = {
+        "after": ["", ""],
+        "changed": 0,
+        "kept": 0,
+        "gone": 0,
+        "fields": {},
+        "urls": [],
+    }
     cursor |= turn.cursor
     first, second = cursor["after"]
     records = store.hosts.versions(host, (first, second))
@@ -89,7 +130,8 @@ def _reclean(turn: Turn, *, save: bool) -> bool:
 
 def _count(cursor: dict[str, Any], part: RecleaningCounts) -> None:
     cursor["changed"] += part.changed
-    cursor["kept"] += part.unarchived + part.outdated + len(part.failed)
+    cursor["kept"] += part.outdated + len(part.failed)
+    cursor["gone"] += part.unarchived
     for name, n in part.by_field.items():
         cursor["fields"][name] = cursor["fields"].get(name, 0) + n
     room = EXAMPLES - len(cursor["urls"])
@@ -97,12 +139,14 @@ def _count(cursor: dict[str, Any], part: RecleaningCounts) -> None:
 
 
 def _result(cursor: dict[str, Any], *, save: bool) -> str:
-    """``12 changed: body 10, title 2; 3 kept: not archived, older layout; http://...``."""
+    """``12 changed: body 10, title 2; 3 not cleaned: their raw pages are gone; http://...``."""
     fields = sorted(cursor["fields"].items(), key=lambda each: (-each[1], each[0]))
     names = ": " + ", ".join(f"{name} {n}" for name, n in fields) if fields else ""
     parts = [f"{cursor['changed']} {'changed' if save else 'would change'}{names}"]
+    if cursor["gone"]:
+        parts.append(f"{cursor['gone']} not cleaned: their raw pages are gone")
     if cursor["kept"]:
-        parts.append(f"{cursor['kept']} not cleaned: not archived, of an older layout, or failed")
+        parts.append(f"{cursor['kept']} not cleaned: of an older layout, or failed")
     return "; ".join([*parts, *cursor["urls"]])
 
 

@@ -114,7 +114,7 @@ def list_crawls(
     rows = [row for row in _rows(backends) if after is None or _place(row) < after]
     some = rows[:limit]
     with backends.store() as store:
-        as_of = store.overview.as_of()
+        as_of = backends.figures(store).as_of()
     place = _place(some[-1]) if len(rows) > limit else None
     return CrawlPage(
         crawls=_lines(backends, some), after=f"{place[0]}~{place[1]}" if place else "", as_of=as_of
@@ -124,6 +124,11 @@ def list_crawls(
 def newest_crawls(backends: KeptBackends, most: int = 100) -> list[CrawlLine]:
     """Returns the newest crawls; NotFound: the data folder holds none."""
     return _lines(backends, _rows(backends)[:most])
+
+
+def crawl_names(backends: KeptBackends) -> list[str]:
+    """Returns the names of all crawls, newest first; NotFound: the data folder holds none."""
+    return [row.spec.crawl_id for row in _rows(backends)]
 
 
 def has_crawl(backends: KeptBackends, name: str) -> bool:
@@ -145,10 +150,10 @@ def find_crawl(backends: KeptBackends, crawl: str) -> CrawlDetails:
         return CrawlDetails(
             line=line,
             waits=_waits(backends, crawl) if line.counts else None,
-            causes=store.overview.causes(crawl),
-            groups=store.overview.failure_groups(crawl, limit=MOST_GROUPS),
+            causes=backends.figures(store).causes(crawl),
+            groups=backends.figures(store).failure_groups(crawl, limit=MOST_GROUPS),
             next_visit=store.revisits.next_due(crawl) if line.spec.keep_fresh else None,
-            as_of=store.overview.as_of(),
+            as_of=backends.figures(store).as_of(),
         )
 
 

@@ -78,16 +78,16 @@ def list_failures(
         causes = backends.remembered(
             ("causes", crawl),
             CAUSES_S,
-            lambda: store.overview.causes(crawl or None)[:MOST_CAUSES],
+            lambda: backends.figures(store).causes(crawl or None)[:MOST_CAUSES],
         )
         groups = backends.remembered(
             ("groups", crawl, host, reason, after, limit),
             CAUSES_S,
-            lambda: store.overview.failure_groups(
+            lambda: backends.figures(store).failure_groups(
                 crawl or None, host or None, limit + 1, reason=reason, after=after
             ),
         )
-        as_of = store.overview.as_of()
+        as_of = backends.figures(store).as_of()
     last = groups[limit - 1] if len(groups) > limit else None
     return FailurePage(
         causes=causes,
@@ -112,12 +112,12 @@ def find_group(
         NotFound: There is no such group.
     """
     with backends.store() as store:
-        groups = store.overview.failure_groups(key.crawl_id, key.host, MOST_GROUPS)
+        groups = backends.figures(store).failure_groups(key.crawl_id, key.host, MOST_GROUPS)
         causes = {(each.reason, each.status): each for each in groups}
         group = causes.get((key.reason, key.status))
         are_few = sum(each.count for each in groups) <= FEW
         rows = store.urls.failures_of(key, after, limit + 1, are_few=are_few)
-        as_of = store.overview.as_of()
+        as_of = backends.figures(store).as_of()
     if group is None and not rows and after is None:
         raise NotFound(f"no URL of {key.host} has failed so in crawl {key.crawl_id}")
     last = rows[limit - 1] if len(rows) > limit else None

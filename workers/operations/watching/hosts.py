@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from cleaning.errors import NotFound, ServiceError
 from cleaning.records import HostStats
+from cleaning.url_classes.rules import class_with_groups
+from storage.crawl_types import UrlState
 from storage.host_waits import Waits
 from storage.store.codec import to_microseconds
 from storage.store.drifts import DriftEvent
@@ -17,7 +19,7 @@ from storage.store.overview import FailureGroup, HostColumn, HostRow
 from storage.store.pauses import Pause
 from storage.store.protocol import Store
 from workers.answers.crawls import UrlClass
-from workers.operations.classes import classes_of
+from workers.operations.classes import classes_of, template_of_url
 from workers.operations.near_matches import did_you_mean, near_hosts
 from workers.operations.watching.kept_backends import KeptBackends
 
@@ -29,6 +31,8 @@ MOST_CLASSES = 100
 """URL classes of a host in each crawl."""
 
 MOST_DRIFTS = 10
+SAMPLED_URLS = 500
+"""Records among which an example of a new URL class is looked for: 5 ms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +93,14 @@ class HostDetails(HostWaiting):
     next_visits: Mapping[str, datetime] = field(default_factory=dict)
     as_of: datetime | None = None
 
+    @property
+    def changed_since(self) -> datetime | None:
+        """Since when its pages do not fit the model of its newest change; None: no change."""
+        if not self.drifts:
+            return None
+        version = self.drifts[0].model_version
+        return min(each.alarm.since for each in self.drifts if each.model_version == version)
+
 
 def list_hosts(
     backends: KeptBackends,
@@ -105,9 +117,9 @@ def list_hosts(
         limit: At most this many.
     """
     with backends.store() as store:
-        rows = store.overview.hosts(by, after, limit + 1)
+        rows = backends.figures(store).hosts(by, after, limit + 1)
         paused = pauses_of(backends, store)
-        as_of = store.overview.as_of()
+        as_of = backends.figures(store).as_of()
     place = _place(rows[limit - 1], by) if len(rows) > limit else ""
     return HostPage(rows=rows[:limit], after=place, paused=paused, as_of=as_of)
 
@@ -116,18 +128,22 @@ def paused_rows(backends: KeptBackends) -> HostPage:
     """Returns the paused hosts that have figures, by name."""
     with backends.store() as store:
         paused = pauses_of(backends, store)
-        rows = [row for host in sorted(paused) if (row := store.overview.host(host))]
-        return HostPage(rows=rows, after="", paused=paused, as_of=store.overview.as_of())
+        rows = [row for host in sorted(paused) if (row := backends.figures(store).host(host))]
+        return HostPage(rows=rows, after="", paused=paused, as_of=backends.figures(store).as_of())
 
 
 def named_hosts(backends: KeptBackends, text: str) -> HostPage:
     """Returns the hosts that a text names: the host itself, else hosts like it, at most five."""
     with backends.store() as store:
-        row = store.overview.host(text)
+        row = backends.figures(store).host(text)
         near = [] if row else near_hosts(store, text)
-        rows = [row] if row else [found for host in near if (found := store.overview.host(host))]
+        rows = (
+            [row]
+            if row
+            else [found for host in near if (found := backends.figures(store).host(host))]
+        )
         paused = pauses_of(backends, store)
-        return HostPage(rows=rows, after="", paused=paused, as_of=store.overview.as_of())
+        return HostPage(rows=rows, after="", paused=paused, as_of=backends.figures(store).as_of())
 
 
 def host_waits(backends: KeptBackends, host: str) -> HostWaiting:
@@ -151,19 +167,19 @@ def find_host(backends: KeptBackends, host: str) -> HostDetails:
             raise NotFound(f"nothing of {host} is stored{did_you_mean(near_hosts(store, host))}")
         return HostDetails(
             host=host,
-            row=store.overview.host(host),
+            row=backends.figures(store).host(host),
             stats=stats or HostStats(host=host),
             waits=waits,
             pause=pauses_of(backends, store).get(host),
-            groups=store.overview.failure_groups(host=host, limit=MOST_GROUPS),
+            groups=backends.figures(store).failure_groups(host=host, limit=MOST_GROUPS),
             versions=store.models.versions(host),
             records_by_model=backends.remembered(
                 ("records by model", host), BY_MODEL_S, lambda: store.hosts.by_model(host)
             ),
             drifts=store.drifts.of(host)[:MOST_DRIFTS],
-            classes=classes,
+            classes=_with_templates(store, classes),
             next_visits=_next_visits(store, host),
-            as_of=store.overview.as_of(),
+            as_of=backends.figures(store).as_of(),
         )
 
 
@@ -193,6 +209,24 @@ def _queue_side(
         classes = [each for crawl in crawls for each in classes_of(frontier, crawl, host, stops)]
         return waits, classes[:MOST_CLASSES]
     return None, []
+
+
+def _with_templates(store: Store, classes: Sequence[UrlClass]) -> list[UrlClass]:
+    """The classes; those that are not learned yet by the template of a URL of theirs.
+
+    So an operator can decide for a class that is minutes old.
+    """
+    samples: dict[str, dict[str, str]] = {}
+    found = []
+    for each in classes:
+        is_new = each.kind is None and not (each.stopped or each.template.endswith("**"))
+        if is_new and each.crawl not in samples:
+            rows = store.urls.sample(each.crawl, each.host, UrlState.RECORD, SAMPLED_URLS)
+            samples[each.crawl] = {next(iter(class_with_groups(r.url)), ""): r.url for r in rows}
+        example = samples[each.crawl].get(each.template, "") if is_new else ""
+        template = template_of_url(example) if example else each.template
+        found.append(replace(each, template=template, example=example or each.example))
+    return found
 
 
 def _next_visits(store: Store, host: str) -> dict[str, datetime]:

@@ -15,11 +15,13 @@ from workers.hooks.loading import Hooks, load_hooks
 from workers.operations.backends import QueueSide, Sources
 from workers.operations.searching import require_search
 from workers.operations.watching.computing import Computing
+from workers.operations.watching.held_figures import HeldFigures
 from workers.operations.watching.meter import Meter
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from storage.queue.frontier import Frontier
     from storage.search.search_file import SearchFile
+    from storage.store.overview import Overview
     from storage.store.protocol import Store
 
 T = TypeVar("T")
@@ -67,6 +69,7 @@ class KeptBackends:
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
+        self._held: HeldFigures | None = None
         self._hooks: Hooks | None = None
         self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
@@ -133,6 +136,15 @@ class KeptBackends:
             hooks=self._loaded_hooks,
             search_s=SEARCH_S,
         )
+
+    def figures(self, store: Store) -> Overview | HeldFigures:
+        """The figures of lists: on servers from memory, where that is faster."""
+        if self.settings.storage.is_embedded:
+            return store.overview
+        with self._lock:
+            if self._held is None:
+                self._held = HeldFigures(store.overview)
+            return self._held
 
     def _loaded_hooks(self) -> Hooks:
         """The link filters in use, as at the first question: finding them costs 20 ms.

@@ -16,6 +16,7 @@ from storage.live_state import QueueNow
 from storage.store.overview import Cause
 from workers.operations.watching.crawls import CrawlLine, newest_crawls
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.signs import Sign, signs_now
 
 EXAMINED_HOSTS = 200
 """Hosts whose waits are read, of all running crawls: 20 ms."""
@@ -69,6 +70,7 @@ class Moment:
         causes: Causes of failures in all crawls, the most frequent first.
         as_of: When the store's figures were computed; None: they are of this moment.
         disk: The disk of the data folder; None with servers.
+        signs: What somebody should look at, the worst first.
         limit_pages: Pages that may wait for workers.
         limit_bytes: Their packed bytes.
     """
@@ -86,6 +88,7 @@ class Moment:
     causes: Sequence[Cause] = ()
     as_of: datetime | None = None
     disk: Disk | None = None
+    signs: Sequence[Sign] = ()
     limit_pages: int = 0
     limit_bytes: int = 0
 
@@ -121,6 +124,7 @@ def this_moment(backends: KeptBackends) -> Moment:
         causes=causes,
         as_of=as_of,
         disk=_disk(backends) if config.is_embedded else None,
+        signs=signs_now(backends),
         limit_pages=config.max_pages_in_flight,
         limit_bytes=config.max_bytes_in_flight,
     )

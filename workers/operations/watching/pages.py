@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from cleaning.document.silent_html import Mark, silent_html
 from cleaning.errors import ConfigError, NotFound, PageError
 from cleaning.records import CleanRecord
+from cleaning.urls.normal_form import host_of
 from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
 from storage.crawl_types import UrlRow
@@ -23,7 +24,9 @@ from workers.operations.judged_page import (
 )
 from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
+from workers.operations.watching.crawls import crawl_names
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.moments import Moment, moments_of
 from workers.site_models import SiteModels
 
 MOST_BLOCKS = 200
@@ -45,6 +48,7 @@ class PageDetails:
         judged: The page read again; None when it is not archived, or too long.
         why_not: Why it was not read again; ``""`` when it was.
         reported: Ids of the newest cases about its parts: ``{"text 31": "4f1193a0c27be510"}``.
+        moments: What happened to it beside its steps, newest first.
     """
 
     page_id: str
@@ -56,6 +60,7 @@ class PageDetails:
     judged: JudgedPage | None
     why_not: str = ""
     reported: Mapping[str, str] = field(default_factory=dict)
+    moments: Sequence[Moment] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +97,7 @@ def find_stored_page(backends: KeptBackends, text: str) -> str | None:
             found = find_page(store, text if is_page_id(text) else with_scheme(store, text))
         except NotFound:
             return None
-        return found if store.urls.rows(found) else None
+        return found if store.urls.rows(found, crawl_names(backends)) else None
 
 
 def explain_unknown(backends: KeptBackends, text: str) -> Explanation:
@@ -118,7 +123,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         NotFound: No crawl has ended the page.
     """
     with backends.store() as store:
-        rows = store.urls.rows(page_id)
+        rows = store.urls.rows(page_id, crawl_names(backends))
         rows = [row for row in rows if not crawl or row.crawl_id == crawl]
         if not rows:
             raise NotFound(f"no crawl has ended a page {page_id}")
@@ -129,6 +134,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         except (NotFound, ConfigError, PageError) as error:
             why_not = str(error)
         record = judged.record if judged else store.records.get(page_id, crawl or None)
+        cases = store.cases.of_page(page_id)
         return PageDetails(
             page_id=page_id,
             url=rows[0].url,
@@ -138,7 +144,8 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
             record=record,
             judged=judged,
             why_not=why_not,
-            reported={part_name(case): case.case_id for case in store.cases.of_page(page_id)},
+            reported={part_name(case): case.case_id for case in cases},
+            moments=moments_of(store, host_of(rows[0].url), rows, way.topics, cases),
         )
 
 

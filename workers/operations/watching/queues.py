@@ -11,8 +11,8 @@ from storage.live_state import Claim, Process, QueueNow
 from storage.store.operations import Operation
 from workers.operations.watching.kept_backends import KeptBackends
 
-SILENT_S = 40.0
-"""Silence of a process that somebody should look at: an idle worker is heard every 30 s."""
+SILENT_S = 25.0
+"""Silence of a process that somebody should look at: an idle worker is heard every 11 s."""
 
 LONG_CLAIM_S = 60.0
 """A job of pages takes seconds; one that is held so long hangs, or has a huge page."""

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from cleaning.errors import NotFound, ServiceError
-from storage.crawl_types import UrlState
+from storage.crawl_types import CrawlState, UrlState
 from storage.store.overview import HostRow
 from storage.store.protocol import Store
 from storage.store.space import COUNTED, SAMPLED, Space, SpaceKind
+from workers.operations.watching.crawls import newest_crawls
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.processes.fleet import size_of
 
-SPACE_S = 60.0
+AT_WORK = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
+
+SPACE_S = 10.0
 """How old the figures may be: a million responses take 0.1 s to add up."""
 
 FOLDERS = ("raw", "queue", "logs")
@@ -48,11 +51,13 @@ class CrawlSpace:
         crawl_id: The crawl.
         raw: Its archived responses; None without any.
         records: Its records; None without any.
+        is_at_rest: Whether it is finished or stopped: its responses can be dropped.
     """
 
     crawl_id: str
     raw: Space | None
     records: Space | None
+    is_at_rest: bool = True
 
     @property
     def stored_bytes(self) -> int:
@@ -167,7 +172,7 @@ def _host_space(store: Store, row: HostRow) -> HostSpace:
 
 
 def room_of(backends: KeptBackends) -> Room:
-    """Returns what takes the room; figures are at most a minute old."""
+    """Returns what takes the room; figures are at most ten seconds old."""
     storage = backends.settings.storage
     parts: Sequence[Part] = ()
     free = total = None
@@ -179,6 +184,8 @@ def room_of(backends: KeptBackends) -> Room:
     why_no_store = ""
     try:
         crawls = backends.remembered(("space",), SPACE_S, lambda: _crawls(backends))
+        running = {each.name for each in newest_crawls(backends) if each.state in AT_WORK}
+        crawls = [replace(each, is_at_rest=each.crawl_id not in running) for each in crawls]
     except NotFound:
         pass
     except ServiceError as error:

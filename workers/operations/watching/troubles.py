@@ -96,7 +96,7 @@ def troubled_hosts(backends: KeptBackends) -> TroubleList:
     with backends.store() as store:
         for host in pauses_of(backends, store):
             signs.setdefault(host, set()).add(TroubleSign.PAUSED)
-        for host in _failing(store):
+        for host in _failing(backends, store):
             signs.setdefault(host, set()).add(TroubleSign.FAILING)
         for host in _changed(store):
             signs.setdefault(host, set()).add(TroubleSign.CHANGED)
@@ -107,7 +107,7 @@ def troubled_hosts(backends: KeptBackends) -> TroubleList:
                 host=host,
                 signs=sorted(signs[host], key=order.index),
                 until=until.get(host),
-                row=store.overview.host(host),
+                row=backends.figures(store).host(host),
             )
             for host in sorted(signs, key=lambda each: (-len(signs[each]), each))[:MOST_SHOWN]
         ]
@@ -115,7 +115,7 @@ def troubled_hosts(backends: KeptBackends) -> TroubleList:
             hosts=found,
             examined=len(waits),
             at=datetime.now(UTC) if waits else None,
-            as_of=store.overview.as_of(),
+            as_of=backends.figures(store).as_of(),
         )
 
 
@@ -137,8 +137,8 @@ def _waits(backends: KeptBackends) -> list[HostWait]:
     return []
 
 
-def _failing(store: Store) -> list[str]:
-    rows = store.overview.hosts("failed", limit=MOST_FAILING)
+def _failing(backends: KeptBackends, store: Store) -> list[str]:
+    rows = backends.figures(store).hosts("failed", limit=MOST_FAILING)
     return [row.host for row in rows if row.failed >= FEWEST_FAILURES and row.failed > row.records]
 
 

@@ -186,23 +186,27 @@ local function refund(crawl)
   wake()
 end
 
--- leased -> retry: the URL waits until due, with its history. A revisit waits with the other revisits.
+-- leased -> retry: the URL waits until due, with its history. A revisit of a crawl that is kept fresh waits with the
+-- other revisits; one that was asked for (reopen.lua) in any other crawl waits with the retries.
 local function back_to_pending(crawl, pid, t, due)
   local key = page_key(crawl, pid)
   local p = redis.call('HMGET', key, 'host', 'session', 'role', 'rv')
   local host = p[1]
-  redis.call('HSET', key, 'state', p[4] and 'revisit' or 'retry')
+  local is_visit = p[4] and redis.call('HGET', 'cc:c:' .. crawl, 'fresh') == '1'
+  redis.call('HSET', key, 'state', is_visit and 'revisit' or 'retry')
   redis.call('SREM', 'cc:l:' .. p[2], crawl .. ' ' .. pid)
   count(crawl, 'leased', -1)
   redis.call('ZADD', 'cc:gc:' .. host, 'NX', 0, crawl)
-  if p[4] then
+  if is_visit then
     count(crawl, 'revisits', 1)
     redis.call('ZADD', 'cc:v:' .. crawl .. ':' .. host, due, pid)
     return
   end
   count(crawl, 'pending', 1)
   redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, due, pid)
-  if p[3] == 'page' then
+  if p[4] then
+    return -- no revisit is counted among the pages of the budget
+  elseif p[3] == 'page' then
     refund(crawl)
   elseif p[3] == 'image' then
     count(crawl, 'images', 1)

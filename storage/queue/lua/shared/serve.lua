@@ -79,8 +79,8 @@ local function meets_revisit(round, crawl, host, pid)
     redis.call('DEL', key)
     return true
   end
-  redis.call('HDEL', key, 'rv') -- the request under way is the first of this queue
-  tally(round, crawl, 'used', p[3] == 'page' and 1 or 0)
+  redis.call('HDEL', key, 'rv') -- the request that waits or is under way is the first of this queue
+  tally(round, crawl, 'used', p[3] == 'page' and p[1] ~= 'retry' and 1 or 0)
   return false
 end
 

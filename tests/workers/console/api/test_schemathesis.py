@@ -22,7 +22,7 @@ from tests.kit.api import Program, program
 from workers.console.api.serving import DESCRIPTION
 from workers.console.api.tokens import TokenScope
 
-EXAMPLES = 10
+EXAMPLES = 5
 """Of each address and kind of request."""
 
 

@@ -8,14 +8,15 @@ from typing import Annotated
 
 import msgspec
 
-from storage.search.terms import MOST_CHARS
+from storage.search.terms import MOST_CHARS, phrases_of
 from workers.answers.searching import SearchHit
 from workers.console.api.paging import Name, PageOf, Part, cursor, number
 from workers.console.api.registry import Api, Call
-from workers.operations.searching import Wanted
+from workers.operations.searching import Wanted, require_search
 from workers.operations.watching.search import search_words
 
 LIST = "search"
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +34,8 @@ class SearchQuery(Part):
     q: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_CHARS)]
     host: Name = ""
     crawl: Name = ""
-    since: datetime | None = None
-    until: datetime | None = None
+    since: Time | None = None
+    until: Time | None = None
 
 
 def register(api: Api) -> None:
@@ -43,7 +44,13 @@ def register(api: Api) -> None:
 
 
 def get_search(call: Call, query: SearchQuery) -> PageOf[SearchHit]:
-    """Records by words of title and body, those saved last first; 404 while search is off."""
+    """Records by words of title and body, those saved last first; 404 while search is off.
+
+    None where `q` has no word of two letters.
+    """
+    require_search(call.console.settings)
+    if not phrases_of(query.q):
+        return PageOf(items=())
     wanted = Wanted(
         text=query.q,
         host=query.host.lower(),

@@ -1,0 +1,197 @@
+"""A host learned from few pages, of several kinds: never worse than each page alone."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from cleaning import LinkKind, RawPage, SiteModel, clean, learn_site
+
+WORDS = "山水城河路桥春秋风雨花树云月江湖田野村镇船车马牛羊鱼鸟石木火土金天地日星海岛沙草"
+NAV = "<div class=nav><a href=/>首页</a> <a href=/b>新闻</a></div>"
+FOOT = "<div class=foot>版权所有 山城网</div>"
+
+
+def text(key: str, count: int = 120) -> str:
+    """A sentence of its own for every key."""
+    chance = random.Random(key)
+    return "".join(chance.choice(WORDS) for _ in range(count)) + "。"
+
+
+def page(path: str, inner: str, title: str = "") -> RawPage:
+    title = title or text(path, 8)
+    html = f"<title>{title}_山城网</title><body>{NAV}<div class=main>{inner}</div>{FOOT}"
+    return RawPage.from_bytes(f"http://www.example.com{path}", html.encode())
+
+
+def article(i: int) -> RawPage:
+    title = text(f"title {i}", 12)
+    related = "".join(f"<dd><a href=/a/{j}.html>{text(f'related {i} {j}', 14)}</a> 11-10</dd>"
+                      for j in range(6))  # fmt: skip
+    body = "".join(f"<p>{text(f'{i} {j}', 150)}</p>" for j in range(8))
+    return page(
+        f"/a/{i}.html",
+        f"<h1>{title}</h1><div class=info>2014-11-10 16:{i % 60:02d} 来源：山城网</div>"
+        f"<div class=con>{body}</div><dl class=rel><dt>延伸阅读：</dt>{related}</dl>",
+        title,
+    )
+
+
+def topic(i: int) -> RawPage:
+    body = "".join(f"<p>{text(f'topic {i} {j}')}</p>" for j in range(4))
+    return page(f"/q/{i}/", f"<div class=intro>{body}</div>")
+
+
+@pytest.mark.parametrize(("articles", "topics"), [(1, 2), (2, 1), (3, 2), (10, 10), (20, 0)])
+def test_lists_and_articles_in_one_wrapper_do_not_widen_the_body(
+    articles: int, topics: int
+) -> None:
+    model = learn_site([*map(article, range(articles)), *map(topic, range(topics))])
+    for new in (article(77), topic(77)):
+        assert clean(new, model).body == clean(new).body
+
+
+def test_a_paragraph_is_left_out_only_with_the_lines_that_repeat() -> None:
+    pages = [
+        page(
+            f"/news/{i}.html",
+            "<div class=acc>"
+            + "".join(f"<p class=Normal>{text(f'{i} {j}', 60)}</p>" for j in range(6))
+            + "</div>",
+        )
+        for i in range(4)
+    ]
+    pages += [
+        page(
+            f"/news/{i}.html",
+            "<div class=acc>"
+            + "".join(f"<div>{text(f'{i} {j}', 60)}</div>" for j in range(6))
+            + f"<p><a href=/{i}.doc>点击查看大图</a></p></div>",
+        )
+        for i in (6, 7)
+    ]
+    new = page(
+        "/news/99.html",
+        "<div class=acc><p>活动对象：所有报名的新老学员</p><p>活动内容：提前报名享一百元优惠</p>"
+        f"<div>{text('99', 60)}</div><p>地点：清华东路16号</p></div>",
+    )
+    assert clean(new, learn_site(pages)).body == clean(new).body
+
+
+def numbered(i: int) -> RawPage:
+    body = "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(4))
+    return page(
+        f"/{i}.html",
+        f"<div class=W1>{text(f'title {i}', 12)}</div><div class=W2>{body}</div>"
+        f"<div class=W3><a href=/{i - 1}.html>{text(f'title {i - 1}', 12)}</a>"
+        f" <a href=/{i + 1}.html>{text(f'title {i + 1}', 12)}</a></div>",
+    )
+
+
+def test_names_that_differ_by_their_numbers_are_told_apart() -> None:
+    model = learn_site(map(numbered, range(8)))
+    assert [place.path for place in model.body_rule.places] == ["html/body/div.main/div.W2"]
+    assert clean(numbered(77), model).body == clean(numbered(77)).body
+    assert SiteModel.from_json(model.to_json()) == model
+
+
+def test_numbers_of_posts_tell_nothing_apart() -> None:
+    pages = [
+        page(
+            f"/{i}.html",
+            f"<div class=post id=post-{i}>"
+            + "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(4))
+            + f"</div><div id=post-{i + 1}>{text(f'next {i}', 8)}</div>",
+        )
+        for i in range(0, 20, 2)
+    ]
+    places = learn_site(pages).body_rule.places
+    assert [place.path for place in places] == ["html/body/div.main/div.post.post-#"]
+
+
+def review(i: int) -> RawPage:
+    notice = "本站转载的文章版权归原作者所有，" * 18
+    html = (
+        f"<title>{text(f'title {i}', 8)}</title><body><table><tr><td>"
+        + "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(5))
+        + f"<p>{notice}。</p></td></tr></table>"
+    )
+    return RawPage.from_bytes(f"http://www.example.com/reviews/{i}.htm", html.encode())
+
+
+def test_a_long_notice_under_every_page_of_a_class_is_template() -> None:
+    others = [topic(i) for i in range(12)]
+    model = learn_site([*map(review, range(5)), *others])
+    alone, learned = clean(review(77)).body, clean(review(77), model).body
+    assert "本站转载" in alone
+    assert learned == alone[: alone.index("\n本站转载")]
+
+
+def chapter(i: int) -> RawPage:
+    before = f"<a href=/c/{i - 1}.html>{text(f'title {i - 1}', 8)}</a>" if i % 3 else ""
+    links = f"<div class=chapter>{before} <a href=/c/{i + 1}.html>{text(f'title {i + 1}', 8)}</a>"
+    links += "</div>"
+    body = "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(4)) + f"<pre>print({i})</pre>"
+    return page(f"/c/{i}.html", f"<div class=text>{links}{body}{links}</div>")
+
+
+def test_links_above_and_below_the_body_are_left_out() -> None:
+    body = clean(chapter(77), learn_site(map(chapter, range(20)))).body
+    assert body.startswith(text("77 0"))
+    assert body.endswith("print(77)")
+
+
+def product(i: int) -> RawPage:
+    rows = "".join(f"<tr><td>{text(f'{i} a {j}', 3)}<td>{text(f'{i} b {j}', 12)}" for j in range(6))
+    uses = "".join(f"<li>{text(f'{i} use {j}', 16)}</li>" for j in range(4))
+    return page(
+        f"/p/{i}.html",
+        f"<h1>{text(f'title {i}', 9)}</h1><div class=price>￥{i * 7 % 99}</div><div class=tabs>"
+        f"<div class=desc><p>{text(f'{i} 1', 60)}</p><p>{text(f'{i} 2', 70)}</p></div>"
+        f"<div class=spec><table>{rows}</table></div><div class=use><ul>{uses}</ul></div></div>",
+    )
+
+
+def test_one_box_of_several_is_not_the_body() -> None:
+    model = learn_site(map(product, range(8)))
+    assert [place.path for place in model.body_rule.places] == ["html/body/div.main/div.tabs"]
+    assert text("77 use 3", 16) in clean(product(77), model).body
+
+
+def test_two_pages_prove_no_template() -> None:
+    pages = [
+        page(
+            f"/{i}.html",
+            f"<div class=c><h2>前言</h2><p>{text(f'{i} 1')}</p><p>{text(f'{i} 2')}</p>"
+            "<h2>完成</h2></div>",
+        )
+        for i in range(2)
+    ]
+    new = page("/9.html", f"<div class=d><p>前言</p><p>{text('9')}</p><p>{text('8')}</p></div>")
+    assert clean(new, learn_site(pages)).body == clean(new).body
+
+
+def test_error_pages_answered_with_200_teach_nothing() -> None:
+    missing = [
+        page(f"/{i}.html", "<h1>404 Not Found</h1><p>您访问的页面不存在，请检查地址是否正确。</p>")
+        for i in range(8)
+    ]
+    model = learn_site([page("/", f"<div class=home>{text('home')}</div>"), *missing])
+    new = page("/99.html", "".join(f"<p>{text(f'99 {j}')}</p>" for j in range(5)))
+    assert model.body_rule.places == ()
+    assert clean(new, model).body == clean(new).body
+
+
+def test_tags_that_repeat_stay_tags() -> None:
+    cloud = "".join(f"<a href=/tag/{word}/ rel=tag>{word}</a> " for word in "山水城河路桥")
+    pages = [
+        page(
+            f"/{i}.html",
+            "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(4))
+            + f"<div class=tagcloud>{cloud}</div>",
+        )
+        for i in range(6)
+    ]
+    kinds = {link.kind for link in clean(pages[0], learn_site(pages)).links if "/tag/" in link.url}
+    assert kinds == {LinkKind.TAG}

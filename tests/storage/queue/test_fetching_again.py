@@ -1,0 +1,118 @@
+"""Pages that are fetched once more in a crawl that is not kept fresh: counters, waits, ends."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from cleaning.errors import NotFound
+from cleaning.records import Via
+from cleaning.urls.normal_form import page_id
+from storage.crawl_types import CrawlState, FetchResult, PageRole, UrlState
+from storage.queue.frontier import Frontier
+from storage.queue.maintenance import UrlReopener
+from storage.store.urls import EndedUrl
+from tests.kit.queues import (
+    A,
+    Spider,
+    ack_all,
+    assert_at_rest,
+    claim_all,
+    fetch_all,
+    let_time_pass,
+    spec,
+)
+
+NAMES = ("pending", "leased", "queued", "done", "stored", "failed", "used", "revisits")
+STORED = {"done": 1, "stored": 1, "used": 1}
+AT = datetime(2026, 1, 31, tzinfo=UTC)
+END = EndedUrl(
+    page_id=page_id(A),
+    url=A,
+    host="a.example",
+    state=UrlState.RECORD,
+    role=PageRole.PAGE,
+    depth=0,
+    via=Via.SEED,
+    referrer=None,
+    link_text="",
+    discovered_at=AT,
+    status=200,
+    reason=None,
+    ended_at=AT,
+)
+
+
+def counters(client: Any) -> dict[str, int]:
+    found = {name: int(client.hget("cc:c:c", name) or 0) for name in NAMES}
+    return {name: n for name, n in found.items() if n}
+
+
+@pytest.fixture
+def reopener(frontier: Frontier, spider: Spider, client: Any) -> Any:
+    """Reopens URLs of a finished crawl with one record and a budget of two pages."""
+    frontier.open_crawl(spec("c", A, max_pages=2))
+    assert fetch_all(spider) == ack_all(frontier, client) == 1
+    assert frontier.counts("c").state is CrawlState.FINISHED
+    opened = UrlReopener(frontier.url)
+    yield opened
+    opened.close()
+
+
+def test_a_page_is_fetched_again_once(
+    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+) -> None:
+    assert reopener.reopen("c", [END, END]) == 1
+    assert reopener.reopen("c", [END]) == 0
+    assert counters(client) == {**STORED, "pending": 1}
+    assert frontier.counts("c").state is CrawlState.RUNNING
+    (lease,) = spider.lease()
+    assert (lease.is_revisit, lease.attempt, lease.etag) == (True, 1, "")
+    assert spider.put(lease)
+    spider.flush()
+    ((job, (page,)),) = claim_all(frontier, client).items()
+    assert page.was is UrlState.RECORD
+    assert frontier.ack(job, [(page, UrlState.RECORD)]) == 1
+    assert counters(client) == STORED
+    assert frontier.counts("c").state is CrawlState.FINISHED
+    assert_at_rest(client)
+
+
+def test_attempts_that_fail_wait_with_the_retries(
+    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+) -> None:
+    reopener.reopen("c", [END])
+    (lease,) = spider.lease()
+    spider.nack(lease)
+    assert counters(client) == {**STORED, "pending": 1}
+    let_time_pass(client, "a.example")
+    (lease,) = spider.lease()
+    assert (lease.is_revisit, lease.attempt) == (True, 2)
+    spider.close()  # killed
+    frontier.expire_sessions()
+    frontier.sweep()
+    assert counters(client) == {**STORED, "pending": 1}
+    assert frontier.counts("c").state is CrawlState.RUNNING
+
+
+def test_a_page_that_is_gone_gives_its_place_in_the_budget_back(
+    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+) -> None:
+    reopener.reopen("c", [END])
+    (lease,) = spider.lease()
+    assert spider.put(lease, FetchResult(status=404))
+    spider.flush()
+    assert ack_all(frontier, client, UrlState.FAILED) == 1
+    assert counters(client) == {"done": 1, "failed": 1}
+
+
+def test_a_purge_of_the_host_forgets_what_waits(
+    frontier: Frontier, client: Any, reopener: UrlReopener
+) -> None:
+    reopener.reopen("c", [END])
+    assert frontier.purge("c", "a.example") == 1
+    assert counters(client) == STORED
+    with pytest.raises(NotFound):
+        reopener.reopen("none", [END])

@@ -1,0 +1,30 @@
+"""A URL class that is not learned yet is shown by a template, for which an operator can decide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cleaning.records import UrlKind
+from storage.sqlite.store import SqliteStore
+from tests.kit.outcomes import HOST, make_outcome
+from workers.answers.crawls import UrlClass
+from workers.operations.watching.hosts import _with_templates
+
+
+def url_class(template: str, kind: UrlKind | None = None, stopped: str = "") -> UrlClass:
+    return UrlClass(
+        crawl="c1", host=HOST, template=template, kind=kind, pattern_pages=40, stopped=stopped
+    )
+
+
+def test_a_young_class_has_the_template_of_its_urls(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "records.sqlite")
+    days = [make_outcome(f"/cal/2026/1/{day}.html") for day in range(1, 4)]
+    store.save(days)
+    learned = url_class("/news/{n}.html", UrlKind.ARTICLE)
+    others = [learned, url_class("/a/*"), url_class("/cal/**"), url_class("/cal/*", stopped="x")]
+    young, *same = _with_templates(store, [url_class("/cal/*/*/*.html"), *others])
+    assert young.template == "/cal/{n}/{n}/{n}.html"
+    assert young.example in {each.queued.url for each in days}
+    assert same == others
+    store.close()

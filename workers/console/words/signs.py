@@ -1,0 +1,36 @@
+"""Words of the first signs of trouble."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final = {
+    "signs.title": ("To look at", "需要查看"),
+    "sign_kind.silent": ("process is silent", "进程无响应"),
+    "sign_kind.poison": ("page kills workers", "页面使进程崩溃"),
+    "sign_kind.wall": ("pages without a body", "页面没有正文"),
+    "sign_kind.changed": ("site has changed", "网站改版"),
+    "sign_kind.barren": ("nothing new", "没有新内容"),
+    "sign_kind.paused": ("host is paused", "主机暂停中"),
+    "signs.silent": (
+        "not heard for {span}; holds {n} page",
+        "not heard for {span}; holds {n} pages",
+        "已 {span} 没有响应，持有 {n} 个页面",
+    ),
+    "signs.poison": (
+        "{n} page that workers died on, set aside",
+        "{n} pages that workers died on, set aside",
+        "{n} 个导致工作进程崩溃的页面已搁置",
+    ),
+    "signs.wall": (
+        ", not learned: {n} of {of} pages have no body at its place, since",
+        "，未学习：{of} 个页面中 {n} 个在原处没有正文，始于",
+    ),
+    "signs.changed": ("version {version} is learned,", "已学习版本 {version}，"),
+    "signs.barren": (
+        "{n} page, {news} with news, and more wait",
+        "{n} pages, {news} with news, and more wait",
+        "已抓 {n} 个页面，仅 {news} 个有新内容，后面还有很多",
+    ),
+    "signs.paused": ("since {since} by {who}", "自 {since} 起由 {who} 暂停"),
+}
