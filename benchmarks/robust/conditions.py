@@ -30,9 +30,11 @@ MODULES = (
     "cleaning.features.headings",
     "cleaning.features.label_rows",
     "cleaning.features.sections",
+    "cleaning.links.beside_body",
     "cleaning.links.evidence",
     "cleaning.links.kinds",
     "cleaning.links.lists",
+    "cleaning.links.part_flags",
     "cleaning.links.topic",
 )
 _LEAST_HOSTS = 3  # that a rule decides rightly

@@ -34,34 +34,34 @@ class Cards:
         self._tree, self._line_ends = tree, line_ends
         self._titles, self._links = titles, links
         self._known = {0: 0}
+        self._has_any = titles[-1] >= _LEAST
         self._is_repeated: dict[tuple[int, str], bool] = {}
 
     def around(self, block: int) -> int:
         """Returns the card a block lies in or is; 0 where it is on none."""
         known = self._known
-        found = known.get(block)
-        if found is not None:
-            return found
+        if not self._has_any or block in known:
+            return known.get(block, 0)
         parents, starts = self._tree.block_parents, self._tree.block_lines
         titles, ends = self._titles, self._line_ends
         path = []
-        while block not in known and titles[ends[block]] == titles[starts[block]]:
+        here = titles[ends[block]] - titles[starts[block]]
+        while block not in known:
             path.append(block)
-            block = parents[block]
-        found = known.get(block)
-        if found is None:
-            found = known[block] = self._find(block) if self._count(block) == 1 else 0
-        known.update(dict.fromkeys(path, found))
+            parent = parents[block]
+            around = titles[ends[parent]] - titles[starts[parent]]
+            if around > 1:  # the block is the largest with one title, or with none
+                known[block] = self._card(block) if here == 1 else 0
+                break
+            block, here = parent, around
+        found = known[block]
+        for each in path:
+            known[each] = found
         return found
 
-    def _find(self, block: int) -> int:
-        """The card of a block with one title, 0 without."""
-        parents = self._tree.block_parents
-        count = self._count
-        while count(parents[block]) == 1:
-            block = parents[block]
-        around = parents[block]
-        key = around, self._tree.block_tags[block]
+    def _card(self, block: int) -> int:
+        """The largest part with one title if others stand beside it, else 0."""
+        key = self._tree.block_parents[block], self._tree.block_tags[block]
         is_repeated = self._is_repeated.get(key)
         if is_repeated is None:
             is_repeated = self._is_repeated[key] = self._are_cards(*key)

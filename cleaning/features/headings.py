@@ -7,6 +7,7 @@ govern, is in ``sections``.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from cleaning.lexicon import (
@@ -89,15 +90,23 @@ def _kind_of_words(words: str, *, is_link: bool = False) -> str:
     return kind if known >= least * len(words) else ""
 
 
-def may_head(text: str) -> bool:
-    """Whether a text, or the first run of a line, is short enough and holds a word of headings."""
-    latin, any_word, hint = _any_word()
-    if text.isascii():
-        return len(text) <= HEADING_CHARS and latin.search(text.lower()) is not None
-    if len(text) > _MARKER_CHARS:
-        return False
-    words = text.lower()
-    return hint.search(words) is not None and any_word.search(words) is not None
+@lru_cache(maxsize=1)
+def head_words() -> Callable[[str], bool]:
+    """Returns a function that finds whether a text may hold words of headings, and is short.
+
+    A function to be asked for each line, which takes no other call with it. False is certain.
+    """
+    latin, any_word, hint = (pattern.search for pattern in _any_word())
+
+    def may_head(text: str) -> bool:
+        if text.isascii():
+            return len(text) <= HEADING_CHARS and latin(text.lower()) is not None
+        if len(text) > _MARKER_CHARS:
+            return False
+        words = text.lower()
+        return hint(words) is not None and any_word(words) is not None
+
+    return may_head
 
 
 def _is_word(text: str, start: int, end: int) -> bool:

@@ -15,9 +15,7 @@ from cleaning.lexicon import word_table
 
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-
-
-_RELATED_ROOTS = ("relat", "similar", "xg", "also", "reading", "more")  # one is in every phrase
+_RELATED_ROOTS = ("relat", "similar", "xg", "also", "reading", "article")  # one in every phrase
 
 
 class PartKind(IntEnum):
@@ -143,16 +141,24 @@ def link_kind_of_names(names: str) -> str:
 
 def related_names(names: Iterable[str]) -> frozenset[str]:
     """Returns those of a page's classes and ids that may say ``related``; mostly none."""
-    page = "\n".join(set(names)).lower()
-    if not any(root in page for root in _RELATED_ROOTS) or not _related_words().search(page):
+    names = set(names)
+    page = "\n".join(names).lower()  # one search for all: most roots occur in no name
+    found = [each for root, each in _related_words() if root in page and each.search(page)]
+    if not found:
         return frozenset()
-    return frozenset(each for each in names if _related_words().search(each.lower()))
+    return frozenset(each for each in names if any(words.search(each.lower()) for words in found))
 
 
 @lru_cache(maxsize=1)
-def _related_words() -> re.Pattern[str]:
+def _related_words() -> list[tuple[str, re.Pattern[str]]]:
+    """(root, pattern of the phrases for related links with that root)."""
     phrases = [words for words, kind in word_table("link_part_names").items() if kind == "related"]
-    return re.compile("|".join(r"[\s\d_-]*".join(words.split()) for words in phrases))
+    by_root: dict[str, list[str]] = {}
+    for phrase in phrases:
+        if not any(other in phrase for other in phrases if other != phrase):
+            root = next(root for root in _RELATED_ROOTS if root in phrase)
+            by_root.setdefault(root, []).append(r"[\s\d_-]*".join(phrase.split()))
+    return [(root, re.compile("|".join(words))) for root, words in by_root.items()]
 
 
 @lru_cache(maxsize=1)

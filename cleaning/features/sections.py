@@ -22,7 +22,7 @@ from itertools import pairwise
 
 from cleaning.document.tree import Tree
 from cleaning.features.cards import Cards
-from cleaning.features.headings import BUTTON, HEADING_CHARS, STRONG_KINDS, heading_kind, may_head
+from cleaning.features.headings import BUTTON, HEADING_CHARS, STRONG_KINDS, head_words, heading_kind
 from cleaning.features.label_rows import find_panels, find_row
 from cleaning.features.lines import count_words
 from cleaning.features.parts import link_kind_of_names, related_names
@@ -162,23 +162,30 @@ class _Headings:
 
     def read(self) -> list[Section]:
         """Returns the sections by their first line."""
-        tree, links = self._tree, self._links
-        texts, starts, blocks = tree.texts, tree.line_starts, tree.line_blocks
+        tree, links, headlines = self._tree, self._links, self._headlines
+        texts, blocks = tree.texts, tree.line_blocks
+        starts = [*tree.line_starts, len(texts)]
+        may_head = head_words()
         row_end = 0
-        for i, start in enumerate(starts):
+        for i, start in enumerate(tree.line_starts):
             text = texts[start]
             if i < row_end or len(text) > 2 * HEADING_CHARS:
                 continue
             text = text.strip()
-            if links[i + 1] - links[i] > _MAX_LINKS and text[-1] not in ":：":
+            count = links[i + 1] - links[i]
+            if count > _MAX_LINKS and text[-1] not in ":：":
                 continue
-            if (
-                not may_head(text)
-                and (i + 1 == len(starts) or starts[i + 1] == start + 1)
-                and (links[i + 1] > links[i] or not _looks_like_heading(tree, blocks[i]))
+            has_words = may_head(text)
+            if not has_words and (
+                headlines[i + 1] > headlines[i]
+                or (
+                    (count or not _looks_like_heading(tree, blocks[i]))
+                    if starts[i + 1] == start + 1
+                    else len(texts[start + 1].strip()) > HEADING_CHARS
+                )
             ):
                 continue  # most lines
-            heading = self._read_line(i, text)
+            heading = self._read_line(i, text, has_words)
             if heading is None:
                 continue
             text, kind, is_inline = heading
@@ -193,15 +200,19 @@ class _Headings:
         found = [section for section in self._found if seen.get(section.text, 1) <= _MAX_REPEATS]
         return sorted(found, key=lambda section: section.first)
 
-    def _read_line(self, i: int, text: str) -> tuple[str, str, bool] | None:
-        """(heading, kind, whether links stand behind it on its line), None for no heading."""
+    def _read_line(self, i: int, text: str, has_words: bool) -> tuple[str, str, bool] | None:
+        """(heading, kind, whether links stand behind it on its line), None for no heading.
+
+        Args:
+            i: The line.
+            text: Its first run.
+            has_words: Whether that may hold words of headings.
+        """
         tree, headlines, links = self._tree, self._headlines, self._links
         start, block = tree.line_starts[i], tree.line_blocks[i]
         count = links[i + 1] - links[i]
         is_link = tree.anchor_of[start] >= 0
-        kind = ""
-        if may_head(text):
-            kind = heading_kind(text, is_link=is_link)
+        kind = heading_kind(text, is_link=is_link) if has_words else ""
         is_inline = count > 0 and kind in STRONG_KINDS and text[-1] in ":：" and not is_link
         if not is_inline:
             if count > _MAX_LINKS:

@@ -126,7 +126,7 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
         if lists.line[i] < lists.body_first:
             # Legal links stand at the end of a page; at its beginning the words are a menu.
             return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
-        if lists.is_near_body(i) and _is_under(lists, i, "tag"):
+        if lists.body.is_near(lists.line[i]) and _is_under(lists, i, "tag"):
             return LinkKind.TAG, 0.6, LinkReason.MARKER
     return verdict
 
@@ -167,7 +167,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     """Judges a link outside the body that is no counter."""
     text = lists.texts[i]
     section = lists.section(i)
-    if section and section.kind in _NO_TOPIC and lists.is_around_body(section):
+    if section and section.kind in _NO_TOPIC and lists.body.is_inside(section):
         section = None
     block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
@@ -181,7 +181,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return _ON_CARD
     if (
         not is_headline
-        and ((section and section.kind == "tag") or lists.is_near_body(i))
+        and ((section and section.kind == "tag") or lists.body.is_near(lists.line[i]))
         and (verdict := _judge_keyword(lists, i, section))
     ):
         return verdict
@@ -285,9 +285,9 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
 
 def _is_of_body(lists: LinkLists, i: int, section: Section | None) -> bool:
     """Whether a link stands between lines of the body or, without a heading, beside it."""
-    if lists.is_amid_body(i):
+    if lists.body.is_amid(lists.line[i], lists.texts[i]):
         return section is None or section.kind in _NO_TOPIC
-    return section is None and lists.is_beside_body(i)
+    return section is None and lists.body.is_beside(lists.tree.anchors[i].block)
 
 
 def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
@@ -334,7 +334,7 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
         section and section.kind and is_tagged(section.part)
     )
     by_heading = section is not None and section.kind == "tag"
-    is_near, line = lists.is_near_body(i), lists.line[i]
+    is_near, line = lists.body.is_near(lists.line[i]), lists.line[i]
     is_asked = line > (lists.body_first if is_near else lists.body_last)
     if (is_near or by_heading) and is_asked and _TAG_PATH.search(lists.urls[i]):
         return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE

@@ -2,8 +2,6 @@
 
 Links, headlines and cards are counted once, as running totals by line. Every question is then a
 difference of two totals, so a verdict on a link costs no more in a long list.
-
-Longer than most files: every question on a list is a method over the same totals.
 """
 
 from __future__ import annotations
@@ -17,24 +15,21 @@ from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.features.cards import Cards
 from cleaning.features.sections import Section, find_sections
+from cleaning.links.beside_body import NEAR_LINES, BesideBody
 from cleaning.links.evidence import (
-    AD,
-    COMMENT,
     HEADLINE_UNITS,
-    TAGGED,
     OwnValues,
     Verdict,
     counted_names,
     grams,
     headline_units,
     is_home,
-    part_flags,
     site_of,
 )
+from cleaning.links.part_flags import AD, COMMENT, TAGGED, flags_of_blocks
 from cleaning.links.topic import Run, RunKey, Topic
 from cleaning.records import LinkKind
 
-_WHOLE_PAGE = ("html", "body")
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
 _CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL
 _LIST_LINKS = 4  # fewest links with text that are a list
@@ -43,9 +38,7 @@ _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long wo
 _PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
 _LINKS_ON_LINE = 1.2  # most links on a line of a list of names, on average
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
-_NEAR_LINES = 15  # lines around the body in which its keywords stand
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
-_MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 
 
 class LinkLists:
@@ -64,7 +57,8 @@ class LinkLists:
         is_in_body: Whether it lies in the body.
         sections: The stretches of lines that the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
-        body_first: First line of the body, -1 without.
+        body: The place of the body.
+        body_first: First line of the body, -1 without; an attribute because each link asks for it.
         body_last: Last line of the body, -1 without.
     """
 
@@ -94,22 +88,17 @@ class LinkLists:
             )
         ]
         self._line_ends = tree.line_ends()
-        is_kept = body.is_kept
-        self.body_first, self.body_last = -1, -1
-        if True in is_kept:
-            self.body_first = tree.line_of[is_kept.index(True)]
-            self.body_last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
-        self._is_thread = body.thread is not None
-        self._place(is_kept)
+        self.body = BesideBody(tree, self._line_ends, body)
+        self.body_first, self.body_last = self.body.first, self.body.last
+        self._place(body.is_kept)
         self._count(known)
         self.sections, self.section_of = find_sections(
             tree, self._headlines, self._links, self.cards
         )
-        self._name_parts()
+        self._flags = flags_of_blocks(tree, self._line_ends)
         self._title, self._body_text = title, body.text
         self._topic: Topic | None = None
         self._near: list[int] | None = None
-        self._beside: tuple[int, int] | None = None
         self._marks: dict[int, set[tuple[str, str, str]]] = {}
         self._line_chars: dict[int, int] = {}
 
@@ -176,25 +165,6 @@ class LinkLists:
         self.cards = Cards(tree, self._line_ends, _before(titles, count), _before(unknown, count))
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
-
-    def _name_parts(self) -> None:
-        """Sets the flags TAGGED, COMMENT and AD of each block by the names around it."""
-        tree = self.tree
-        flag_of = part_flags(set(tree.block_names))
-        self._flags = filled = [0] * len(tree.block_names)
-        if not flag_of:
-            return
-        lines, line_ends, ends = tree.block_lines, self._line_ends, tree.block_ends
-        for block, names in enumerate(tree.block_names):
-            if names not in flag_of:
-                continue
-            own = flag_of[names]
-            if own >= AD and line_ends[block] - lines[block] > _MAX_AD_LINES:
-                own -= AD
-            # Three flags: no block is filled more than three times, however deep they lie.
-            if own & ~filled[block]:
-                own |= filled[block]
-                filled[block : ends[block]] = [own] * (ends[block] - block)
 
     def is_same_site(self, i: int) -> bool:
         """Whether a link leads to a host of the page's own site."""
@@ -345,7 +315,7 @@ class LinkLists:
         for level, start, end in tree.headings:
             if level == 1:
                 line = tree.line_of[start]
-                if self.body_first - _NEAR_LINES <= line <= self.body_last:
+                if self.body_first - NEAR_LINES <= line <= self.body_last:
                     return [self._title, tree.text(start, end)]
         return [self._title]
 
@@ -365,10 +335,6 @@ class LinkLists:
             runs[-1].blocks.append(self.tree.anchors[i].block)
         return runs
 
-    def is_near_body(self, i: int) -> bool:
-        """Whether a link stands in the body or a few lines from it."""
-        return self.body_first - _NEAR_LINES <= self.line[i] <= self.body_last + _NEAR_LINES
-
     def is_in_sentence(self, i: int) -> bool:
         """Whether most text on a link's line is outside the link."""
         tree, line = self.tree, self.line[i]
@@ -377,49 +343,6 @@ class LinkLists:
             start, end = tree.line_runs(line)
             chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
         return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
-
-    def is_amid_body(self, i: int) -> bool:
-        """Whether a link stands on or between lines of a body that is no thread.
-
-        A link without a text is on no line, and the nearest may be the last of the body.
-        """
-        line = self.line[i]
-        if self._is_thread or not self.body_first <= line <= self.body_last:
-            return False
-        return bool(self.texts[i]) or self.body_first < line < self.body_last
-
-    def is_beside_body(self, i: int) -> bool:
-        """Whether a link stands in the smallest block around a body that is no thread.
-
-        A block that begins or ends far from the body is a column; neither it nor the whole page
-        counts.
-        """
-        if self._beside is None:
-            self._beside = self._around_body()
-        first, end = self._beside
-        return first <= self.tree.anchors[i].block < end
-
-    def is_around_body(self, section: Section) -> bool:
-        """Whether a section begins before the body and ends behind it: it is no list."""
-        return section.first < self.body_first and section.end > self.body_last
-
-    def _around_body(self) -> tuple[int, int]:
-        """The smallest part that holds the body, as (first block, block behind the last).
-
-        (0, 0) where the part is large.
-        """
-        if self.body_first < 0 or self._is_thread:
-            return 0, 0
-        tree, most = self.tree, _NEAR_LINES
-        starts, ends = tree.block_lines, self._line_ends
-        block = tree.line_blocks[self.body_first]
-        while block > 0 and (starts[block] > self.body_first or ends[block] <= self.body_last):
-            block = tree.block_parents[block]
-        if tree.block_tags[block] in _WHOLE_PAGE:
-            return 0, 0
-        if self.body_first - starts[block] > most or ends[block] - 1 - self.body_last > most:
-            return 0, 0
-        return block, tree.block_ends[block]
 
     def _near_title(self) -> list[int]:
         """Running totals by line of the site's headlines that share a word with the title."""
