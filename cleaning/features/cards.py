@@ -9,6 +9,7 @@ heading of a list.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 
 from cleaning.document.tree import Tree
@@ -21,18 +22,26 @@ _MAX_SEEN = 40  # parts of a list that are looked at
 class Cards:
     """The cards of a page, found where they are asked for.
 
+    Attributes:
+        line_ends: The line behind the last of each block.
+
     Args:
         tree: The page.
-        line_ends: The line behind the last of each block.
+        line_ends: As the attribute.
         titles: Running totals by line of titles; titles of one URL in a row count once.
-        links: Running totals by line of links with a text that is no known word.
+        count_links: Returns the running totals by line of links with a text that is no known word.
     """
 
     def __init__(
-        self, tree: Tree, line_ends: list[int], titles: list[int], links: list[int]
+        self,
+        tree: Tree,
+        line_ends: list[int],
+        titles: list[int],
+        count_links: Callable[[], list[int]],
     ) -> None:
-        self._tree, self._line_ends = tree, line_ends
-        self._titles, self._links = titles, links
+        self._tree, self.line_ends = tree, line_ends
+        self._titles, self._count_links = titles, count_links
+        self._links: list[int] | None = None
         self._known = {0: 0}
         self._has_any = titles[-1] >= _LEAST
         self._is_repeated: dict[tuple[int, str], bool] = {}
@@ -43,7 +52,7 @@ class Cards:
         if not self._has_any or block in known:
             return known.get(block, 0)
         parents, starts = self._tree.block_parents, self._tree.block_lines
-        titles, ends = self._titles, self._line_ends
+        titles, ends = self._titles, self.line_ends
         path = []
         here = titles[ends[block]] - titles[starts[block]]
         while block not in known:
@@ -70,8 +79,10 @@ class Cards:
     def _are_cards(self, around: int, tag: str) -> bool:
         """Whether a part holds several cards with a tag, and few links beside their titles."""
         cards = notes = 0
-        tags, lines, ends = self._tree.block_tags, self._tree.block_lines, self._line_ends
+        tags, lines, ends = self._tree.block_tags, self._tree.block_lines, self.line_ends
         links = self._links
+        if links is None:
+            links = self._links = self._count_links()
         for child in islice(self._tree.children(around), _MAX_SEEN):
             if tags[child] == tag and self._count(child) == 1:
                 cards += 1
@@ -79,4 +90,4 @@ class Cards:
         return cards >= _LEAST and notes <= _MAX_NOTES * cards
 
     def _count(self, block: int) -> int:
-        return self._titles[self._line_ends[block]] - self._titles[self._tree.block_lines[block]]
+        return self._titles[self.line_ends[block]] - self._titles[self._tree.block_lines[block]]

@@ -19,10 +19,11 @@ from cleaning.lexicon import (
 )
 
 HEADING_CHARS = 40  # longest line that can be a heading
+Search = Callable[[str], re.Match[str] | None]
 BUTTON = "button"  # the kind of words of buttons, which head nothing
 # Kinds that decide for a block, whatever stands beside the heading.
 STRONG_KINDS = frozenset(("related", "maybe", "ad", "tag", "search", "author", "links"))
-_MARKER_CHARS = 16  # longest marker with other text behind it on its line
+MARKER_CHARS = 16  # longest marker with other text behind it on its line
 _EDGES = (
     " \t\r\n\u3000\u00a00123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
     "：；，。、？！【】〖〗[]「」『』《》〈〉（）＜＞｜·•—～…▪■◆●»«›‹“”‘’◎○□★☆▼▲→"
@@ -50,15 +51,15 @@ def heading_kind(text: str, *, is_link: bool = False) -> str:
     words = text.lower()
     latin, any_word, hint = _any_word()
     if words.isascii():
-        return _kind_of_words(words, is_link=is_link) if latin.search(words) else ""
+        return kind_of_words(words, is_link=is_link) if latin.search(words) else ""
     if hint.search(words) and any_word.search(words):
-        return _kind_of_words(words, is_link=is_link)
+        return kind_of_words(words, is_link=is_link)
     return ""
 
 
 @lru_cache(maxsize=4096)
-def _kind_of_words(words: str, *, is_link: bool = False) -> str:
-    """Returns the kind of a lower-case text that ``_any_word`` finds a word in."""
+def kind_of_words(words: str, *, is_link: bool = False) -> str:
+    """Returns the kind of a lower-case text that ``head_patterns`` find a word in."""
     words = words.strip(_EDGES)
     if len(words) > HEADING_CHARS:
         return ""
@@ -90,23 +91,14 @@ def _kind_of_words(words: str, *, is_link: bool = False) -> str:
     return kind if known >= least * len(words) else ""
 
 
-@lru_cache(maxsize=1)
-def head_words() -> Callable[[str], bool]:
-    """Returns a function that finds whether a text may hold words of headings, and is short.
+def head_patterns() -> tuple[Search, Search, Search]:
+    """Returns what finds words of headings in a lower-case text: Latin ones, all, a hint of all.
 
-    A function to be asked for each line, which takes no other call with it. False is certain.
+    For loops over all lines, which a call for each line would make twice as long. A text of
+    Latin letters has at most ``HEADING_CHARS``, another ``MARKER_CHARS``.
     """
     latin, any_word, hint = (pattern.search for pattern in _any_word())
-
-    def may_head(text: str) -> bool:
-        if text.isascii():
-            return len(text) <= HEADING_CHARS and latin(text.lower()) is not None
-        if len(text) > _MARKER_CHARS:
-            return False
-        words = text.lower()
-        return hint(words) is not None and any_word(words) is not None
-
-    return may_head
+    return latin, any_word, hint
 
 
 def _is_word(text: str, start: int, end: int) -> bool:

@@ -19,25 +19,26 @@ _LEAST_LINKS = 2  # of a panel; the items of a list are none
 _NO_PAGE = ("#", "javascript:")
 
 
-def find_row(tree: Tree, line: int, links: list[int]) -> int:
+def find_row(tree: Tree, line: int, links: list[int], line_ends: list[int]) -> int:
     """Returns the part with a row of labels that a line is the first of; 0 without one.
 
     Args:
         tree: The page.
         line: The line of a heading.
         links: Running totals by line of links with a text.
+        line_ends: The line behind the last of each block.
     """
     parents, starts = tree.block_parents, tree.block_lines
     cell = tree.line_blocks[line]
-    while cell > 0 and tree.line_end(parents[cell]) == line + 1 and starts[parents[cell]] == line:
-        cell = parents[cell]
     row = parents[cell]
+    while row > 0 and line_ends[row] == line + 1 and starts[row] == line:
+        cell, row = row, parents[row]
     if row <= 0 or starts[row] != line:
         return 0
-    end = tree.line_end(row)
-    if not 1 < end - line <= _MAX_LABELS:
+    end = line_ends[row]
+    if not 1 < end - line <= _MAX_LABELS or links[end] - links[line] > end - line:
         return 0
-    cells = [child for child in tree.children(row) if tree.line_end(child) > starts[child]]
+    cells = [child for child in tree.children(row) if line_ends[child] > starts[child]]
     if len(cells) < end - line or len({tree.block_tags[child] for child in cells} - _BUTTONS) > 1:
         return 0
     pages = 0

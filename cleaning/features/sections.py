@@ -22,7 +22,15 @@ from itertools import pairwise
 
 from cleaning.document.tree import Tree
 from cleaning.features.cards import Cards
-from cleaning.features.headings import BUTTON, HEADING_CHARS, STRONG_KINDS, head_words, heading_kind
+from cleaning.features.headings import (
+    BUTTON,
+    HEADING_CHARS,
+    MARKER_CHARS,
+    STRONG_KINDS,
+    head_patterns,
+    heading_kind,
+    kind_of_words,
+)
 from cleaning.features.label_rows import find_panels, find_row
 from cleaning.features.lines import count_words
 from cleaning.features.parts import link_kind_of_names, related_names
@@ -157,6 +165,7 @@ class _Headings:
 
     def __init__(self, tree: Tree, headlines: list[int], links: list[int], cards: Cards) -> None:
         self._tree, self._headlines, self._links, self._cards = tree, headlines, links, cards
+        self._line_ends = cards.line_ends
         self._found: list[Section] = []
         self._seen: dict[str, int] = {}
 
@@ -165,7 +174,7 @@ class _Headings:
         tree, links, headlines = self._tree, self._links, self._headlines
         texts, blocks = tree.texts, tree.line_blocks
         starts = [*tree.line_starts, len(texts)]
-        may_head = head_words()
+        latin, any_word, hint = head_patterns()
         row_end = 0
         for i, start in enumerate(tree.line_starts):
             text = texts[start]
@@ -175,7 +184,11 @@ class _Headings:
             count = links[i + 1] - links[i]
             if count > _MAX_LINKS and text[-1] not in ":：":
                 continue
-            has_words = may_head(text)
+            words, has_words = "", False
+            if len(text) <= (HEADING_CHARS if text.isascii() else MARKER_CHARS):
+                words = text.lower()
+                found = latin(words) if words.isascii() else hint(words) and any_word(words)
+                has_words = found is not None
             if not has_words and (
                 headlines[i + 1] > headlines[i]
                 or (
@@ -185,34 +198,34 @@ class _Headings:
                 )
             ):
                 continue  # most lines
-            heading = self._read_line(i, text, has_words)
+            heading = self._read_line(i, text, words if has_words else "")
             if heading is None:
                 continue
             text, kind, is_inline = heading
             self._seen[text] = self._seen.get(text, 0) + 1
             row = 0 if is_inline else self._row(i)
             if row:
-                row_end = tree.line_end(row)
+                row_end = self._line_ends[row]
                 self._add_labels(row)
             else:
                 self._add(i, text, kind, is_inline)
         seen = self._seen
-        found = [section for section in self._found if seen.get(section.text, 1) <= _MAX_REPEATS]
-        return sorted(found, key=lambda section: section.first)
+        kept = [section for section in self._found if seen.get(section.text, 1) <= _MAX_REPEATS]
+        return sorted(kept, key=lambda section: section.first)
 
-    def _read_line(self, i: int, text: str, has_words: bool) -> tuple[str, str, bool] | None:
+    def _read_line(self, i: int, text: str, words: str) -> tuple[str, str, bool] | None:
         """(heading, kind, whether links stand behind it on its line), None for no heading.
 
         Args:
             i: The line.
             text: Its first run.
-            has_words: Whether that may hold words of headings.
+            words: That in lower case where it may hold words of headings, else ``""``.
         """
         tree, headlines, links = self._tree, self._headlines, self._links
         start, block = tree.line_starts[i], tree.line_blocks[i]
         count = links[i + 1] - links[i]
         is_link = tree.anchor_of[start] >= 0
-        kind = heading_kind(text, is_link=is_link) if has_words else ""
+        kind = kind_of_words(words, is_link=is_link) if words else ""
         is_inline = count > 0 and kind in STRONG_KINDS and text[-1] in ":：" and not is_link
         if not is_inline:
             if count > _MAX_LINKS:
@@ -238,7 +251,7 @@ class _Headings:
         tree = self._tree
         if is_inline:
             part = tree.line_blocks[i]
-            end = tree.line_end(part)
+            end = self._line_ends[part]
             end = end if i < end <= i + _MAX_INLINE_LINES else i + 1
         else:
             sought = self._links if kind in _OF_WORDS else self._headlines
@@ -248,21 +261,21 @@ class _Headings:
             self._found.append(Section(kind, i, i, end, part, text, is_inline))
 
     def _row(self, i: int) -> int:
-        row = find_row(self._tree, i, self._links)
-        has_headlines = row and self._headlines[self._tree.line_end(row)] > self._headlines[i]
+        row = find_row(self._tree, i, self._links, self._line_ends)
+        has_headlines = row and self._headlines[self._line_ends[row]] > self._headlines[i]
         return 0 if has_headlines else row
 
     def _add_labels(self, row: int) -> None:
         """Adds the sections of a row: each label's panel, or what the strongest label governs."""
         tree = self._tree
-        start, end = tree.block_lines[row], tree.line_end(row)
+        start, end = tree.block_lines[row], self._line_ends[row]
         texts = [tree.line_text(i) for i in range(start, end)]
         kinds = [heading_kind(text) for text in texts]
         kinds = ["" if kind == BUTTON else kind for kind in kinds]
         panels = find_panels(tree, row, len(texts), self._links)
         if panels:
             for i, (text, kind, panel) in enumerate(zip(texts, kinds, panels, strict=True)):
-                first, last = tree.block_lines[panel], tree.line_end(panel)
+                first, last = tree.block_lines[panel], self._line_ends[panel]
                 if last > first:
                     self._found.append(Section(kind, start + i, first, last, panel, text))
             return
@@ -286,7 +299,7 @@ class _Headings:
         parents, ends = tree.block_parents, tree.block_ends
         own = part = box
         for _ in range(_MAX_LEVELS):
-            end = tree.line_end(part)
+            end = self._line_ends[part]
             if part <= 0 or sought[end] > sought[line + 1] or end > line + 3:
                 return end, part
             if any(after == before for before, after in pairwise(links[line + 1 : end + 1])):

@@ -259,11 +259,14 @@ def counted_names(texts: list[str]) -> list[bool]:
     Links without a text may stand between them.
     """
     is_counted = [False] * len(texts)
+    ends = _COUNT_ENDS
+    if sum([text[-1:] in ends for text in texts]) < _MIN_COUNTED:
+        return is_counted  # most pages
     run: list[int] = []
     for i, text in enumerate([*texts, " "]):
         if not text:
             continue
-        if text[-1] in _COUNT_ENDS and _COUNTED.search(text):
+        if text[-1] in ends and _COUNTED.search(text):
             run.append(i)
             continue
         if len(run) >= _MIN_COUNTED:

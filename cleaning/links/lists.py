@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection
+from functools import partial
 from itertools import accumulate
 
 from cleaning.body.page_body import Body
@@ -126,7 +127,6 @@ class LinkLists:
     def _count(self, known: list[Verdict | None]) -> None:
         """Computes the running totals by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
-        cards: list[int] = []
         headlines: list[int] = []
         titles: list[int] = []
         last = ""
@@ -138,12 +138,11 @@ class LinkLists:
                 if url != last:
                     titles.append(line)
                     last = url
-        if self.picture_urls:
-            cards = [
-                line
-                for line, text, url in zip(self.line, texts, urls, strict=True)
-                if text and url in self.picture_urls
-            ]
+        cards = [
+            line
+            for line, text, url in zip(self.line, texts, urls, strict=True)
+            if text and url in self.picture_urls
+        ]
         with_text = [line for line, text in zip(self.line, texts, strict=True) if text]
         legal = [
             line
@@ -157,14 +156,20 @@ class LinkLists:
         self._cards = _before(cards, count)
         self._titled_lines = _before(set(headlines), count)
         self._linked_lines = _before(set(with_text), count)
-        unknown = [
-            line
-            for line, text, verdict in zip(self.line, texts, known, strict=True)
-            if verdict is None and text
-        ]
-        self.cards = Cards(tree, self._line_ends, _before(titles, count), _before(unknown, count))
+        self.cards = Cards(
+            tree, self._line_ends, _before(titles, count), partial(self._count_unknown, known)
+        )
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
+
+    def _count_unknown(self, known: list[Verdict | None]) -> list[int]:
+        """Running totals by line of the links with a text that is no known word."""
+        unknown = [
+            line
+            for line, text, verdict in zip(self.line, self.texts, known, strict=True)
+            if verdict is None and text
+        ]
+        return _before(unknown, len(self.tree.line_starts))
 
     def is_same_site(self, i: int) -> bool:
         """Whether a link leads to a host of the page's own site."""
@@ -255,10 +260,8 @@ class LinkLists:
 
     def is_plain_list(self, section: Section) -> bool:
         """Whether a section holds nothing but short links, one on a line."""
-        start, end = (
-            section.first + (section.first == section.line and not section.is_inline),
-            section.end,
-        )
+        start, end = section.first, section.end
+        start += section.first == section.line and not section.is_inline
         links = self._links[end] - self._links[start]
         headlines = self._headlines[end] - self._headlines[start]
         lines = self._linked_lines[end] - self._linked_lines[start]

@@ -69,7 +69,7 @@ def part_flags(names: set[str]) -> dict[str, int]:
             flags[each] = flags.get(each, 0) | flag
 
     for word, pattern in _AD_NAMES.items():
-        if word in page:
+        if word in page and pattern.search(page):
             note(AD, [each for each in names if word in each and pattern.search(each)])
     for word in _TAG_WORDS:
         if word in page:
@@ -92,4 +92,6 @@ def _is_comment(names: str, letters: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _comment_words() -> list[str]:
-    return [word for word, kind in word_table("part_names").items() if kind == "comment"]
+    """The words of comments that hold no other one of them."""
+    words = [word for word, kind in word_table("part_names").items() if kind == "comment"]
+    return [word for word in words if not any(other in word for other in words if other != word)]
