@@ -142,8 +142,8 @@ def _empty_links(_host: str, root: HtmlElement) -> None:
                     element.tail = None
 
 
-def _list_headings(root: HtmlElement) -> Iterator[HtmlElement]:
-    """Short elements without links that stand before several links and hardly any other text."""
+def list_headings(root: HtmlElement) -> Iterator[HtmlElement]:
+    """Yields short elements without links before several links and hardly any other text."""
     for element in _elements(root):
         if element.tag not in _HEADINGS or len(element) > 1 or element.find(".//a") is not None:
             continue
@@ -162,7 +162,7 @@ def _list_headings(root: HtmlElement) -> Iterator[HtmlElement]:
 
 
 def _tabs(_host: str, root: HtmlElement) -> None:
-    for heading in list(_list_headings(root)):
+    for heading in list(list_headings(root)):
         row = html.Element("ul")
         is_chinese = re.search("[一-鿿]", heading.text_content()) is not None
         beside = ("最新", "评论") if is_chinese else ("New", "Talk")

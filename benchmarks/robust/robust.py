@@ -18,11 +18,12 @@ from typing import Any
 
 from benchmarks.kit.parts import choose_parts
 from benchmarks.kit.results import commit, keep, kept, show
-from benchmarks.robust import bodies, forums, sites
+from benchmarks.robust import bodies, forums, links, sites
 
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "bodies": bodies.measure,
     "forums": forums.measure,
+    "links": links.measure,
     "sites": sites.measure,
 }
 

@@ -7,6 +7,7 @@ Names are split into words at every change of case, digit and mark (``postSideBa
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 
@@ -14,6 +15,7 @@ from cleaning.lexicon import word_table
 
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_RELATED_ROOTS = ("relat", "similar", "xg", "also", "reading", "article")  # one in every phrase
 
 
 class PartKind(IntEnum):
@@ -121,3 +123,44 @@ def _evidence_words() -> frozenset[str]:
     """The words of ``part_names`` that are evidence against a part, and of footers."""
     table = word_table("part_names")
     return _FOOTERS.union(word for word, kind in table.items() if kind != "content")
+
+
+@lru_cache(maxsize=8192)
+def link_kind_of_names(names: str) -> str:
+    """Returns what class and id say of the links of a part: ``related`` of ``box relatedPosts``.
+
+    The kinds are those of ``data/link_headings.txt``, the words are in
+    ``data/link_part_names.txt``; ``""`` without one.
+    """
+    plain = f" {' '.join(_WORD.findall(names)).lower()} "
+    for phrase, kind in _link_phrases():
+        if phrase in plain:
+            return kind
+    return ""
+
+
+def related_names(names: Iterable[str]) -> frozenset[str]:
+    """Returns those of a page's classes and ids that may say ``related``; mostly none."""
+    names = set(names)
+    page = "\n".join(names).lower()  # one search for all: most roots occur in no name
+    found = [each for root, each in _related_words() if root in page and each.search(page)]
+    if not found:
+        return frozenset()
+    return frozenset(each for each in names if any(words.search(each.lower()) for words in found))
+
+
+@lru_cache(maxsize=1)
+def _related_words() -> list[tuple[str, re.Pattern[str]]]:
+    """(root, pattern of the phrases for related links with that root)."""
+    phrases = [words for words, kind in word_table("link_part_names").items() if kind == "related"]
+    by_root: dict[str, list[str]] = {}
+    for phrase in phrases:
+        if not any(other in phrase for other in phrases if other != phrase):
+            root = next(root for root in _RELATED_ROOTS if root in phrase)
+            by_root.setdefault(root, []).append(r"[\s\d_-]*".join(phrase.split()))
+    return [(root, re.compile("|".join(words))) for root, words in by_root.items()]
+
+
+@lru_cache(maxsize=1)
+def _link_phrases() -> list[tuple[str, str]]:
+    return [(f" {words} ", kind) for words, kind in word_table("link_part_names").items()]

@@ -248,7 +248,7 @@ def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
         return ImageKind.AD, 0.7, ImageReason.BANNER
     to_page = around is not None and bool(around.url) and not is_asset(around.url)
     target = around if to_page else None
-    listed = target is not None and target.kind in LISTED and target.reason is not _NOTHING
+    listed = target is not None and target.kind in LISTED
     in_header = picture.region == "header"
     if picture.region and not in_header and not listed:
         return ImageKind.CHROME, 0.7, ImageReason.SEMANTIC_TAG
@@ -301,7 +301,7 @@ def _leads_off(around: Link, host: str) -> bool:
 
 def _without_source(around: Link | None) -> _Verdict:
     """The verdict on a picture whose URL a script fills in: by the link around it."""
-    if around is not None and around.kind in LISTED and around.reason is not _NOTHING:
+    if around is not None and around.kind in LISTED:
         return ImageKind.THUMB, 0.4, ImageReason.LINKED_PAGE
     return ImageKind.OTHER, 0.0, ImageReason.NO_SOURCE
 

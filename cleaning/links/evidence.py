@@ -1,4 +1,4 @@
-"""Evidence on a link in its anchor text, ``rel`` and URL, and in class names.
+"""Evidence on a link in its anchor text, ``rel`` and URL.
 
 Every function judges one value, without the page; ``lists`` and ``kinds`` weigh the results against
 the place of the link.
@@ -7,21 +7,18 @@ the place of the link.
   inside a short text (``legal_words.txt``);
 * ``rel``: the values of the HTML standard and of the microformats' registry;
 * URL: one that leads to no page (``#top``, ``mailto:``), one that shares the page (a word of its
-  path, and the page in its query), a search for the anchor text;
-* class names and ids: lists of keywords, comments, advertising.
+  path, and the page in its query), a search for the anchor text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from cleaning.features.parts import PartKind, kind_of_names
-from cleaning.lexicon import hint_of, pattern_of, word_list, word_table
+from cleaning.lexicon import hint_of, pattern_of, word_list
 from cleaning.records import LinkKind, LinkReason
 
 Verdict = tuple[LinkKind, float, LinkReason]  # kind, score 0..1, the evidence it rests on
@@ -94,26 +91,9 @@ _GRAM_WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
 _HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
 _HOST_STARTS = len("https://")
 _HOME_LETTERS = ("", "i", "d")  # that a file of a home page may begin with
-
-# Class names and ids
-# tag-linux among the names of an article is one of its keywords, not a list of them.
-_TAG_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)"
-    r"(?:$|[\s_]|-(?:links?|list|box|cloud|wrap|wrapper|container|group|items?|area)\b)"
-    r"|[a-z]Tags?(?:$|[\s_-])|[Tt]ags?(?:List|Box)"
-)
-# Each begins with the letters it is looked up by, which ``re`` finds quickly.
-_AD_NAMES = {
-    "ad": re.compile(r"ad(?<![^\s_-]ad)(?:s|v|vert\w*|sbygoogle)?(?:$|[\s_\d-])"),
-    "Ad": re.compile(r"Ad(?<=[a-z]Ad)s?(?:$|[\s_\dA-Z-])"),
-    "guanggao": re.compile(r"guanggao(?<![^\s_-]guanggao)(?:$|[\s_\d-])"),
-    "sponsor": re.compile(r"sponsor(?<![^\s_-]sponsor)"),
-    "taboola": re.compile("taboola"),
-    "outbrain": re.compile("outbrain"),
-}
-_COMMENT_NAMES = re.compile(r"comment(?<![A-Za-z]comment)s?(?![a-z])")
-_TAG_WORDS = ("tag", "Tag", "keyword", "label")
-TAGGED, COMMENT, AD = 1, 2, 4
+_COUNTED = re.compile(r"\w\W{0,2}[(（\[]\s?\d+\s?[)）\]]$|\s\d+\s?篇$")
+_COUNT_ENDS = frozenset(")）]篇")
+_MIN_COUNTED = 3  # names with a count in a row that are a list
 
 
 class OwnValues(NamedTuple):
@@ -273,6 +253,30 @@ def headline_units(text: str) -> float:
     return wide + (latin / 2 if wide else latin)
 
 
+def counted_names(texts: list[str]) -> list[bool]:
+    """Which texts are names with a count in a list of such: ``杂谈 (12)`` of a blog's categories.
+
+    Links without a text may stand between them.
+    """
+    is_counted = [False] * len(texts)
+    ends = _COUNT_ENDS
+    if sum([text[-1:] in ends for text in texts]) < _MIN_COUNTED:
+        return is_counted  # most pages
+    run: list[int] = []
+    for i, text in enumerate([*texts, " "]):
+        if not text:
+            continue
+        if text[-1] in ends and _COUNTED.search(text):
+            run.append(i)
+            continue
+        if len(run) >= _MIN_COUNTED:
+            for n in run:
+                is_counted[n] = True
+        if run:
+            run = []
+    return is_counted
+
+
 def grams(text: str) -> frozenset[str]:
     """Cuts a text into pieces that texts on one topic share: words, pairs of Chinese characters.
 
@@ -302,42 +306,3 @@ def is_home(url: str) -> bool:
     if slash >= 0 and url[slash + 1 : slash + 2] not in _HOME_LETTERS:
         return False
     return _HOME.fullmatch(url) is not None
-
-
-def part_flags(names: set[str]) -> dict[str, int]:
-    """Return the flags TAGGED, COMMENT and AD of class names and ids; most names have none.
-
-    ``{"box ads-2", "read more"}`` gives ``{"box ads-2": AD}``.
-    """
-    page = "\n".join(names)  # one search for all: most words occur in no name
-    flags: dict[str, int] = {}
-
-    def note(flag: int, found: Iterable[str]) -> None:
-        for each in found:
-            flags[each] = flags.get(each, 0) | flag
-
-    for word, pattern in _AD_NAMES.items():
-        if word in page:
-            note(AD, [each for each in names if word in each and pattern.search(each)])
-    for word in _TAG_WORDS:
-        if word in page:
-            note(TAGGED, [each for each in names if word in each and _TAG_NAMES.search(each)])
-    page = page.lower()
-    words = [word for word in _comment_words() if word in page]
-    if words:
-        letters_of = [(each, each.lower()) for each in names]
-        named = {pair for word in words for pair in letters_of if word in pair[1]}
-        note(COMMENT, [each for each, letters in named if _is_comment(each, letters)])
-    return flags
-
-
-def _is_comment(names: str, letters: str) -> bool:
-    """Whether ``kind_of_names`` is COMMENT; threads have hundreds of plain ``comment`` names."""
-    if "foot" not in letters and _COMMENT_NAMES.search(names):
-        return True
-    return kind_of_names(names) is PartKind.COMMENT
-
-
-@lru_cache(maxsize=1)
-def _comment_words() -> list[str]:
-    return [word for word, kind in word_table("part_names").items() if kind == "comment"]

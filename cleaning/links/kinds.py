@@ -4,21 +4,26 @@
 2. A counter for a text (评论 12), or a short text among comments: FUNCTION.
 3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
    as the list they stand in.
-4. Keywords by their URL, the names of their part or their heading, near the body: TAG; so are
+4. A list of names with counts (杂谈 (12)): NAVIGATION. On a card (``features.cards``) beside its
+   title: OTHER, also for words of menus, which are its channel.
+5. Keywords by their URL, the names of their part or their heading, near the body: TAG; so are
    searches of the site for their own text, wherever no rule but 13 applies.
-5. Under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
+6. Under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
    AD where the link leaves the site.
-6. Under a marker of related links (相关阅读): headlines, and links in blocks of their tag and
-   class, RELATED; the other links on their cards OTHER.
-7. Under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
+7. Under a marker of related links (相关阅读), or in a part named so: headlines, and links in blocks
+   of their tag and class, RELATED; the other links OTHER.
+8. Under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
    are names, which share nothing; else HOT.
-8. Headlines behind the body, or under a heading of a list, that are about its title: RELATED.
-9. Headlines of the same author or column: OTHER.
-10. Among legal links, or in a nav, header or footer element: LEGAL, NAVIGATION.
+9. Headlines behind the body, or under a heading of a list, whose whole run is about the page's
+   topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
+10. Among legal links, or in a nav, header or footer element: LEGAL, NAVIGATION; a list of headlines
+   among the other links of a menu: HOT.
 11. Between lines of the body under any heading of a list, or without a heading in the smallest part
     around it: several headlines on a line RELATED on its host, AD on other sites, all others BODY.
     Before the body: lists of headlines HOT, else NAVIGATION.
 12. Headlines and links on their lines, and all links under a heading of popular ones (热门): HOT.
+    Behind the body without any heading this is the likeliest kind and no finding: its score is 0.3
+    and its reason NO_EVIDENCE.
 13. Else NAVIGATION.
 
 A HOT link in a part with a class name of advertising is AD. In a sentence of the body all are BODY.
@@ -29,14 +34,17 @@ from __future__ import annotations
 
 import re
 
-from cleaning.features.headings import Section
+from cleaning.features.sections import Section
 from cleaning.links.evidence import Verdict, asks_for, is_home
 from cleaning.links.lists import LinkLists
 from cleaning.records import LinkKind, LinkReason
 
 _COUNTER = re.compile(
-    r"[\W\d_]*(?:评论|評論|赞|回复|阅读|人参与|人評論|comments?|views?|likes?|图)?[\W\d_]*", re.I
+    r"[\W\d_]*(?:(?:评论|評論|赞|回复|回覆|阅读|閱讀|人参与|人評論|跟贴|跟帖|播放|浏览|瀏覽|收藏|点赞|转发|"
+    r"comments?|views?|likes?|shares?|图)[\W\d_]*){0,2}",
+    re.I,
 )
+_COUNTED_WORD = re.compile(r"[^\W\d_]")
 _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
 _MAX_COUNTER_CHARS = 24
 # Shares of lines or links of a list, each in the middle of a wide plateau on labelled pages.
@@ -46,7 +54,9 @@ _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from whic
 _LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
-_COUNTED_LETTERS = frozenset("评評赞回阅人图cCvVlL")  # first letters of the words a counter counts
+_COUNTED_LETTERS = frozenset(
+    "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
+)  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
 # The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
@@ -54,10 +64,12 @@ _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
 _UNDER_LINKS: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER)
 _MARKED: Verdict = (LinkKind.RELATED, 0.8, LinkReason.MARKER)
 _ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
+_COUNTED: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.LINK_LIST)
+_OPINIONS = frozenset(("评论", "評論", "comment"))
 _ABOUT_TITLE: Verdict = (LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS)
 _IN_REGION: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG)
 _HEADLINE: Verdict = (LinkKind.HOT, 0.6, LinkReason.HEADLINES)
-_UNNAMED: Verdict = (LinkKind.HOT, 0.4, LinkReason.HEADLINES)
+_UNNAMED: Verdict = (LinkKind.HOT, 0.3, LinkReason.NO_EVIDENCE)
 _IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST)
 
 
@@ -84,30 +96,39 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
                     verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
                 if not text or verdict is _ON_CARD:
                     weak.append(i)
-        elif texts[i] and is_in_body[i] and lists.is_in_sentence(i):
-            verdict = LinkKind.BODY, 0.6, LinkReason.IN_BODY
-        elif verdict[0] is LinkKind.NAVIGATION and _is_beside_headline(lists, i):
-            verdict = LinkKind.HOT, 0.5, LinkReason.HEADLINES
-        elif verdict[2] is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
-            verdict = LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-        elif (
-            verdict[0] is LinkKind.LEGAL
-            and verdict[2] is LinkReason.WORDS
-            and lists.line[i] < lists.body_first
-        ):
-            # Legal links stand at the end of a page; at its beginning the words are a menu.
-            verdict = LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
-        elif (
-            verdict[0] is LinkKind.LEGAL
-            and verdict[2] is LinkReason.WORDS
-            and lists.is_near_body(i)
-            and _is_under(lists, i, "tag")
-        ):
-            verdict = LinkKind.TAG, 0.6, LinkReason.MARKER
+        elif texts[i]:
+            verdict = _overruled(lists, i, verdict)
+            if verdict is _ON_CARD:
+                weak.append(i)
         verdicts.append(verdict)
     if weak:
         _join_addresses(lists, verdicts, weak)
     return verdicts
+
+
+def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
+    """Returns the verdict by words or URL, or what the place of the link says against it."""
+    kind, _, reason = verdict
+    if lists.is_in_body[i]:
+        is_in_sentence = lists.is_in_sentence(i)
+        return (LinkKind.BODY, 0.6, LinkReason.IN_BODY) if is_in_sentence else verdict
+    if kind is LinkKind.NAVIGATION:
+        if _is_beside_headline(lists, i):
+            return LinkKind.HOT, 0.5, LinkReason.HEADLINES
+        if reason is LinkReason.WORDS and lists.is_card_note(i):
+            return _ON_CARD
+    elif kind is LinkKind.FUNCTION:
+        if _names_section(lists, i):
+            return _IN_LIST
+        if reason is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
+            return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
+    elif kind is LinkKind.LEGAL and reason is LinkReason.WORDS:
+        if lists.line[i] < lists.body_first:
+            # Legal links stand at the end of a page; at its beginning the words are a menu.
+            return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
+        if lists.body.is_near(lists.line[i]) and _is_under(lists, i, "tag"):
+            return LinkKind.TAG, 0.6, LinkReason.MARKER
+    return verdict
 
 
 def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) -> None:
@@ -127,7 +148,11 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
                 related.add(url)
     for i in weak:
         same = by_url.get(urls[i])
-        if same is not None:
+        if same is not None and not (
+            verdicts[i] is _COUNTS
+            and same[0] is LinkKind.RELATED
+            and _COUNTED_WORD.search(texts[i])
+        ):
             if urls[i] in related and _is_under(lists, i, "related"):
                 same = LinkKind.RELATED, 0.7  # whatever else on the page leads there
             verdicts[i] = *same, LinkReason.SAME_ADDRESS
@@ -142,7 +167,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     """Judges a link outside the body that is no counter."""
     text = lists.texts[i]
     section = lists.section(i)
-    if section and section.kind in _NO_TOPIC and lists.is_around_body(section):
+    if section and section.kind in _NO_TOPIC and lists.body.is_inside(section):
         section = None
     block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
@@ -150,9 +175,13 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, section)
+    if lists.is_counted[i] and not _is_under(lists, i, "tag"):
+        return _COUNTED
+    if not is_headline and lists.is_card_note(i):
+        return _ON_CARD
     if (
         not is_headline
-        and ((section and section.kind == "tag") or lists.is_near_body(i))
+        and ((section and section.kind == "tag") or lists.body.is_near(lists.line[i]))
         and (verdict := _judge_keyword(lists, i, section))
     ):
         return verdict
@@ -218,10 +247,9 @@ def _judge_recommended(
         (kind == "list" or (not kind and is_behind))
         and lists.body_last >= 0
         and not is_home(lists.urls[i])
+        and lists.is_about_topic(i)
     ):
-        block = section.part if section else lists.container(lists.tree.anchors[i].block)
-        if lists.is_about_title(block):
-            return _ABOUT_TITLE
+        return _ABOUT_TITLE
     return (LinkKind.OTHER, 0.5, LinkReason.MARKER) if kind == "author" else None
 
 
@@ -237,6 +265,8 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
     line, kind = lists.line[i], section.kind if section else ""
     region = lists.tree.anchors[i].region
     if region and _leads_around(lists, i):
+        if lists.is_headline[i] and lists.is_news_of_menu(i):
+            return _HEADLINE
         return _IN_REGION
     if region != "aside" and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
@@ -255,9 +285,9 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
 
 def _is_of_body(lists: LinkLists, i: int, section: Section | None) -> bool:
     """Whether a link stands between lines of the body or, without a heading, beside it."""
-    if lists.is_amid_body(i):
+    if lists.body.is_amid(lists.line[i], lists.texts[i]):
         return section is None or section.kind in _NO_TOPIC
-    return section is None and lists.is_beside_body(i)
+    return section is None and lists.body.is_beside(lists.tree.anchors[i].block)
 
 
 def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
@@ -304,7 +334,7 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
         section and section.kind and is_tagged(section.part)
     )
     by_heading = section is not None and section.kind == "tag"
-    is_near, line = lists.is_near_body(i), lists.line[i]
+    is_near, line = lists.body.is_near(lists.line[i]), lists.line[i]
     is_asked = line > (lists.body_first if is_near else lists.body_last)
     if (is_near or by_heading) and is_asked and _TAG_PATH.search(lists.urls[i]):
         return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
@@ -343,6 +373,13 @@ def _opens_menu(lists: LinkLists, i: int) -> bool:
         lists.tree.anchors[i].href.strip() == "#"
         and lists.line[i] < lists.body_first
         and bool(lists.texts[i])
+    )
+
+
+def _names_section(lists: LinkLists, i: int) -> bool:
+    """Whether 评论 is the section of comments by editors: in a menu, and without a count."""
+    return lists.texts[i].lower() in _OPINIONS and (
+        lists.line[i] < lists.body_first or lists.tree.anchors[i].region in ("nav", "footer")
     )
 
 

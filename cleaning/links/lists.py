@@ -8,28 +8,29 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection
+from functools import partial
 from itertools import accumulate
 
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
 from cleaning.document.tree import Tree
-from cleaning.features.headings import Section, find_sections
+from cleaning.features.cards import Cards
+from cleaning.features.sections import Section, find_sections
+from cleaning.links.beside_body import NEAR_LINES, BesideBody
 from cleaning.links.evidence import (
-    AD,
-    COMMENT,
     HEADLINE_UNITS,
-    TAGGED,
     OwnValues,
     Verdict,
+    counted_names,
     grams,
     headline_units,
     is_home,
-    part_flags,
     site_of,
 )
+from cleaning.links.part_flags import AD, COMMENT, TAGGED, flags_of_blocks
+from cleaning.links.topic import Run, RunKey, Topic
 from cleaning.records import LinkKind
 
-_WHOLE_PAGE = ("html", "body")
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
 _CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL
 _LIST_LINKS = 4  # fewest links with text that are a list
@@ -37,12 +38,8 @@ _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
 _PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
 _LINKS_ON_LINE = 1.2  # most links on a line of a list of names, on average
-_ABOUT_SHARE = 0.8  # share of headlines with a word of the title where no heading governs them
-_MIN_RELATED = 3  # fewest such headlines that are a block of related links
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
-_NEAR_LINES = 15  # lines around the body in which its keywords stand
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
-_MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 
 
 class LinkLists:
@@ -56,11 +53,13 @@ class LinkLists:
         is_headline: Whether its text is long enough for another page's title, and it leads to no
             home page.
         is_pictured: Whether it holds a picture.
+        is_counted: Whether it is a name with a count, in a list of such: 杂谈 (12).
         picture_urls: URLs of links that hold nothing but a picture.
         is_in_body: Whether it lies in the body.
         sections: The stretches of lines that the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
-        body_first: First line of the body, -1 without.
+        body: The place of the body.
+        body_first: First line of the body, -1 without; an attribute because each link asks for it.
         body_last: Last line of the body, -1 without.
     """
 
@@ -77,28 +76,30 @@ class LinkLists:
             for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
             if is_pictured and not text
         }
+        self.is_counted = counted_names(texts)
         self.is_headline = [
-            len(text) >= _CARD_UNITS
+            not is_counted
+            and len(text) >= _CARD_UNITS
             and verdict is None
             and headline_units(text)
             >= (_CARD_UNITS if url in self.picture_urls else HEADLINE_UNITS)
             and not is_home(url)
-            for text, url, verdict in zip(texts, urls, known, strict=True)
+            for text, url, verdict, is_counted in zip(
+                texts, urls, known, self.is_counted, strict=True
+            )
         ]
         self._line_ends = tree.line_ends()
-        is_kept = body.is_kept
-        self.body_first, self.body_last = -1, -1
-        if True in is_kept:
-            self.body_first = tree.line_of[is_kept.index(True)]
-            self.body_last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
-        self._is_thread = body.thread is not None
-        self._place(is_kept)
+        self.body = BesideBody(tree, self._line_ends, body)
+        self.body_first, self.body_last = self.body.first, self.body.last
+        self._place(body.is_kept)
         self._count(known)
-        self.sections, self.section_of = find_sections(tree, self._headlines, self._links)
-        self._name_parts()
-        self._title = title
+        self.sections, self.section_of = find_sections(
+            tree, self._headlines, self._links, self.cards
+        )
+        self._flags = flags_of_blocks(tree, self._line_ends)
+        self._title, self._body_text = title, body.text
+        self._topic: Topic | None = None
         self._near: list[int] | None = None
-        self._beside: tuple[int, int] | None = None
         self._marks: dict[int, set[tuple[str, str, str]]] = {}
         self._line_chars: dict[int, int] = {}
 
@@ -126,20 +127,22 @@ class LinkLists:
     def _count(self, known: list[Verdict | None]) -> None:
         """Computes the running totals by line."""
         tree, texts, urls = self.tree, self.texts, self.urls
-        cards: list[int] = []
-        headlines = [
+        headlines: list[int] = []
+        titles: list[int] = []
+        last = ""
+        for line, url, is_headline, is_in_body in zip(
+            self.line, urls, self.is_headline, self.is_in_body, strict=True
+        ):
+            if is_headline and not is_in_body:
+                headlines.append(line)
+                if url != last:
+                    titles.append(line)
+                    last = url
+        cards = [
             line
-            for line, is_headline, is_in_body in zip(
-                self.line, self.is_headline, self.is_in_body, strict=True
-            )
-            if is_headline and not is_in_body
+            for line, text, url in zip(self.line, texts, urls, strict=True)
+            if text and url in self.picture_urls
         ]
-        if self.picture_urls:
-            cards = [
-                line
-                for line, text, url in zip(self.line, texts, urls, strict=True)
-                if text and url in self.picture_urls
-            ]
         with_text = [line for line, text in zip(self.line, texts, strict=True) if text]
         legal = [
             line
@@ -153,27 +156,20 @@ class LinkLists:
         self._cards = _before(cards, count)
         self._titled_lines = _before(set(headlines), count)
         self._linked_lines = _before(set(with_text), count)
+        self.cards = Cards(
+            tree, self._line_ends, _before(titles, count), partial(self._count_unknown, known)
+        )
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
 
-    def _name_parts(self) -> None:
-        """Sets the flags TAGGED, COMMENT and AD of each block by the names around it."""
-        tree = self.tree
-        flag_of = part_flags(set(tree.block_names))
-        self._flags = filled = [0] * len(tree.block_names)
-        if not flag_of:
-            return
-        lines, line_ends, ends = tree.block_lines, self._line_ends, tree.block_ends
-        for block, names in enumerate(tree.block_names):
-            if names not in flag_of:
-                continue
-            own = flag_of[names]
-            if own >= AD and line_ends[block] - lines[block] > _MAX_AD_LINES:
-                own -= AD
-            # Three flags: no block is filled more than three times, however deep they lie.
-            if own & ~filled[block]:
-                own |= filled[block]
-                filled[block : ends[block]] = [own] * (ends[block] - block)
+    def _count_unknown(self, known: list[Verdict | None]) -> list[int]:
+        """Running totals by line of the links with a text that is no known word."""
+        unknown = [
+            line
+            for line, text, verdict in zip(self.line, self.texts, known, strict=True)
+            if verdict is None and text
+        ]
+        return _before(unknown, len(self.tree.line_starts))
 
     def is_same_site(self, i: int) -> bool:
         """Whether a link leads to a host of the page's own site."""
@@ -190,6 +186,13 @@ class LinkLists:
     def is_tagged(self, block: int) -> bool:
         """Whether a block or one around it has a class name of keyword lists."""
         return self._flags[block] & TAGGED > 0
+
+    def is_card_note(self, i: int) -> bool:
+        """Whether a link stands on a card, on another line than its title."""
+        block = self.tree.anchors[i].block
+        if self.headlines_on(i) or self._flags[block] & COMMENT:
+            return False
+        return self.cards.around(block) > 0
 
     def is_comment(self, block: int) -> bool:
         """Whether a block or one around it has a class name of comments."""
@@ -224,6 +227,16 @@ class LinkLists:
             self._linked_lines, block
         )
 
+    def is_news_of_menu(self, i: int) -> bool:
+        """Whether a link is in a list of headlines that its region shows among other links."""
+        if not self.is_list_of_headlines(i):
+            return False
+        tree, anchor = self.tree, self.tree.anchors[i]
+        region = listed = self.container(anchor.block)
+        while region > 0 and tree.block_tags[region] != anchor.region:
+            region = tree.block_parents[region]
+        return self._of(self._links, region) > self._of(self._links, listed)
+
     def shares(self, i: int) -> tuple[float, float]:
         """Computes two shares of the list around a link, each 0..1.
 
@@ -247,7 +260,8 @@ class LinkLists:
 
     def is_plain_list(self, section: Section) -> bool:
         """Whether a section holds nothing but short links, one on a line."""
-        start, end = section.line + (not section.is_inline), section.end
+        start, end = section.first, section.end
+        start += section.first == section.line and not section.is_inline
         links = self._links[end] - self._links[start]
         headlines = self._headlines[end] - self._headlines[start]
         lines = self._linked_lines[end] - self._linked_lines[start]
@@ -274,27 +288,55 @@ class LinkLists:
 
     def _between(self, section: Section) -> range:
         """The links of a section; of a long one its first 200."""
-        first = bisect_left(self.line, section.line)
+        first = bisect_left(self.line, section.first)
         return range(first, min(bisect_left(self.line, section.end), first + _MAX_CARD_LINKS))
 
     def has_pictures(self, section: Section) -> bool:
         """Whether a section holds cards: a picture and a title with one URL."""
-        return self._cards[section.end] > self._cards[section.line]
+        return self._cards[section.end] > self._cards[section.first]
 
     def near_share(self, section: Section) -> float:
         """Share of a section's headlines of the site that share a word with the title, 0..1."""
-        start, end = section.line, section.end
+        start, end = section.first, section.end
         near = self._near_title()
         return _share(near[end] - near[start], self._headlines[end] - self._headlines[start])
 
-    def is_about_title(self, block: int) -> bool:
-        """Whether a block of the site's own headlines is about the topic of the page's title."""
-        near = self._of(self._near_title(), block)
-        return near >= _MIN_RELATED and near >= _ABOUT_SHARE * self._of(self._headlines, block)
+    def is_about_topic(self, i: int) -> bool:
+        """Whether a link stands in a run of headlines that are about the page's topic."""
+        if self._topic is None:
+            headlines = [
+                i
+                for i, is_headline in enumerate(self.is_headline)
+                if is_headline and not self.is_in_body[i]
+            ]
+            self._topic = Topic(self.tree, self._names(), self._body_text, self._runs(headlines))
+        return self._topic.is_about(self.line[i], self._key(i))
 
-    def is_near_body(self, i: int) -> bool:
-        """Whether a link stands in the body or a few lines from it."""
-        return self.body_first - _NEAR_LINES <= self.line[i] <= self.body_last + _NEAR_LINES
+    def _names(self) -> list[str]:
+        """The page's title, and its largest heading near the body."""
+        tree = self.tree
+        for level, start, end in tree.headings:
+            if level == 1:
+                line = tree.line_of[start]
+                if self.body_first - NEAR_LINES <= line <= self.body_last:
+                    return [self._title, tree.text(start, end)]
+        return [self._title]
+
+    def _key(self, i: int) -> RunKey:
+        line = self.line[i]
+        section = self.section_of[line] if self.section_of else -1
+        return section, self.tree.anchors[i].region, line > self.body_last
+
+    def _runs(self, headlines: list[int]) -> list[Run]:
+        runs: list[Run] = []
+        for i in headlines:
+            key = self._key(i)
+            if not runs or runs[-1].key != key:
+                runs.append(Run(key, self.line[i], {}, []))
+            titles = runs[-1].titles
+            titles[self.urls[i]] = f"{titles.get(self.urls[i], '')} {self.texts[i]}"
+            runs[-1].blocks.append(self.tree.anchors[i].block)
+        return runs
 
     def is_in_sentence(self, i: int) -> bool:
         """Whether most text on a link's line is outside the link."""
@@ -304,49 +346,6 @@ class LinkLists:
             start, end = tree.line_runs(line)
             chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
         return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
-
-    def is_amid_body(self, i: int) -> bool:
-        """Whether a link stands on or between lines of a body that is no thread.
-
-        A link without a text is on no line, and the nearest may be the last of the body.
-        """
-        line = self.line[i]
-        if self._is_thread or not self.body_first <= line <= self.body_last:
-            return False
-        return bool(self.texts[i]) or self.body_first < line < self.body_last
-
-    def is_beside_body(self, i: int) -> bool:
-        """Whether a link stands in the smallest block around a body that is no thread.
-
-        A block that begins or ends far from the body is a column; neither it nor the whole page
-        counts.
-        """
-        if self._beside is None:
-            self._beside = self._around_body()
-        first, end = self._beside
-        return first <= self.tree.anchors[i].block < end
-
-    def is_around_body(self, section: Section) -> bool:
-        """Whether a section begins before the body and ends behind it: it is no list."""
-        return section.line < self.body_first and section.end > self.body_last
-
-    def _around_body(self) -> tuple[int, int]:
-        """The smallest part that holds the body, as (first block, block behind the last).
-
-        (0, 0) where the part is large.
-        """
-        if self.body_first < 0 or self._is_thread:
-            return 0, 0
-        tree, most = self.tree, _NEAR_LINES
-        starts, ends = tree.block_lines, self._line_ends
-        block = tree.line_blocks[self.body_first]
-        while block > 0 and (starts[block] > self.body_first or ends[block] <= self.body_last):
-            block = tree.block_parents[block]
-        if tree.block_tags[block] in _WHOLE_PAGE:
-            return 0, 0
-        if self.body_first - starts[block] > most or ends[block] - 1 - self.body_last > most:
-            return 0, 0
-        return block, tree.block_ends[block]
 
     def _near_title(self) -> list[int]:
         """Running totals by line of the site's headlines that share a word with the title."""

@@ -105,6 +105,44 @@ PAGES: dict[str, tuple[Make, int, set[WarningKind]]] = {
     "frames": (lambda n: "<iframe src=/x></iframe>" * n, 10_000, set()),
     "metas": (lambda n: "<meta name=a content=b>" * n, 10_000, set()),
     "markers": (lambda n: "<h3>相关阅读</h3><a href=x>y</a>" * n, 11_000, {W.CAPPED_LINKS}),
+    "cards": (
+        lambda n: "".join(
+            f"<div><a href=/{i}>一个足够长的新闻标题</a><p><a href=/c>频道</a></div>"
+            for i in range(n)
+        ),
+        5_500,
+        {W.CAPPED_LINKS},
+    ),
+    "cards in cards": (
+        lambda n: "<div><a href=/c>频道</a>" * n + "<a href=/1>一个足够长的新闻标题</a>",
+        450,
+        set(),
+    ),
+    "one title among notes": (
+        lambda n: (
+            "<div><a href=/1>一个足够长的新闻标题</a></div>" + "<div><a href=/c>频道</a></div>" * n
+        ),
+        9_000,
+        set(),
+    ),
+    "rows of tabs": (
+        lambda n: "<ul><li>热门</li><li>推荐</li></ul><div><a href=/1>甲</a></div><div></div>" * n,
+        4_000,
+        set(),
+    ),
+    "named parts": (
+        lambda n: "<div class=related-posts><a href=/1>一个足够长的新闻标题</a>" * n,
+        8_000,
+        {W.CAPPED_DEPTH},
+    ),
+    "headlines about a topic": (
+        lambda n: (
+            "<title>渔港开市的消息</title><p>渔港开市，渔船进港。"
+            + "".join(f"<p><a href=/{i}>渔港开市的第{i}个消息</a>" for i in range(n))
+        ),
+        9_000,
+        set(),
+    ),
     "NULs": (lambda n: "<p>a\0b" * n, 20_000, set()),
     "lone surrogates": (lambda n: "<p>a\ud800b" * n, 20_000, set()),
     "entities": (lambda n: "&amp;&#x4e2d;&nbsp;" * n, 100_000, set()),

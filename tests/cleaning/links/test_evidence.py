@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cleaning.lexicon import hint_of, pattern_of
-from cleaning.links.evidence import AD, COMMENT, TAGGED, headline_units, is_home, part_flags
+from cleaning.links.evidence import headline_units, is_home
+from cleaning.links.part_flags import AD, COMMENT, TAGGED, part_flags
 
 WORDS = st.lists(st.text("ab相关评榜-]^", min_size=1, max_size=3), min_size=1, max_size=6)
 

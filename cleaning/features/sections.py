@@ -1,0 +1,342 @@
+"""Sections: the headings of blocks of links, and the lines that each of them governs.
+
+A heading is a short line with a tag or class name of headings, or with words that head a block of
+links (``headings``). It governs the lines behind it in the smallest part that holds more than the
+heading, up to the next heading of its tag and names. A heading in an empty box governs at most the
+box beside it, and nothing where that has a heading of its own: the contents of the empty box are
+loaded by a script. A heading that is a label in a row governs its panel (``label_rows``).
+
+No heading is a button, a line that repeats or stands on a card (``cards``), which belongs to the
+card and not to the list, and a link that holds a marker among other words.
+
+A part whose class or id says what it holds (``related-posts``) is a section without a heading. It
+is of lower rank: a heading around or inside it, or a nearer name, decides before it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from cleaning.document.tree import Tree
+from cleaning.features.cards import Cards
+from cleaning.features.headings import (
+    BUTTON,
+    HEADING_CHARS,
+    MARKER_CHARS,
+    STRONG_KINDS,
+    head_patterns,
+    heading_kind,
+    kind_of_words,
+)
+from cleaning.features.label_rows import find_panels, find_row
+from cleaning.features.lines import count_words
+from cleaning.features.parts import link_kind_of_names, related_names
+
+_HEADING_UNITS = 12
+_TITLE_UNITS = 6  # shorter ones may be the name of a column, which titles hold too
+_MAX_LINKS = 2  # a heading and its 更多
+_MAX_INLINE_LINES = 20  # governed by a heading on the line of its links
+_MAX_REPEATS = 3
+_MAX_LEVELS = 6
+_MAX_DEPTH = 8  # headings within headings
+_MAX_SIBLINGS = 8  # empty parts behind an empty box
+_MAX_NAMED_LINES = 120  # longer parts are columns
+_RELATED = frozenset(("related", "maybe"))
+_OF_WORDS = frozenset(("tag", "search"))  # kinds of headings above words, which are no headlines
+_WEAK_KINDS = frozenset(("", "list"))
+_TAGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "dt", "th", "caption", "legend", "summary"))
+_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:title|tit|hd|head|header|heading|bt|caption)(?:$|[\s_\d-])"
+    r"|[Tt]itle\b|Head(?:er)?\b"
+)
+_DATE = re.compile(r"\d{1,4}[-/年.月]\d{1,2}")
+
+
+@dataclass(slots=True)
+class Section:
+    """The lines that one heading governs.
+
+    Attributes:
+        kind: Kind of its words, a word of ``data/link_headings.txt`` such as ``related``; ``""``
+            without.
+        line: The line of the heading; -1 where the name of a part stands for one.
+        first: The first governed line, the heading's own where links may stand on it.
+        end: The line behind the last governed one.
+        part: The part that bounds it.
+        text: The heading, or the names of the part.
+        is_inline: Whether the links stand on its line, behind a colon.
+    """
+
+    kind: str
+    line: int
+    first: int
+    end: int
+    part: int
+    text: str
+    is_inline: bool = False
+
+
+def find_sections(
+    tree: Tree, headlines: list[int], links: list[int], cards: Cards
+) -> tuple[list[Section], list[int]]:
+    """Finds the sections of a page in order, and the innermost one around each line (-1: none).
+
+    Args:
+        tree: The page.
+        headlines: Running totals by line of links that read like titles; one more than lines.
+        links: Running totals by line of links with a text.
+        cards: The cards of the page.
+    """
+    found = _Headings(tree, headlines, links, cards).read()
+    named = _named_parts(tree, headlines)
+    if named:
+        found = sorted([*named, *found], key=lambda section: section.first)
+    of_line = [-1] * len(tree.line_starts)
+    open_: list[int] = []
+    line = 0
+
+    def fill(to: int) -> None:
+        nonlocal line
+        while line < to:
+            while open_ and found[open_[-1]].end <= line:
+                open_.pop()
+            stop = min(to, found[open_[-1]].end) if open_ else to
+            of_line[line:stop] = [open_[-1] if open_ else -1] * (stop - line)
+            line = stop
+
+    for n, section in enumerate(found):
+        fill(section.first)
+        while open_ and found[open_[-1]].end <= section.first:
+            open_.pop()
+        around = found[open_[-1]] if open_ else None
+        if section.line < 0:
+            if around is None or around.line < 0 or around.kind in _WEAK_KINDS:
+                open_.append(n)
+        elif around is None or around.line >= 0 or section.kind:
+            _close(tree, found, open_, section)
+            # A heading without a kind that governs one link belongs to the link.
+            if section.kind or headlines[section.end] - headlines[section.first] > 1:
+                del open_[: len(open_) - _MAX_DEPTH + 1]
+                open_.append(n)
+    fill(len(of_line))
+    return found, of_line
+
+
+def _close(tree: Tree, found: list[Section], open_: list[int], section: Section) -> None:
+    """Closes the sections that a heading like theirs ends."""
+    blocks, tags, names = tree.line_blocks, tree.block_tags, tree.block_names
+    block = blocks[section.line]
+    for m, other in enumerate(open_):
+        if found[other].line < 0:
+            continue
+        before = blocks[found[other].line]
+        if found[other].part == section.part or (
+            tags[before] == tags[block] and names[before] == names[block]
+        ):
+            del open_[m:]
+            return
+
+
+def _named_parts(tree: Tree, headlines: list[int]) -> list[Section]:
+    """The parts whose names say that they hold related links, and named parts inside these."""
+    related = related_names(tree.block_names)
+    found: list[Section] = []
+    if not related:
+        return found
+    stop, last = -1, ""
+    for block, names in enumerate(tree.block_names):
+        if not names or (block >= stop and names not in related):
+            continue
+        kind = link_kind_of_names(names)
+        if not kind or (kind == last if block < stop else kind != "related"):
+            continue
+        start, end = tree.block_lines[block], tree.line_end(block)
+        if headlines[end] > headlines[start] and end - start <= _MAX_NAMED_LINES:
+            found.append(Section(kind, -1, start, end, block, names))
+            last, stop = kind, max(stop, tree.block_ends[block])
+    return found
+
+
+class _Headings:
+    """Finds the headings of a page in order, each with the lines it governs."""
+
+    def __init__(self, tree: Tree, headlines: list[int], links: list[int], cards: Cards) -> None:
+        self._tree, self._headlines, self._links, self._cards = tree, headlines, links, cards
+        self._line_ends = cards.line_ends
+        self._found: list[Section] = []
+        self._seen: dict[str, int] = {}
+
+    def read(self) -> list[Section]:
+        """Returns the sections by their first line."""
+        tree, links, headlines = self._tree, self._links, self._headlines
+        texts, blocks = tree.texts, tree.line_blocks
+        starts = [*tree.line_starts, len(texts)]
+        latin, any_word, hint = head_patterns()
+        row_end = 0
+        for i, start in enumerate(tree.line_starts):
+            text = texts[start]
+            if i < row_end or len(text) > 2 * HEADING_CHARS:
+                continue
+            text = text.strip()
+            count = links[i + 1] - links[i]
+            if count > _MAX_LINKS and text[-1] not in ":：":
+                continue
+            words, has_words = "", False
+            if len(text) <= (HEADING_CHARS if text.isascii() else MARKER_CHARS):
+                words = text.lower()
+                found = latin(words) if words.isascii() else hint(words) and any_word(words)
+                has_words = found is not None
+            if not has_words and (
+                headlines[i + 1] > headlines[i]
+                or (
+                    (count or not _looks_like_heading(tree, blocks[i]))
+                    if starts[i + 1] == start + 1
+                    else len(texts[start + 1].strip()) > HEADING_CHARS
+                )
+            ):
+                continue  # most lines
+            heading = self._read_line(i, text, words if has_words else "")
+            if heading is None:
+                continue
+            text, kind, is_inline = heading
+            self._seen[text] = self._seen.get(text, 0) + 1
+            row = 0 if is_inline else self._row(i)
+            if row:
+                row_end = self._line_ends[row]
+                self._add_labels(row)
+            else:
+                self._add(i, text, kind, is_inline)
+        seen = self._seen
+        kept = [section for section in self._found if seen.get(section.text, 1) <= _MAX_REPEATS]
+        return sorted(kept, key=lambda section: section.first)
+
+    def _read_line(self, i: int, text: str, words: str) -> tuple[str, str, bool] | None:
+        """(heading, kind, whether links stand behind it on its line), None for no heading.
+
+        Args:
+            i: The line.
+            text: Its first run.
+            words: That in lower case where it may hold words of headings, else ``""``.
+        """
+        tree, headlines, links = self._tree, self._headlines, self._links
+        start, block = tree.line_starts[i], tree.line_blocks[i]
+        count = links[i + 1] - links[i]
+        is_link = tree.anchor_of[start] >= 0
+        kind = kind_of_words(words, is_link=is_link) if words else ""
+        is_inline = count > 0 and kind in STRONG_KINDS and text[-1] in ":：" and not is_link
+        if not is_inline:
+            if count > _MAX_LINKS:
+                return None
+            if kind not in _RELATED:
+                if headlines[i + 1] > headlines[i]:
+                    return None
+                if tree.line_runs(i)[1] > start + 1:
+                    text = tree.line_text(i)
+                    kind = heading_kind(text, is_link=is_link) if len(text) <= HEADING_CHARS else ""
+        if not kind and (count or not _looks_like_heading(tree, block)):
+            return None
+        if kind == BUTTON or not 1 < len(text) <= HEADING_CHARS or _DATE.search(text):
+            return None
+        units = count_words(text)
+        if units > _HEADING_UNITS or (kind and units >= _TITLE_UNITS and text in tree.title):
+            return None  # the page's own title is no marker
+        if kind not in STRONG_KINDS and self._cards.around(block):
+            return None
+        return text, kind, is_inline
+
+    def _add(self, i: int, text: str, kind: str, is_inline: bool) -> None:
+        tree = self._tree
+        if is_inline:
+            part = tree.line_blocks[i]
+            end = self._line_ends[part]
+            end = end if i < end <= i + _MAX_INLINE_LINES else i + 1
+        else:
+            sought = self._links if kind in _OF_WORDS else self._headlines
+            is_firm = kind in STRONG_KINDS or self._links[i + 1] == self._links[i]
+            end, part = self._scope(i, tree.line_blocks[i], sought, is_firm)
+        if end > i + 1 or is_inline:
+            self._found.append(Section(kind, i, i, end, part, text, is_inline))
+
+    def _row(self, i: int) -> int:
+        row = find_row(self._tree, i, self._links, self._line_ends)
+        has_headlines = row and self._headlines[self._line_ends[row]] > self._headlines[i]
+        return 0 if has_headlines else row
+
+    def _add_labels(self, row: int) -> None:
+        """Adds the sections of a row: each label's panel, or what the strongest label governs."""
+        tree = self._tree
+        start, end = tree.block_lines[row], self._line_ends[row]
+        texts = [tree.line_text(i) for i in range(start, end)]
+        kinds = [heading_kind(text) for text in texts]
+        kinds = ["" if kind == BUTTON else kind for kind in kinds]
+        panels = find_panels(tree, row, len(texts), self._links)
+        if panels:
+            for i, (text, kind, panel) in enumerate(zip(texts, kinds, panels, strict=True)):
+                first, last = tree.block_lines[panel], self._line_ends[panel]
+                if last > first:
+                    self._found.append(Section(kind, start + i, first, last, panel, text))
+            return
+        ranks = [(kind not in STRONG_KINDS, not kind) for kind in kinds]
+        n = ranks.index(min(ranks))
+        last, part = self._scope(end - 1, row, self._headlines, True)
+        if last > end:
+            line = start + n
+            self._found.append(Section(kinds[n], line, line, last, part, texts[n]))
+
+    def _scope(self, line: int, box: int, sought: list[int], is_firm: bool) -> tuple[int, int]:
+        """(line behind the last governed one, part that bounds the section).
+
+        Args:
+            line: The line of the heading, or the last of a row of labels.
+            box: The part of the heading.
+            sought: Running totals of the links that a heading of its kind governs.
+            is_firm: Whether it heads a block wherever it stands.
+        """
+        tree, links = self._tree, self._links
+        parents, ends = tree.block_parents, tree.block_ends
+        own = part = box
+        for _ in range(_MAX_LEVELS):
+            end = self._line_ends[part]
+            if part <= 0 or sought[end] > sought[line + 1] or end > line + 3:
+                return end, part
+            if any(after == before for before, after in pairwise(links[line + 1 : end + 1])):
+                return end, part  # it governs text without links
+            if part != own and end == line + 1 and ends[part] > ends[own]:
+                return _beside_empty_box(tree, line, part)
+            own, part = part, parents[part]
+            if not is_firm and tree.block_lines[part] < line - 1:
+                break  # a link in the middle of a menu
+        return line, part
+
+
+def _looks_like_heading(tree: Tree, block: int) -> bool:
+    return tree.block_tags[block] in _TAGS or _is_name_of_heading(tree.block_names[block])
+
+
+@lru_cache(maxsize=8192)
+def _is_name_of_heading(names: str) -> bool:
+    return _NAMES.search(names) is not None
+
+
+def _beside_empty_box(tree: Tree, line: int, box: int) -> tuple[int, int]:
+    """The scope of a heading in an empty box: the box beside it, if without a heading."""
+    ends = tree.block_ends
+    end = tree.line_end(box)
+    blocks = tree.line_blocks
+    for i in range(end, min(end + 2, len(blocks))):
+        text = tree.line_text(i)
+        if count_words(text) <= _HEADING_UNITS and (
+            _looks_like_heading(tree, blocks[i]) or heading_kind(text)
+        ):
+            return line, box
+    beside, stop = ends[box], ends[tree.block_parents[box]]
+    for _ in range(_MAX_SIBLINGS):
+        if beside >= stop:
+            break
+        if tree.line_end(beside) > end:
+            return tree.line_end(beside), beside
+        beside = ends[beside]
+    return line, box
