@@ -24,6 +24,7 @@ from cleaning.body.page_body import (
     script_warnings,
     weigh,
 )
+from cleaning.body.template_lines import is_template, without_template
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import is_meta
@@ -62,7 +63,6 @@ _MORE_CHARS = 200
 _BYLINE_CHARS = 60  # longest line about the body
 _KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
 _LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
-_LEAST_KNOWN_PAGES = 8  # pages of a host that tell a body from its template
 _SHOWN_CHARS = 80
 _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
@@ -88,22 +88,13 @@ def read_body(
         body = find_body(document, places, trail)
     else:
         body = body_of_site(document, alone, places)
-    if places is not None and _is_template(tree, body, places):
+    if places is not None and is_template(tree, url, body, places):
         places.body = places.place = -1
         dropped = PageWarning(kind=WarningKind.TEMPLATE_BODY, detail=body.text[:_SHOWN_CHARS])
         body = replace(make_body(tree, [], BodySource.NONE, body.title_line), warnings=(dropped,))
         return replace(body, warnings=(*body.warnings, *script_warnings(tree, body)))
     warnings = script_warnings(tree, body) or empty_warning(tree, body)
     return replace(body, warnings=warnings) if warnings else body
-
-
-def _is_template(tree: Tree, body: Body, places: SitePlaces) -> bool:
-    """Whether every line of a body is on most pages of the host: a footer, a notice."""
-    model = places.model
-    if model.page_count < _LEAST_KNOWN_PAGES or body.source is BodySource.POSTS or not body.lines:
-        return False
-    often = model.index.often
-    return all(line_key(tree.line_text(i)) in often for i in body.lines)
 
 
 def find_body(document: Document, places: SitePlaces, trail: Trail | None = None) -> Body:
@@ -151,7 +142,7 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
     lines = _best_place(document, alone, places)
     if lines:
         return make_body(tree, lines, BodySource.SITE, alone.title_line)
-    return _without_template(document, alone, places)
+    return without_template(document, alone, places)
 
 
 def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
@@ -379,26 +370,3 @@ def _with_lists(
         return lines
     places.left_out = places.left_out - kept
     return _lines(tree, places)
-
-
-def _without_template(document: Document, alone: Body, places: SitePlaces) -> Body:
-    """The page's own body without the template lines before and behind its other lines.
-
-    Template lines between them stay: names of columns are on many pages, too. So do headings.
-    """
-    tree = document.tree
-    template = places.model.index.often_in(class_of(document.page.url))
-    if not template:
-        return alone
-    starts, texts = tree.line_starts, alone.is_kept
-    kept = [i for i, start in enumerate(starts) if texts[start]]
-    own = [
-        n
-        for n, i in enumerate(kept)
-        if tree.block_tags[tree.line_blocks[i]] in HEADINGS
-        or line_key(tree.line_text(i)) not in template
-    ]
-    if not own or own[-1] - own[0] == len(kept) - 1:
-        return alone
-    places.template_lines = kept[: own[0]] + kept[own[-1] + 1 :]
-    return make_body(tree, kept[own[0] : own[-1] + 1], alone.source, alone.title_line)

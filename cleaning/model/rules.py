@@ -108,12 +108,15 @@ class Template:
 
     Attributes:
         lines: Repeated lines, the most frequent first.
+        own: CRC-32 of those that bodies keep (``model.paths.line_key``), sorted: a notice below
+            articles, the text of reprints. The others stand around bodies of other text.
         parts: The outermost paths of repeated text.
         title_prefixes: Beginnings of titles with their mark: ``山城网 - ``.
         title_suffixes: Ends of titles with their mark: ``_山城网``.
     """
 
     lines: tuple[TemplateText, ...] = ()
+    own: tuple[int, ...] = ()
     parts: tuple[TemplatePart, ...] = ()
     title_prefixes: tuple[TemplateText, ...] = ()
     title_suffixes: tuple[TemplateText, ...] = ()

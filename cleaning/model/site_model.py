@@ -153,6 +153,7 @@ class SiteIndex:
         paths: All paths of the model.
         meanings: The rule at each path, by the number of the path.
         often: Keys of the lines on most pages, at least two (``model.paths.line_key``).
+        own: Checksums of the repeated lines that bodies keep.
         classes: For each body place the explained pages by URL class: ``{"/news/*.html": 12}``.
         threads: Pages with posts by URL class.
         suffixes: Ends of titles, the longest first.
@@ -181,6 +182,7 @@ class SiteIndex:
         self.paths = PathIndex(path.split("/") for path in paths)
         least = max(2, OFTEN * model.page_count)
         self.often = frozenset(line.text for line in template.lines if line.on.bit_count() >= least)
+        self.own = frozenset(template.own)
         self.classes = [dict(place.classes) for place in model.body_rule.places]
         self.threads = dict(model.body_rule.threads)
         self.suffixes = sorted((each.text for each in template.title_suffixes), key=_by_length)
