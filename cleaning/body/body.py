@@ -6,7 +6,7 @@ bounds what a place may lose. A body is never lost: the page's own body stands, 
 lines around it, where
 
 - no place of the model is on the page;
-- the URL class of the page has its bodies elsewhere;
+- the URL class of the page has its bodies elsewhere, or gave the places up (``learn.losses``);
 - the page's own body has much more text outside the place.
 """
 
@@ -160,6 +160,7 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     if (
         len(blocks) != 1
         or trust < _LEAST_TRUST
+        or pattern not in model.index.classes[number]
         or not _is_known(model, number, pattern)
         or is_plain(model.body_rule.places[number].path)
         or (trusts and max(trusts.values()) > 0)
@@ -202,11 +203,12 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
     whole = sum(kept)
     pattern = class_of(document.page.url)
     best: list[int] = []
-    best_score = 0.0, 0.0
+    best_score = False, 0.0, 0.0
     chosen: tuple[int, int, float, set[int]] = -1, -1, 0.0, set()
     for number, blocks in places.bodies.items():
         trust = _trust(model, number, places.bodies, pattern)
         is_tags = is_plain(model.body_rule.places[number].path)
+        is_seen = pattern in model.index.classes[number]
         for block in blocks:
             first, last = tree.block_lines[block], tree.line_end(block)
             places.body = block
@@ -224,16 +226,31 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             agreement = 2 * sum(kept[i] for i in lines) / (size + whole)
             if lost > size * _most_lost(trust):
                 continue
+            if not is_seen and _own_chars(tree, kept, block, model) > size * _LOST_SHARE:
+                continue
             if agreement < (_PLAIN_AGREEMENT if is_tags else _LEAST_AGREEMENT) and (
                 is_tags or trust < _LEAST_TRUST
             ):
                 continue
-            score = agreement + _TRUST_WEIGHT * trust, trust
+            # Trust alone decides only where no place has what the page's own body has.
+            score = agreement >= _LEAST_AGREEMENT, agreement + _TRUST_WEIGHT * trust, trust
             if score > best_score:
                 best, best_score = lines, score
                 chosen = places.body, number, trust, places.left_out
     places.body, places.place, places.trust, places.left_out = chosen
     return best
+
+
+def _own_chars(tree: Tree, kept: list[int], block: int, model: SiteModel) -> int:
+    """Characters of the page's own body outside a block, less bylines and lines of the template."""
+    first, last = tree.block_lines[block], tree.line_end(block)
+    texts = ((tree.line_text(i), size) for i, size in enumerate(kept) if not first <= i < last)
+    often = model.index.often
+    return sum(
+        size
+        for text, size in texts
+        if size and not _is_byline(text) and line_key(text) not in often
+    )
 
 
 def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) -> float:

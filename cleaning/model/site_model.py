@@ -156,6 +156,7 @@ class SiteIndex:
         own: Checksums of the repeated lines that bodies keep.
         classes: For each body place the explained pages by URL class: ``{"/news/*.html": 12}``.
         threads: Pages with posts by URL class.
+        alone: URL classes whose bodies are at no place.
         suffixes: Ends of titles, the longest first.
         prefixes: Beginnings of titles, the longest first.
         frame: URLs of the links on most pages.
@@ -185,6 +186,7 @@ class SiteIndex:
         self.own = frozenset(template.own)
         self.classes = [dict(place.classes) for place in model.body_rule.places]
         self.threads = dict(model.body_rule.threads)
+        self.alone = frozenset(model.body_rule.alone)
         self.suffixes = sorted((each.text for each in template.title_suffixes), key=_by_length)
         self.prefixes = sorted((each.text for each in template.title_prefixes), key=_by_length)
         self.frame = frame_of(noise)
