@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
 
 from msgspec import structs
 
+from cleaning.body.page_body import Body
 from cleaning.document.raw_page import RawPage
 from cleaning.drift.model_fit import SamplePage, expected_of
 from cleaning.errors import ConfigError
@@ -17,11 +20,12 @@ from cleaning.learn.link_places import (
     learn_link_places,
     related_headings,
 )
+from cleaning.learn.losses import losing_classes
 from cleaning.learn.post_rules import choose_threads, post_rule_of
 from cleaning.learn.sample import choose_sample, limit_sample
 from cleaning.learn.template import learn_template
 from cleaning.learn.thread_classes import agree_on_posts
-from cleaning.learn.views import View, read_sample, view
+from cleaning.learn.views import Sample, View, read_sample, view
 from cleaning.metadata.byline import Byline
 from cleaning.metadata.page_kind import decide_kind
 from cleaning.model.places import find_places
@@ -30,6 +34,7 @@ from cleaning.model.site_model import SiteModel, bounded
 from cleaning.page import read_page
 from cleaning.records import LinkKind
 from cleaning.url_classes.learning import learn_url_rules
+from cleaning.url_classes.rules import class_of
 from cleaning.url_classes.sample import PageFacts, facts_of
 from cleaning.urls.normal_form import normalize
 
@@ -63,13 +68,14 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
         template=learn_template(sample),
     )
     read = [_read(number, one, model) for number, one in enumerate(views)]
-    found = [each for each, _, _ in read]
+    model, read = _give_way(sample, model, read)
+    found = [one.links for one in read]
     links = [frozenset(link.url for _, link in each[1] if link.url) for each in found]
     images = [frozenset(image.url for _, image in each[2] if image.url) for each in found]
     link_places = learn_link_places(found, table)
     model = structs.replace(
         model,
-        url_rules=learn_url_rules([facts for _, facts, _ in read], {*known, *map(normalize, urls)}),
+        url_rules=learn_url_rules([one.facts for one in read], {*known, *map(normalize, urls)}),
     )
     threads = choose_threads(views, model.url_kind)
     noise = Noise(
@@ -83,7 +89,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
             model,
             post_rule=post_rule_of((one.tree, one.body.thread) for one in threads),
             noise=noise,
-            expected=expected_of([reading for _, _, reading in read], noise),
+            expected=expected_of([one.fit for one in read], noise),
             related_rule=RelatedRule(
                 headings=related_headings(views, found),
                 places=tuple(p for p in link_places if p.kind is LinkKind.RELATED),
@@ -107,8 +113,28 @@ def _choose_pages(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
     return set(by_url), limit_sample(by_url[url] for url in choose_sample(by_url))
 
 
-def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFacts, SamplePage]:
-    """Reads a page with the model so far: its links, its URL facts, and its fit for drift."""
+class _Read(NamedTuple):
+    """A page read with the model so far: its body, links, URL facts, and its fit for drift."""
+
+    body: Body
+    links: PageLinks
+    facts: PageFacts
+    fit: SamplePage
+
+
+def _give_way(sample: Sample, model: SiteModel, read: list[_Read]) -> tuple[SiteModel, list[_Read]]:
+    """The model without places in the URL classes that lose by them, and the pages read with it."""
+    losing = losing_classes(sample, [one.body for one in read])
+    if not losing:
+        return model, read
+    model = structs.replace(model, body_rule=replace(model.body_rule, alone=losing))
+    return model, [
+        _read(number, sample.views[number], model) if class_of(one.fit.url) in losing else one
+        for number, one in enumerate(read)
+    ]
+
+
+def _read(number: int, one: View, model: SiteModel) -> _Read:
     document, paths = one.document, one.paths
     page, tree = document.page, document.tree
     read = read_page(document, find_places(document, model), one.body)
@@ -120,4 +146,5 @@ def _read(number: int, one: View, model: SiteModel) -> tuple[PageLinks, PageFact
         [(paths[p.block], image) for p, image in zip(tree.pictures, read.images, strict=False)],
     )
     facts = facts_of(document, links, kind, read.title, one.units)
-    return found, facts, SamplePage(page.url, body.source, read.title, body.text, links)
+    fit = SamplePage(page.url, body.source, read.title, body.text, links)
+    return _Read(body, found, facts, fit)

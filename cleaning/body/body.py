@@ -6,7 +6,7 @@ bounds what a place may lose. A body is never lost: the page's own body stands, 
 lines around it, where
 
 - no place of the model is on the page;
-- the URL class of the page has its bodies elsewhere;
+- the URL class of the page has its bodies elsewhere, or gave the places up (``learn.losses``);
 - the page's own body has much more text outside the place.
 """
 
@@ -24,6 +24,7 @@ from cleaning.body.page_body import (
     script_warnings,
     weigh,
 )
+from cleaning.body.template_lines import is_template, without_template
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import is_meta
@@ -62,7 +63,6 @@ _MORE_CHARS = 200
 _BYLINE_CHARS = 60  # longest line about the body
 _KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
 _LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
-_LEAST_KNOWN_PAGES = 8  # pages of a host that tell a body from its template
 _SHOWN_CHARS = 80
 _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
@@ -88,22 +88,13 @@ def read_body(
         body = find_body(document, places, trail)
     else:
         body = body_of_site(document, alone, places)
-    if places is not None and _is_template(tree, body, places):
+    if places is not None and is_template(tree, url, body, places):
         places.body = places.place = -1
         dropped = PageWarning(kind=WarningKind.TEMPLATE_BODY, detail=body.text[:_SHOWN_CHARS])
         body = replace(make_body(tree, [], BodySource.NONE, body.title_line), warnings=(dropped,))
         return replace(body, warnings=(*body.warnings, *script_warnings(tree, body)))
     warnings = script_warnings(tree, body) or empty_warning(tree, body)
     return replace(body, warnings=warnings) if warnings else body
-
-
-def _is_template(tree: Tree, body: Body, places: SitePlaces) -> bool:
-    """Whether every line of a body is on most pages of the host: a footer, a notice."""
-    model = places.model
-    if model.page_count < _LEAST_KNOWN_PAGES or body.source is BodySource.POSTS or not body.lines:
-        return False
-    often = model.index.often
-    return all(line_key(tree.line_text(i)) in often for i in body.lines)
 
 
 def find_body(document: Document, places: SitePlaces, trail: Trail | None = None) -> Body:
@@ -151,7 +142,7 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
     lines = _best_place(document, alone, places)
     if lines:
         return make_body(tree, lines, BodySource.SITE, alone.title_line)
-    return _without_template(document, alone, places)
+    return without_template(document, alone, places)
 
 
 def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
@@ -169,6 +160,7 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     if (
         len(blocks) != 1
         or trust < _LEAST_TRUST
+        or pattern not in model.index.classes[number]
         or not _is_known(model, number, pattern)
         or is_plain(model.body_rule.places[number].path)
         or (trusts and max(trusts.values()) > 0)
@@ -211,11 +203,12 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
     whole = sum(kept)
     pattern = class_of(document.page.url)
     best: list[int] = []
-    best_score = 0.0, 0.0
+    best_score = False, 0.0, 0.0
     chosen: tuple[int, int, float, set[int]] = -1, -1, 0.0, set()
     for number, blocks in places.bodies.items():
         trust = _trust(model, number, places.bodies, pattern)
         is_tags = is_plain(model.body_rule.places[number].path)
+        is_seen = pattern in model.index.classes[number]
         for block in blocks:
             first, last = tree.block_lines[block], tree.line_end(block)
             places.body = block
@@ -233,16 +226,31 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             agreement = 2 * sum(kept[i] for i in lines) / (size + whole)
             if lost > size * _most_lost(trust):
                 continue
+            if not is_seen and _own_chars(tree, kept, block, model) > size * _LOST_SHARE:
+                continue
             if agreement < (_PLAIN_AGREEMENT if is_tags else _LEAST_AGREEMENT) and (
                 is_tags or trust < _LEAST_TRUST
             ):
                 continue
-            score = agreement + _TRUST_WEIGHT * trust, trust
+            # Trust alone decides only where no place has what the page's own body has.
+            score = agreement >= _LEAST_AGREEMENT, agreement + _TRUST_WEIGHT * trust, trust
             if score > best_score:
                 best, best_score = lines, score
                 chosen = places.body, number, trust, places.left_out
     places.body, places.place, places.trust, places.left_out = chosen
     return best
+
+
+def _own_chars(tree: Tree, kept: list[int], block: int, model: SiteModel) -> int:
+    """Characters of the page's own body outside a block, less bylines and lines of the template."""
+    first, last = tree.block_lines[block], tree.line_end(block)
+    texts = ((tree.line_text(i), size) for i, size in enumerate(kept) if not first <= i < last)
+    often = model.index.often
+    return sum(
+        size
+        for text, size in texts
+        if size and not _is_byline(text) and line_key(text) not in often
+    )
 
 
 def _trust(model: SiteModel, number: int, present: Iterable[int], pattern: str) -> float:
@@ -379,26 +387,3 @@ def _with_lists(
         return lines
     places.left_out = places.left_out - kept
     return _lines(tree, places)
-
-
-def _without_template(document: Document, alone: Body, places: SitePlaces) -> Body:
-    """The page's own body without the template lines before and behind its other lines.
-
-    Template lines between them stay: names of columns are on many pages, too. So do headings.
-    """
-    tree = document.tree
-    template = places.model.index.often_in(class_of(document.page.url))
-    if not template:
-        return alone
-    starts, texts = tree.line_starts, alone.is_kept
-    kept = [i for i, start in enumerate(starts) if texts[start]]
-    own = [
-        n
-        for n, i in enumerate(kept)
-        if tree.block_tags[tree.line_blocks[i]] in HEADINGS
-        or line_key(tree.line_text(i)) not in template
-    ]
-    if not own or own[-1] - own[0] == len(kept) - 1:
-        return alone
-    places.template_lines = kept[: own[0]] + kept[own[-1] + 1 :]
-    return make_body(tree, kept[own[0] : own[-1] + 1], alone.source, alone.title_line)

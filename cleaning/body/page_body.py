@@ -57,9 +57,9 @@ from cleaning.records import BodySource
 # verse or a few words.
 _LIST_UNITS = 75
 MUCH_UNITS = 500.0  # text outside links with which a page has a body
-# A page with less text beside its teasers, and less than this share of theirs, is their list.
-_MAX_BESIDE_LIST_UNITS = 60
-_BESIDE_LIST_SHARE = 0.1
+# A page with less text before its teasers, and less than this share of theirs, is their list.
+_MAX_BEFORE_LIST_UNITS = 60
+_BEFORE_LIST_SHARE = 0.2
 _LEAST_TEASER_UNITS = 3
 # A page may need scripts only with less body and visible text; scripts alone are evidence only with
 # next to no visible text, and so many characters or files of them.
@@ -191,7 +191,7 @@ def _find_lines(
     cards = find_cards(tree, lines, sums)
     noise = find_noise(tree, sums, cards, title_line)
     article, source = _find_article(tree, lines, sums, noise, title_line)
-    is_list = may_be_list and _is_list(lines, sums, article, cards)
+    is_list = may_be_list and _is_list(tree, lines, sums, article, cards, title_line)
     # Where nothing else is left, comments and teasers are what the page is for.
     is_article = not is_thread and sum(lines.own[i] for i in article) >= MIN_UNITS
     if is_article and shape is None and not is_list:
@@ -240,13 +240,34 @@ def _find_without_names(
     return _find_article(tree, lines, sums, noise, title_line)
 
 
-def _is_list(lines: Lines, sums: Sums, article: list[int], cards: set[int]) -> bool:
-    """Whether a page is a list of others: hardly any text but that of its teasers."""
-    body = sum(lines.own[i] for i in article)
-    if not cards or body >= _MAX_BESIDE_LIST_UNITS:
-        return False
+def _is_list(
+    tree: Tree, lines: Lines, sums: Sums, article: list[int], cards: set[int], title_line: int
+) -> bool:
+    """Whether a page is a list of others: hardly any text but that of its teasers.
+
+    Text behind the first teasers is about them (shops, catalogues); an article stands before those
+    that end it.
+    """
     teasers = sum(sums.own[part] + sums.linked[part] for part in cards)
-    return body < _BESIDE_LIST_SHARE * teasers
+    body = sum(lines.own[i] for i in article)
+    if not cards or body >= teasers:
+        return False
+    first = _first_card(tree, sums, cards, title_line)
+    before = sum(lines.own[i] for i in article if i < first)
+    return before < _MAX_BEFORE_LIST_UNITS and before < _BEFORE_LIST_SHARE * teasers
+
+
+def _first_card(tree: Tree, sums: Sums, cards: set[int], title_line: int) -> int:
+    """The first line of the most teasers side by side that stand behind the title."""
+    groups: dict[int, float] = {}
+    starts: dict[int, int] = {}
+    for part in sorted(cards):
+        start, parent = tree.block_lines[part], tree.block_parents[part]
+        if start > title_line:
+            groups[parent] = groups.get(parent, 0.0) + sums.own[part] + sums.linked[part]
+            starts.setdefault(parent, start)
+    best = max(groups, key=lambda parent: (groups[parent], parent), default=-1)
+    return starts.get(best, len(tree.line_starts))
 
 
 def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list[int]:

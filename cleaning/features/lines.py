@@ -325,12 +325,19 @@ def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
     for part in teasing:
         for i in range(tree.block_lines[part], tree.line_end(part)):
             links = lines.linked[i]
-            if links >= _TEASER_UNITS and links >= lines.own[i]:
+            if links >= _TEASER_UNITS and links >= lines.own[i] and _leads_away(tree, i):
                 text = tree.line_text(i)
                 if first and text != first:
                     return True
                 first = text
     return False
+
+
+def _leads_away(tree: Tree, line: int) -> bool:
+    """Whether a line has a link that leads away; those of headings to unfold stay on the page."""
+    anchors = {tree.anchor_of[run] for run in range(*tree.line_runs(line))}
+    hrefs = (tree.anchors[anchor].href.strip() for anchor in anchors if anchor >= 0)
+    return any(href and not href.startswith(("#", "javascript:")) for href in hrefs)
 
 
 def find_title_line(tree: Tree, lines: Lines) -> int:

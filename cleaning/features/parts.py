@@ -45,6 +45,7 @@ TAG_KINDS = {
 }
 # Tags that hold a page's body whatever their names are.
 NEVER_NOISE = frozenset(("html", "body", "main", "article"))
+_TEXTS = frozenset(("content", "contents", "body", "text"))
 _FOOTERS = frozenset(("footer", "foot"))
 
 
@@ -71,7 +72,8 @@ def kind_of_names(names: str) -> PartKind:
 
 def _kind_of_name(name: str) -> PartKind:
     table = word_table("part_names")
-    words = [table.get(word.lower(), "") for word in _WORD.findall(name)]
+    found_words = _WORD.findall(name)
+    words = [table.get(word.lower(), "") for word in found_words]
     is_content = "content" in words
     if words and words[0] == "edge":
         words[0] = "weak"
@@ -80,6 +82,8 @@ def _kind_of_name(name: str) -> PartKind:
         found = _KINDS.get(word, kind)
         if found > kind and not (found is PartKind.WEAK and is_content):
             kind = found
+    if kind is PartKind.USER and found_words[-1].lower() in _TEXTS:
+        return PartKind.PLAIN  # the content that a user wrote
     return kind
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from cleaning.learn.views import Sample, page_mask
+from cleaning.model.paths import checksum_of
 from cleaning.model.rules import PageSet, Template, TemplatePart, TemplateText
 from cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE, class_masks
 
@@ -20,6 +21,7 @@ TITLE_SHARE = 0.2  # share of the pages whose titles have an affix
 MAX_LINES = 1000  # lines in a model
 MAX_PARTS = 300  # parts in a model
 MAX_AFFIXES = 12  # prefixes, and suffixes, of titles in a model
+LEAST_AROUND = 2  # pages that leave a line out of a body of other text, if it is not of bodies
 
 
 _WIDE = r"[^\x00-\x7f]"
@@ -30,8 +32,10 @@ _MARK = re.compile(rf"\s[-–—|·•:_]+\s|\s*[|｜»«]+\s*|--+|(?<={_WIDE})[
 def learn_template(sample: Sample) -> Template:
     """Returns the repeated lines, the outermost repeated parts, and the ends of titles."""
     prefixes, suffixes = _affixes([one.tree.title for one in sample.views])
+    lines = _lines(sample)
     return Template(
-        lines=_lines(sample),
+        lines=lines,
+        own=_own(sample, {line.text for line in lines}),
         parts=_parts(sample),
         title_prefixes=prefixes,
         title_suffixes=suffixes,
@@ -60,6 +64,30 @@ def _lines(sample: Sample) -> tuple[TemplateText, ...]:
                 continue
         often[text] = numbers
     return _texts(often, 2, MAX_LINES)
+
+
+def _own(sample: Sample, often: set[str]) -> tuple[int, ...]:
+    """Checksums of the repeated lines that bodies keep, or that no page shows to be around them.
+
+    A page has a voice if its body has a line of its own: where a footer is the whole body, nothing
+    else was there to be found.
+    """
+    around: dict[str, int] = {}
+    inside: dict[str, int] = {}
+    for one in sample.views:
+        body = {text for text, is_kept in zip(one.texts, one.kept, strict=True) if is_kept}
+        if body <= often:
+            continue
+        for text in often.intersection(one.texts):
+            votes = inside if text in body else around
+            votes[text] = votes.get(text, 0) + 1
+    return tuple(
+        sorted(
+            checksum_of(text)
+            for text in often
+            if around.get(text, 0) < max(LEAST_AROUND, inside.get(text, 0))
+        )
+    )
 
 
 def _texts(pages: dict[str, list[int]], least: float, most: int) -> tuple[TemplateText, ...]:

@@ -9,6 +9,7 @@ from cleaning.document.tree import Tree
 from cleaning.model.rules import Dropped, ImagePlace, LinkPlace, PostRule
 from cleaning.model.site_model import SiteModel
 from cleaning.records import NO_THREADS
+from cleaning.url_classes.rules import class_of
 
 
 @dataclass(slots=True)
@@ -59,6 +60,8 @@ def find_places(document: Document, model: SiteModel) -> SitePlaces:
     if rule is not None and model.url_kind(document.page.url) in NO_THREADS:
         rule = None
     meanings = model.index.meanings
+    alone = model.index.alone
+    is_alone = bool(alone) and class_of(document.page.url) in alone
     found = SitePlaces(model=model, post_rule=rule)
     for block, number in model.index.paths.find(document.tree):
         meaning = meanings[number]
@@ -69,6 +72,8 @@ def find_places(document: Document, model: SiteModel) -> SitePlaces:
             found.images[block] = meaning
             continue
         place, dropped = meaning
+        if is_alone:
+            continue
         if dropped is None:
             found.bodies.setdefault(place, []).append(block)
         else:

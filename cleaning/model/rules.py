@@ -79,10 +79,12 @@ class BodyRule:
     Attributes:
         places: The paths, the one that explains most pages first.
         threads: URL classes of pages whose body is posts, with their numbers, sorted.
+        alone: URL classes whose pages lose text at the places, sorted: each is read alone.
     """
 
     places: tuple[BodyPlace, ...] = ()
     threads: tuple[tuple[str, int], ...] = ()
+    alone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +110,15 @@ class Template:
 
     Attributes:
         lines: Repeated lines, the most frequent first.
+        own: CRC-32 of those that bodies keep (``model.paths.line_key``), sorted: a notice below
+            articles, the text of reprints. The others stand around bodies of other text.
         parts: The outermost paths of repeated text.
         title_prefixes: Beginnings of titles with their mark: ``山城网 - ``.
         title_suffixes: Ends of titles with their mark: ``_山城网``.
     """
 
     lines: tuple[TemplateText, ...] = ()
+    own: tuple[int, ...] = ()
     parts: tuple[TemplatePart, ...] = ()
     title_prefixes: tuple[TemplateText, ...] = ()
     title_suffixes: tuple[TemplateText, ...] = ()

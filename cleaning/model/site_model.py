@@ -153,8 +153,10 @@ class SiteIndex:
         paths: All paths of the model.
         meanings: The rule at each path, by the number of the path.
         often: Keys of the lines on most pages, at least two (``model.paths.line_key``).
+        own: Checksums of the repeated lines that bodies keep.
         classes: For each body place the explained pages by URL class: ``{"/news/*.html": 12}``.
         threads: Pages with posts by URL class.
+        alone: URL classes whose bodies are at no place.
         suffixes: Ends of titles, the longest first.
         prefixes: Beginnings of titles, the longest first.
         frame: URLs of the links on most pages.
@@ -181,8 +183,10 @@ class SiteIndex:
         self.paths = PathIndex(path.split("/") for path in paths)
         least = max(2, OFTEN * model.page_count)
         self.often = frozenset(line.text for line in template.lines if line.on.bit_count() >= least)
+        self.own = frozenset(template.own)
         self.classes = [dict(place.classes) for place in model.body_rule.places]
         self.threads = dict(model.body_rule.threads)
+        self.alone = frozenset(model.body_rule.alone)
         self.suffixes = sorted((each.text for each in template.title_suffixes), key=_by_length)
         self.prefixes = sorted((each.text for each in template.title_prefixes), key=_by_length)
         self.frame = frame_of(noise)

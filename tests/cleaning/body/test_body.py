@@ -117,6 +117,9 @@ def test_words_are_counted_by_script(text: str, words: int) -> None:
         ("div", "padding-bottom", PartKind.PLAIN),
         ("button", "", PartKind.WEAK),
         ("div", "post-signature", PartKind.USER),
+        ("div", "message-userContent js-box", PartKind.PLAIN),
+        ("div", "post-userinfo-details", PartKind.USER),
+        ("div", "reviews-carousel", PartKind.PLAIN),
         ("div", "post-content", PartKind.PLAIN),
     ],
 )
@@ -219,6 +222,30 @@ def test_a_page_that_lists_others_is_their_list() -> None:
     assert body.text.startswith("第0条新闻的标题在这里\n" + SENTENCES[0])
     assert "订阅" not in body.text
     assert extract_body(parse(page_of(page)), may_be_list=False).source is not BodySource.LIST
+
+
+def test_text_behind_a_list_leaves_it_the_body() -> None:
+    """A shop writes about its goods below them; an article stands above what ends it."""
+    link = '<h3><a href="/n{0}">第{0}件商品的名字在这里</a></h3>'
+    cards = "".join(
+        f'<div class="card">{link.format(n)}<p>{SENTENCES[n % 3]}</p></div>' for n in range(9)
+    )
+    text = f'<div class="about"><p>{SENTENCES[0] * 3}</p></div>'
+    head = "<title>乌桕</title><body><div class=page><h1>乌桕</h1>"
+    shop = body_of(f'{head}<div class="goods">{cards}</div>{text}</div>')
+    assert shop.source is BodySource.LIST
+    assert "第8件商品的名字在这里" in shop.text
+    article = body_of(f'{head}{text}<div class="goods">{cards}</div></div>')
+    assert SENTENCES[0] * 3 in article.text
+    assert "商品" not in article.text
+
+
+def test_questions_that_unfold_are_no_teasers() -> None:
+    item = '<div class="panel"><a href="#a{0}">第{0}个常见问题是什么</a><p>{1}</p></div>'
+    items = "".join(item.format(n, SENTENCES[n % 3] * 2) for n in range(6))
+    body = body_of(page_of(f'<div class="questions">{items}</div>'))
+    assert body.source is BodySource.CONTAINER
+    assert all(sentence * 2 in body.text for sentence in SENTENCES)
 
 
 def test_names_leave_no_page_with_much_text_without_a_body() -> None:

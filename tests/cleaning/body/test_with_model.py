@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -145,6 +146,57 @@ def test_a_body_that_is_a_line_of_the_template_is_none() -> None:
     assert (record.body, record.body_source) == ("", BodySource.NONE)
     assert [each.kind for each in record.warnings] == [WarningKind.TEMPLATE_BODY]
     assert clean(page).body in record.warnings[0].detail
+
+
+def notice(n: int, folder: str = "lists", foot: str = "") -> RawPage:
+    """A page with nothing but the frame and the footer of its site, or another footer."""
+    page = article(n)
+    head, _, rest = page.html.partition("<div class=article")
+    html = f"{head}<div class=foot>{foot or rest.partition('<div class=foot>')[2]}"
+    return replace(page, url=f"http://www.example.com/{folder}/{n}.html", html=html)
+
+
+def test_a_footer_is_no_body_even_of_half_of_the_pages() -> None:
+    """Pages without a text of their own have no say: on the others the footer is around bodies."""
+    lists = [notice(n) for n in range(20, 27)] + [notice(30, "map"), notice(31, "login")]
+    model = learn_site(site(9) + lists)
+    for page in (*lists, notice(40), notice(41, "tags")):
+        record = clean(page, model)
+        assert record.body == "", page.url
+        assert [each.kind for each in record.warnings] == [WarningKind.TEMPLATE_BODY]
+
+
+def test_a_footer_of_one_url_class_is_no_body() -> None:
+    """It is on few of the host's pages, and on all of its class."""
+    foot = "的客服电话一二三四五，每天早上九点到晚上六点，欢迎来电咨询。</div>"
+    goods = [
+        replace(page, html=page.html.replace("版权所有，未经允许不得转载本站的任何内容。", foot))
+        for n in range(4)
+        if (page := replace(article(n), url=f"http://www.example.com/shop/{n}.html"))
+    ]
+    model = learn_site(site(12) + goods)
+    assert clean(notice(40, "shop", f"海边小站{foot}"), model).body == ""
+    assert clean(notice(40, "shop", f"海边小站{foot}")).body
+
+
+def reprint(n: int, without: tuple[int, ...] = ()) -> RawPage:
+    """One of the addresses of a text of six lines, of which an editor may have cut some."""
+    lines = [f"<p>{SENTENCE.format(n=9000 + i)}</p>" for i in range(6) if i not in without]
+    html = f"""<title>转载的渔港见闻</title><div class=top><a href=/>首页</a></div>
+    <div class=text>{"".join(lines)}</div>
+    <div class=foot>海边小站版权所有，未经允许不得转载本站的任何内容。</div>"""
+    return RawPage.from_bytes(f"http://www.example.com/copies/{n}.html", html.encode())
+
+
+@pytest.mark.parametrize("others", [0, 9])
+def test_reprints_of_a_text_keep_it(others: int) -> None:
+    """Every line of the text is on most pages of its URL class, and in their bodies."""
+    copies = [reprint(n, cut) for n, cut in enumerate(combinations(range(6), 2))]
+    model = learn_site(site(others) + copies)
+    for page in (*copies, reprint(50), reprint(51, (2,))):
+        record = clean(page, model)
+        assert len(record.body) >= 4 * len(SENTENCE), page.url
+        assert "版权所有" not in record.body
 
 
 def test_repeated_bodies_teach_no_place() -> None:

@@ -1,0 +1,50 @@
+"""The template of a host in the body that was found on a page alone."""
+
+from __future__ import annotations
+
+from cleaning.body.page_body import Body, make_body
+from cleaning.document.document import Document
+from cleaning.document.tree import HEADINGS, Tree
+from cleaning.model.paths import checksum_of, line_key
+from cleaning.model.places import SitePlaces
+from cleaning.records import BodySource
+from cleaning.url_classes.rules import class_of
+
+_LEAST_PAGES = 8  # pages of a host that tell a body from its template
+
+
+def is_template(tree: Tree, url: str, body: Body, places: SitePlaces) -> bool:
+    """Returns whether every line of a body is on most pages, of its URL class or of all.
+
+    A footer and a notice are. What bodies keep is not, such as the text of reprints.
+    """
+    model = places.model
+    if model.page_count < _LEAST_PAGES or body.source is BodySource.POSTS or not body.lines:
+        return False
+    often, of_class = model.index.often, model.index.often_in(class_of(url))
+    own = model.index.own
+    keys = (line_key(tree.line_text(i)) for i in body.lines)
+    return all((key in of_class or key in often) and checksum_of(key) not in own for key in keys)
+
+
+def without_template(document: Document, alone: Body, places: SitePlaces) -> Body:
+    """Returns the page's own body without the template lines before and behind its other lines.
+
+    Template lines between them stay: names of columns are on many pages, too. So do headings.
+    """
+    tree = document.tree
+    template = places.model.index.often_in(class_of(document.page.url))
+    if not template:
+        return alone
+    starts, texts = tree.line_starts, alone.is_kept
+    kept = [i for i, start in enumerate(starts) if texts[start]]
+    own = [
+        n
+        for n, i in enumerate(kept)
+        if tree.block_tags[tree.line_blocks[i]] in HEADINGS
+        or line_key(tree.line_text(i)) not in template
+    ]
+    if not own or own[-1] - own[0] == len(kept) - 1:
+        return alone
+    places.template_lines = kept[: own[0]] + kept[own[-1] + 1 :]
+    return make_body(tree, kept[own[0] : own[-1] + 1], alone.source, alone.title_line)
