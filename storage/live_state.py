@@ -12,6 +12,9 @@ from enum import StrEnum
 
 from storage.host_waits import Hold
 
+HEARTBEAT_S = 15.0
+"""A process that lives is heard at least so often."""
+
 
 class ProcessRole(StrEnum):
     """What a process does."""
@@ -26,7 +29,7 @@ class ProcessRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """A process that was heard in the last minute.
+    """A process.
 
     Attributes:
         name: ``machine.4711``, of a spider with its session: ``machine.4711.0a1b2c3d``.
@@ -108,6 +111,9 @@ class QueueNow:
         claims: Jobs that workers hold.
         oldest_claim_s: Seconds since the oldest of these claims; None without one.
         processes: Processes heard in the last minute, by role and name.
+        lost: Processes that were not heard for longer and did not say that they end, nor were
+            declared dead: of the last six hours, by role and name.
+        up_s: Seconds since the queue's server started.
         ready_hosts: Hosts (and shared addresses) that may be asked now.
         hosts: Hosts (and shared addresses) with work in a queue.
         learning: Hosts that are learned or re-cleaned.
@@ -138,12 +144,21 @@ class QueueNow:
     stopped_classes: int
     memory_bytes: int
     memory_limit_bytes: int | None
+    up_s: float
+    lost: Sequence[Process] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def spiders(self) -> int:
         """Spiders alive."""
         return sum(each.is_alive for each in self.sessions)
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether it is too early to miss a process: none is known for a heartbeat's time."""
+        known = [*self.processes, *self.lost]
+        oldest_s = max(((self.at - each.since).total_seconds() for each in known), default=None)
+        return self.up_s < HEARTBEAT_S or (oldest_s is not None and oldest_s < HEARTBEAT_S)
 
     def of_role(self, role: ProcessRole) -> list[Process]:
         """The processes of a role."""

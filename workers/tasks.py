@@ -55,6 +55,7 @@ from workers.jobs.outcomes import (
     with_picture,
     with_stored_step,
 )
+from workers.jobs.poison_pages import keep_poison, note_poison
 from workers.jobs.recleaning_slices import reclean_now
 from workers.jobs.topic_adoption import Adopter
 from workers.jobs.topic_learning import learn_batch
@@ -300,22 +301,19 @@ class _Job:
                 break
         for ending in endings if spec.keep_fresh else ():
             self._announce(ending)
+        fetched = {page.page_id: page for page in pages}
         for ending in endings:
-            self._note_poison(ending.outcome)
+            page = fetched[ending.outcome.queued.page_id]
+            self._note_poison(ending.outcome, page, spec.keep_raw)
         return endings
 
-    def _note_poison(self, outcome: Outcome) -> None:
-        """Stores an event that names a page on which workers died."""
-        failure, page = outcome.failure, outcome.queued
+    def _note_poison(self, outcome: Outcome, page: QueuedPage, keep_raw: KeepRaw) -> None:
+        """Names and keeps a page on which workers died; its outcome has no byte of it."""
+        failure, store = outcome.failure, self._context.store
         if failure is not None and failure.reason is FailureReason.POISON:
-            event = Event(
-                kind=EventKind.POISON,
-                host=self._host,
-                crawl_id=self._crawl_id,
-                text=f"{page.url}: {failure.detail}",
-                link=page.page_id,
-            )
-            self._patiently(partial(self._context.store.events.add, event))
+            self._patiently(partial(note_poison, store, page, failure.detail))
+            version = self._patiently(partial(store.models.newest, self._host))
+            self._patiently(partial(keep_poison, store, page, keep_raw, version))
 
     def _without_vanished_page(self, ending: Ending) -> Ending:
         stored = self._context.store.records.get

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,7 @@ def drill(number: int, host: int, normal_s: float, *, is_auto: bool) -> dict[str
         _tell(f"console at {world.address}  password: {world.password}")
         _tell(f"normal work for {normal_s:.0f} s")
         time.sleep(normal_s)
-        world.clicks.clear()
+        world.forget_clicks()
         trouble.inject(world, patient)
         begun = time.monotonic()
         _tell("something is wrong now; mend it")
@@ -107,7 +108,7 @@ def _watch(
         try:
             operator = Operator(world.address)
             operator.log_in(world.password)
-            world.clicks.clear()
+            world.forget_clicks()
             operator.wait_for("/now/live", sign_of(trouble.sign), AUTO_LIMIT_S)
             result["found_s"] = round(time.monotonic() - begun, 1)
             STEPS[number](operator, patient.host)
@@ -129,9 +130,31 @@ def _watch(
     with closing(world.store()) as store:
         rows = store.audit.read(limit=50)
         result["actions"] = [f"{row.action}: {row.did}" for row in reversed(rows)]
+    if result["found_s"] is None:  # a person found it with the first page that is about it
+        trail = (patient.host, *trouble.trail)
+        at = first_about(trail, world.clicks, world.clicked_at)
+        result["found_s"] = None if at is None else round(at - begun, 1)
     result["clicks"] = len([each for each in world.clicks if each != "GET /"])
     result["pages"] = list(world.clicks)
     return result
+
+
+def first_about(
+    trail: Sequence[str], clicks: Sequence[str], clicked_at: Sequence[float]
+) -> float | None:
+    """When a page about a trouble was opened first; None: never.
+
+    Args:
+        trail: Parts of the addresses of such pages.
+        clicks: What was asked for.
+        clicked_at: When, of each.
+    """
+    about = (
+        at
+        for click, at in zip(clicks, clicked_at, strict=False)
+        if any(each in click for each in trail)
+    )
+    return next(about, None)
 
 
 def _tell(line: str) -> None:

@@ -50,6 +50,7 @@ class Trouble:
         is_mended: Whether the check of the drill holds.
         has_old_crawl: Whether it needs a finished crawl and a small disk.
         is_host_short: Whether its host has few pages.
+        trail: Parts of the addresses of pages that are about it, beside those with its host.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Trouble:
     is_mended: Callable[[World, Patient], bool]
     has_old_crawl: bool = False
     is_host_short: bool = False
+    trail: tuple[str, ...] = ()
 
 
 # 1. A colleague has paused a host.
@@ -207,14 +209,25 @@ def _signal_all(pid: int, signum: int) -> list[int]:
 def _is_work_done(world: World, patient: Patient) -> bool:
     with closing(world.queue()) as queue:
         now = queue.now()
-    if any(each.name == patient.notes["process"] for each in now.processes):
+    known = [*now.processes, *now.lost]
+    if any(each.name == patient.notes["process"] for each in known):
         return False
+    if any(map(is_stopped, patient.notes["stopped"])):
+        return False  # its work is done by others, but the crawl has a worker less
     if any(each.job_id in patient.notes["jobs"] for each in now.claims):
         return False
     with closing(world.store()) as store:
         groups = store.overview.failure_groups(CRAWL, patient.host, reason=FailureReason.POISON)
     looked = [each for each in world.clicks if poison_id(patient) in each]
     return bool(groups) and bool(looked)
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a process is stopped by a signal."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except OSError:
+        return False
 
 
 def poison_id(patient: Patient) -> str:
@@ -241,7 +254,12 @@ TROUBLES = {
         name="new template", sign=SignKind.CHANGED, inject=_redesign, is_mended=_is_recleaned
     ),
     4: Trouble(
-        name="full disk", sign=None, inject=_fill_disk, is_mended=_has_room, has_old_crawl=True
+        name="full disk",
+        sign=None,
+        inject=_fill_disk,
+        is_mended=_has_room,
+        has_old_crawl=True,
+        trail=("/space", "drop_raw"),
     ),
     5: Trouble(
         name="endless calendar",
@@ -255,5 +273,6 @@ TROUBLES = {
         sign=SignKind.SILENT,
         inject=_stop_worker,
         is_mended=_is_work_done,
+        trail=("/queues", "declare_dead"),
     ),
 }

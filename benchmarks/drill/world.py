@@ -72,6 +72,7 @@ class World:
         self.folder = folder
         self.site = DrillSite(short_host)
         self.clicks: list[str] = []
+        self.clicked_at: list[float] = []
         self.address = ""
         self.password = generated_password()
         self._has_old_crawl = has_old_crawl
@@ -124,11 +125,16 @@ class World:
         backends = stack.enter_context(closing(KeptBackends(self.settings)))
         actions = Actions(self.settings, access, file)
         app = create_app(Console(self.settings, backends, access, actions))
-        _count_clicks(app, self.clicks)
+        _count_clicks(app, self.clicks, self.clicked_at)
         server = create_server(app, host="127.0.0.1", port=0, threads=4)
         threading.Thread(target=server.run, daemon=True).start()
         stack.callback(server.close)
         self.address = f"http://127.0.0.1:{server.effective_port}/"
+
+    def forget_clicks(self) -> None:
+        """Counts clicks from now on."""
+        self.clicked_at.clear()
+        self.clicks.clear()
 
     def store(self) -> Store:
         """The store; to be closed."""
@@ -160,7 +166,7 @@ class World:
         return time.monotonic() - begun
 
 
-def _count_clicks(app: Flask, clicks: list[str]) -> None:
+def _count_clicks(app: Flask, clicks: list[str], times: list[float]) -> None:
     """Notes what a person asks for: no parts of pages, no files, not what a form leads to."""
     led_to: set[str] = set()
 
@@ -171,6 +177,7 @@ def _count_clicks(app: Flask, clicks: list[str]) -> None:
         if path in led_to:
             led_to.discard(path)
         elif not is_part and not path.startswith(("/login", "/raw/", "/favicon")):
+            times.append(time.monotonic())
             clicks.append(f"{request.method} {path}")
         if response.status_code == 303 and request.method == "POST":
             led_to.add(response.location.removeprefix(request.host_url.rstrip("/")))

@@ -152,8 +152,8 @@ def _make_overview_indexes(database: Any) -> None:
     database.host_rows.create_indexes([*by_column, IndexModel([("updated_at", _UP)])])
     of_host = IndexModel([("crawl_id", _UP), ("host", _UP)])
     database.host_states.create_indexes([of_host])
-    sizes = [("n", _UP), ("sample", _UP)]
-    of_crawl, of_reason = ([(name, _UP), *sizes] for name in ("crawl_id", "reason"))
+    sizes = [("n", _UP), ("sample", _UP), ("crawl_id", _UP)]
+    of_crawl, of_reason = [("crawl_id", _UP), *sizes[:2]], [("reason", _UP), *sizes]
     by_size = map(IndexModel, (sizes, of_crawl, of_reason, [("host", _UP)]))
     database.failure_groups.create_indexes([of_host, *by_size])
     database.crawl_counts.create_indexes([IndexModel([("crawl_id", _UP)])])

@@ -9,6 +9,7 @@ from storage.host_waits import Hold
 from storage.live_state import Claim, Process, ProcessRole, QueueNow, SpiderSession
 from storage.queue.clients import Scripts, queue_errors
 from storage.queue.entries import from_ms
+from storage.queue.processes import LIFE_S
 
 MOST_READ = 500
 """Leases of a session, and claims, whose ages are read; larger fleets have older ones unseen."""
@@ -25,10 +26,12 @@ def read_now(client: Any, scripts: Scripts) -> QueueNow:
         at, flight, jobs, sessions, claims, processes, numbers = scripts("live", [MOST_READ])
         with client.pipeline(transaction=False) as pipe:
             pipe.info("memory")
+            pipe.info("server")
             pipe.hgetall("cc:metrics")
-            memory, counters = pipe.execute()
+            memory, server, counters = pipe.execute()
         spiders = [_session(row) for row in sessions]
         held = [_claim(row) for row in claims]
+        known = sorted(map(_process, processes), key=lambda each: (each.role, each.name))
         pages, size, damage, holds = flight
         ready, hosts, learning, paused, stopped = map(int, numbers)
         return QueueNow(
@@ -46,7 +49,9 @@ def read_now(client: Any, scripts: Scripts) -> QueueNow:
             ),
             claims=held,
             oldest_claim_s=max((each.age_s for each in held), default=None),
-            processes=sorted(map(_process, processes), key=lambda each: (each.role, each.name)),
+            processes=[each for each in known if each.silent_s < LIFE_S],
+            lost=[each for each in known if each.silent_s >= LIFE_S],
+            up_s=int(server["uptime_in_seconds"]),
             ready_hosts=ready,
             hosts=hosts,
             learning=learning,

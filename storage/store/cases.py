@@ -1,5 +1,7 @@
 """Reported verdicts: what somebody says a page's cleaning got wrong, with the page as it was.
 
+Workers report pages on which some of them died; such a page is not cleaned again here.
+
 A case is about one part of a page: a text, a link, an image, or a field of its record. It holds
 the page's bytes, the model that cleaned it, and what the cleaner found, so that it can be exported
 as a golden folder when the crawl has fetched the page anew or its model is gone. It goes with its
@@ -19,6 +21,8 @@ from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import Scan, Tables
 from storage.store.record_blobs import compress, decompress
 
+MOST_CASES = 10_000
+"""Cases kept; some 15 KB each."""
 MOST_CASE_BYTES = 8 << 20
 """Bytes of a page and of what was found on it, packed; MongoDB's documents end at 16 MB."""
 
@@ -33,6 +37,7 @@ class CaseSubject(StrEnum):
     KIND = "kind"  # the kind of the page
     LINK = "link"  # one link, by its number in the record
     IMAGE = "image"  # one image, by its number in the record
+    CRASH = "crash"  # the whole page: workers died while they cleaned it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +94,7 @@ class CasePage:
         content_type: The Content-Type header; ``""`` without one.
         body: The response's bytes.
         model: The host's model that cleaned it, as JSON text; ``""``: none.
-        found: What the cleaner found, as JSON text.
+        found: What the cleaner found, as JSON text; ``""``: cleaning it killed workers.
     """
 
     url: str

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from datetime import datetime
 
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
 from storage.store.codec import from_microseconds, spec_from_json, spec_to_json
 from storage.store.events import Event, EventKind, Events
 from storage.store.ports import Scan, Tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSince:
+    """Since when a crawl has its state.
+
+    Attributes:
+        at: When it got the state.
+        who: Who asked for it, ``root@machine``; ``""``: the program, or not known.
+        why: Why, in words for a person, may be empty.
+    """
+
+    at: datetime
+    who: str = ""
+    why: str = ""
+
+
+_BY = ", by "
 
 
 class Crawls:
@@ -17,8 +37,15 @@ class Crawls:
         self._tables = tables
         self._events = events
 
-    def put(self, spec: CrawlSpec, state: CrawlState) -> None:
-        """Creates a crawl's row, or updates its order and state; a new state is an event."""
+    def put(self, spec: CrawlSpec, state: CrawlState, who: str = "", why: str = "") -> None:
+        """Creates a crawl's row, or updates its order and state; a new state is an event.
+
+        Args:
+            spec: Its order.
+            state: Its state.
+            who: Who asked for the state; ``""``: the program.
+            why: Why, in words for a person.
+        """
         row = {
             "crawl_id": spec.crawl_id,
             "spec": spec_to_json(spec).decode(),
@@ -35,10 +62,18 @@ class Crawls:
                     Event(
                         kind=EventKind.CRAWL,
                         crawl_id=spec.crawl_id,
-                        text=f"{state.value}, {before}",
+                        text=f"{state.value}, {before}" + _by(who, why),
                         link=state.value,
                     )
                 )
+
+    def state_since(self, crawl_id: str, state: CrawlState) -> StateSince | None:
+        """Since when a crawl has a state, and who asked for it; None where it has another one."""
+        newest = self._events.read(limit=1, crawl_id=crawl_id, kind=EventKind.CRAWL.value)
+        if not newest or newest[0].link != state.value or newest[0].at is None:
+            return None
+        who, _, why = newest[0].text.partition(_BY)[2].partition(": ")
+        return StateSince(at=newest[0].at, who=who, why=why)
 
     def all(self) -> list[CrawlRow]:
         """All crawls, oldest first, each with the numbers of its URLs by final state.
@@ -60,3 +95,8 @@ class Crawls:
             )
             for created_at, crawl_id, spec, state in rows
         ]
+
+
+def _by(who: str, why: str) -> str:
+    """Who and why at the end of an event's text: ``, by root@machine: too slow``."""
+    return f"{_BY}{who}" + (f": {why}" if why else "") if who else ""

@@ -115,6 +115,10 @@ class HostRow:
     updated_at: datetime
 
 
+GroupPlace = tuple[int, str, str]
+"""A group of failures in a list: (count, sample, crawl)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureGroup:
     """URLs of a host in a crawl that failed for one reason.
@@ -138,6 +142,11 @@ class FailureGroup:
     first_at: datetime
     newest_at: datetime
     sample: str
+
+    @property
+    def place(self) -> GroupPlace:
+        """Its place in a list of the largest."""
+        return self.count, self.sample, self.crawl_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,21 +236,22 @@ class Overview:
         limit: int = 200,
         *,
         reason: FailureReason | None = None,
-        after: tuple[int, str] | None = None,
+        after: GroupPlace | None = None,
     ) -> list[FailureGroup]:
         """Failures by cause of each host, the largest groups first, at most ``limit``.
 
-        ``after``: only groups behind this (count, sample).
+        ``after``: only groups behind this one. A page has one outcome in a crawl, so a place names
+        one group; one that grows between two parts moves to the front, where it is found anew.
         """
         where = of(crawl_id, host) | ({"reason": reason.value} if reason else {})
-        order = ("n", "sample")
+        order = ("n", "sample", "crawl_id")
         if host is None:
             wanted = Scan("failure_groups", _GROUP, where, order, True, after or (), limit=limit)
             rows = self._tables.scan(wanted)
         else:  # a few: found by the host, whatever index the database would sort by
             found = self._tables.scan(Scan("failure_groups", _GROUP, where))
-            behind = [row for row in found if after is None or (row[4], row[7]) < after]
-            rows = sorted(behind, key=lambda row: (row[4], row[7]), reverse=True)[:limit]
+            behind = [row for row in found if after is None or (row[4], row[7], row[0]) < after]
+            rows = sorted(behind, key=lambda row: (row[4], row[7], row[0]), reverse=True)[:limit]
         return [_group(row) for row in rows]
 
     def as_of(self) -> datetime | None:
@@ -382,18 +392,9 @@ def _group(row: Sequence[Any]) -> FailureGroup:
 def _host_row(row: Sequence[Any]) -> HostRow:
     """The host of the values of ``_HOST_ROW``."""
     return HostRow(
-        host=row[0],
-        crawls=row[1],
-        records=row[2],
-        failed=row[3],
-        excluded=row[4],
-        other=row[5],
-        body_chars=row[6],
-        fetched_bytes=row[7],
-        noise_share=row[8] / 1_000_000,
-        near_duplicates=row[9],
-        model_version=row[10],
+        host=row[0], crawls=row[1], records=row[2], failed=row[3], excluded=row[4], other=row[5],
+        body_chars=row[6], fetched_bytes=row[7], noise_share=row[8] / 1_000_000,
+        near_duplicates=row[9], model_version=row[10], updated_at=from_microseconds(row[13]),
         first_seen=from_microseconds(row[11]) if row[11] else None,
         last_seen=from_microseconds(row[12]) if row[12] else None,
-        updated_at=from_microseconds(row[13]),
-    )
+    )  # fmt: skip

@@ -11,7 +11,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,7 @@ from storage.opening import open_store
 from tests.kit.crawls import run_crawl, start
 from tests.kit.servers import require
 from tests.kit.stored_topics import store_topic
+from tests.kit.stored_versions import store_crash, store_versions
 from tests.kit.timing import LIMIT_S
 from tests.kit.web import Web, html
 
@@ -52,12 +53,16 @@ class World:
         data: The data folder.
         host: The host of both crawls.
         story: A story of the topic that is stored beside them.
+        versions: Page id of a page with several versions; ``""``: none is stored.
+        case: A case about a page on which workers died; ``""``: none is stored.
     """
 
     url: str
     data: Path
     host: str
     story: str
+    versions: str = ""
+    case: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,10 @@ def site() -> dict[str, object]:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A console without a password."""
     with crawled(tmp_path_factory.mktemp("browser"), "--no-password") as found:
-        yield found
+        with closing(open_store(StorageConfig(data=found.data))) as store:
+            versions = store_versions(store, DONE, HOSTILE)
+            case = store_crash(store, DONE).case_id
+        yield replace(found, versions=versions, case=case)
 
 
 @contextmanager

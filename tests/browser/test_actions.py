@@ -17,6 +17,7 @@ from storage.store.drifts import DriftEvent, DriftOutcome
 from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
 from tests.browser.test_pages import PHONE, WIDE, assert_calm, violations
 from tests.kit.console import settings_of
+from tests.kit.timing import wait_until
 from workers.operations.crawl_states import list_pauses
 
 
@@ -187,7 +188,7 @@ def test_a_wrong_verdict_is_reported_by_the_keyboard(chromium: Browser, acting: 
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
         assert violations(page) == []
         with page.expect_download() as download:
-            page.get_by_role("link", name="As golden folder (zip)").click()
+            page.get_by_role("link", name="As a test folder (zip)").click()
         assert download.value.suggested_filename.endswith(".zip")
         page.get_by_role("link", name="Withdraw the report").press("Enter")
         page.get_by_role("button", name="Confirm").press("Enter")
@@ -199,3 +200,50 @@ def test_a_wrong_verdict_is_reported_by_the_keyboard(chromium: Browser, acting: 
         expect(page.locator("main")).to_contain_text("There is one version")
         assert violations(page) == []
         assert_calm(visit, acting)
+
+
+def test_pages_are_fetched_again(chromium: Browser, acting: World) -> None:
+    with visiting(chromium, viewport=PHONE, color_scheme="dark") as visit:
+        page = visit.page
+        page.goto(f"{acting.url}/crawls/{DONE}")
+        page.get_by_role("link", name="Fetch pages again").click()
+        page.get_by_label("Which pages").select_option("all")
+        page.get_by_role("button", name="Count anew").click()
+        expect(page.locator("main")).to_contain_text("Records stay")
+        assert "which=all" in page.url
+        assert violations(page) == []
+        page.get_by_role("button", name="Confirm").click()
+        page.wait_for_url(re.compile(r"/audit/\d+$"))
+        expect(page.locator("main")).to_contain_text("finished")
+        assert_calm(visit, acting)
+
+
+def test_raw_pages_are_dropped_when_the_name_is_typed(chromium: Browser, acting: World) -> None:
+    """The last test: the pages of this crawl cannot be read again."""
+    with visiting(chromium, java_script_enabled=False) as visit:
+        page = visit.page
+        page.goto(f"{acting.url}/actions/stop_crawl?target={DONE}")
+        page.get_by_role("button", name="Confirm").click()
+        page.wait_for_url(re.compile(r"/audit/\d+$"))
+        page.goto(f"{acting.url}/space")
+        page.locator(f'a[href="/actions/drop_raw_crawl?target={DONE}"]').click()
+        expect(page.locator("main")).to_contain_text("bytes that come free")
+        page.get_by_label("Type the name to confirm").fill("another")
+        page.get_by_role("button", name="Confirm").click()
+        expect(page.get_by_role("alert")).to_have_text("That is not the name.")
+        page.get_by_label("Type the name to confirm").fill(DONE)
+        page.get_by_role("button", name="Confirm").click()
+        page.wait_for_url(re.compile(r"/audit/\d+$"))
+        expect(page.locator("main")).not_to_contain_text("bytes that come free")
+        link = page.locator('a[href^="/operations/"]')
+        if link.count():  # a worker does it
+            link.first.click()
+
+            def is_done() -> bool:
+                page.reload()
+                return page.locator("#progress .badge").inner_text() == "done"
+
+            wait_until(is_done)
+        page.goto(f"{acting.url}/space")
+        assert page.locator(f'a[href="/actions/drop_raw_crawl?target={DONE}"]').count() == 0
+        assert [line for line in visit.told if "status of 422" not in line] == []

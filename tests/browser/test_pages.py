@@ -33,7 +33,9 @@ PAGES = (
     "/pages",
     "/pages?url=http://HOST/missing/none.html",
     "/pages?url=http://HOST/a/1.html",
+    "/pages/VERSIONS/versions",
     "/cases",
+    "/cases/CASE",
     "/failures",
     f"/failures/group?crawl={DONE}&host=HOST&cause=http_status&status=404",
     "/queues",
@@ -57,7 +59,8 @@ PAGES = (
     "/help",
     "/no-such-page",
 )
-"""Every address that is checked; HOST stands for the host of the crawls, STORY for a story."""
+"""Every address that is checked: with HOST, the host of the crawls, STORY, a story, VERSIONS, a
+page with versions, and CASE, a case."""
 
 SHIFTS = """() => {
   window.shift = 0;
@@ -65,6 +68,12 @@ SHIFTS = """() => {
     for (const entry of list.getEntries()) window.shift += entry.value;
   }).observe({ type: "layout-shift", buffered: true });
 }"""
+
+
+def filled(path: str, world: World) -> str:
+    """An address of ``PAGES`` with what its words stand for."""
+    path = path.replace("HOST", world.host).replace("STORY", world.story)
+    return path.replace("VERSIONS", world.versions).replace("CASE", world.case)
 
 
 @cache
@@ -106,7 +115,7 @@ def test_a_page(visit: Visit, world: World, path: str) -> None:
     visit.told.clear()
     visit.asked.clear()
     page = visit.page
-    page.goto(world.url + path.replace("HOST", world.host).replace("STORY", world.story))
+    page.goto(world.url + filled(path, world))
     given = page.viewport_size
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 740})
@@ -243,6 +252,24 @@ def test_topics_without_scripts_and_by_keys(chromium: Browser, world: World) -> 
         page.locator("tbody th a").first.click()
         assert "earliest" in page.inner_text("tbody")
         assert "U+202E" in page.inner_text("h1")
+
+
+def test_versions_and_cases_without_scripts(chromium: Browser, world: World) -> None:
+    with visiting(chromium, java_script_enabled=False, viewport=PHONE) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/pages/{world.versions}/versions")
+        assert any(text.startswith("三") for text in page.locator("ins").all_inner_texts())
+        page.locator("input[name=older]").last.check()
+        page.click("text=Compare these two")
+        assert "older=" in page.url
+        assert "一" in page.locator("del").all_inner_texts()
+        assert "U+202E" in page.inner_text("main")
+        page.goto(f"{world.url}/cases")
+        page.locator('a[href^="/cases/"]').first.click()
+        assert page.url.endswith(f"/cases/{world.case}")
+        with page.expect_download() as download:
+            page.click("text=As a test folder (zip)")
+        assert download.value.suggested_filename.endswith(".zip")
 
 
 def test_login_and_logout(chromium: Browser, world: World, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Golden pages: ``<case>/page.html`` from ``<case>/url`` must give ``<case>/expected.json``.
 
-A case with ``expected_markdown.txt`` is also checked for its Markdown. The other files of a case
+A case without ``expected.json`` is a page that killed workers: it has to be cleaned at all. One
+with ``expected_markdown.txt`` is also checked for its Markdown. The other files of a case
 are listed in ``workers/operations/cases/golden.py``; `cases --export` writes such folders.
 
 ``python -m tests.pages.test_pages`` writes the expected files anew; read the difference before
@@ -27,7 +28,8 @@ def read(case: str) -> CleanRecord:
 @pytest.mark.parametrize("case", CASES)
 def test_golden_page(case: str) -> None:
     found = shown(read(case))
-    assert found == expected_of(HERE / case, found)
+    if (HERE / case / "expected.json").exists():
+        assert found == expected_of(HERE / case, found)
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,11 @@ def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned
         steps = [(s.step, s.detail) for s in bench.url_row(page_id(url)).log]
         assert steps.count(("claim_lost", "the worker died on this page")) == 3
     with closing(bench.store()) as store:
+        copies = {case.url: store.cases.page(case.case_id) for case in store.cases.read()}
         named = [event.text for event in store.events.read(kind=EventKind.POISON.value)]
     assert sorted(named) == [f"{url}: cleaning it killed 3 workers" for url in sorted(bad[:2])]
+    assert set(copies) == set(bad[:2])
+    assert all(copy is not None and copy.body for copy in copies.values())
     reason, detail = failures[bad[2]]
     assert reason is FailureReason.INTERNAL
     assert detail == "RuntimeError: a defect of ours"

@@ -18,6 +18,7 @@ class CaseState(StrEnum):
     MENDED = "mended"  # what is wanted, and nothing else changed
     CHANGED = "changed"  # something else
     UNREADABLE = "unreadable"  # the model of the case is of another version of this program
+    NOT_TRIED = "not_tried"  # cleaning the page killed workers: it is not cleaned to look
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,8 @@ class CaseLine:
         url: URL of the page.
         crawl: The crawl that fetched it.
         part: What part of the page it is about: ``text 31``, ``link 4``, ``image 0`` (numbers from
-            0), ``title``, ``author``, ``published_at``, ``kind``.
+            0), ``title``, ``author``, ``published_at``, ``kind``; ``crash``: workers died
+            on the page.
         text: The text, or the URL of the link or image; ``""`` of a field.
         was: What the cleaner found.
         rule: The rule that decided; ``""`` of a field.

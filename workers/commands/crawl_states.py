@@ -42,7 +42,7 @@ def register(commands: Commands) -> None:
         )
         if name == "pause":
             parser.add_argument(
-                "--why", default="", metavar="TEXT", help="why a host is paused, for those who ask"
+                "--why", default="", metavar="TEXT", help="why it is paused, for those who ask"
             )
 
 

@@ -45,7 +45,7 @@ from workers.console.screens import (
     traps,
     versions,
 )
-from workers.console.words.words import Language, say
+from workers.console.words.words import Language, all_words, say
 
 SCREENS = (
     now,
@@ -128,6 +128,7 @@ def _add_filters(app: Flask) -> None:
         "until": lambda at: _span((at - _now()).total_seconds(), "time.in"),
         "until_s": lambda seconds: _span(seconds, "time.in"),
         "term": lambda value, kind: say(g.language, f"{kind}.{value}"),
+        "known_term": _known_term,
     }
     filters |= {name: _each_time(each) for name, each in of_request.items()}
 
@@ -147,6 +148,12 @@ def _each_time(answer: Callable[..., object]) -> Callable[..., object]:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _known_term(value: str, kind: str) -> object:
+    """The words of a value, or the value itself where it has none: a later version wrote it."""
+    key = f"{kind}.{value}"
+    return say(g.language, key) if key in all_words() else strangers_text.shown(value)
 
 
 def _span(seconds: float, around: str = "") -> Markup:
@@ -181,6 +188,7 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "has_password": console.access.needs_password,
         "has_view": app.view_functions.__contains__,
         "language": g.get("language", Language.ENGLISH),
+        "me": console.access.name_of(g.get("session", "")),
         "may_act": console.actions is not None,
         "navigation": NAVIGATION,
         "now": _now,

@@ -71,6 +71,14 @@ def _at_rest(moment: Moment) -> Sentence | None:
     return None
 
 
+def _starting(moment: Moment) -> Sentence | None:
+    """Who is not heard yet is no trouble before a heartbeat's time has passed."""
+    missing = _no_sweeper(moment) or _no_spider(moment) or _no_worker(moment)
+    if missing and moment.queue and moment.queue.is_starting:
+        return Sentence(Level.REST, "starting")
+    return None
+
+
 def _no_sweeper(moment: Moment) -> Sentence | None:
     queue = moment.queue
     if queue and moment.running and not queue.of_role(ProcessRole.SWEEPER):
@@ -153,6 +161,7 @@ _FREE = frozenset(
 RULES: tuple[Rule, ...] = (
     _away,
     _at_rest,
+    _starting,
     _no_sweeper,
     _full,
     _no_spider,

@@ -90,14 +90,14 @@ def change_state(
         target: Name of a crawl, or a host.
         state: RUNNING resumes; a host is paused by every other state.
         who: Who asks for it: ``root@machine``.
-        why: Why a host is paused, in words for a person.
+        why: Why it is paused, in words for a person.
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.
     """
     with any_queue(settings) as frontier:
         if target in frontier.crawl_ids():
-            return _change_crawl(settings, frontier, target, state)
+            return _change_crawl(settings, frontier, (target, state), (who, why))
         crawls = known_crawls(settings, frontier, target)
         with existing_store(settings) as store:
             if state is CrawlState.RUNNING:
@@ -113,13 +113,20 @@ def change_state(
 
 
 def _change_crawl(
-    settings: Settings, frontier: Frontier, crawl: str, state: CrawlState
+    settings: Settings, frontier: Frontier, asked: tuple[str, CrawlState], by: tuple[str, str]
 ) -> StateChange:
     """Sets the state of a crawl; returns the state that the crawl has then.
+
+    Args:
+        settings: Where store and queue are.
+        frontier: The queue.
+        asked: The crawl, and its state.
+        by: Who asks, and why.
 
     Raises:
         StorageError: The crawl resumes, and the store is older than the queue.
     """
+    crawl, state = asked
     counts = frontier.counts(crawl)
     is_spent = counts.is_spent and counts.open > 0
     with existing_store(settings) as store:
@@ -134,7 +141,7 @@ def _change_crawl(
         if state is not CrawlState.FINISHED:
             frontier.set_state(crawl, state)
             state = frontier.counts(crawl).state
-        store.crawls.put(frontier.spec(crawl), state)
+        store.crawls.put(frontier.spec(crawl), state, *by)
     return StateChange(
         kind=TargetKind.CRAWL, target=crawl, state=state, has_reached_max_pages=is_spent
     )

@@ -132,7 +132,7 @@ class Fleet:
             self._dead += self._supervisor.restart_dead()
 
     def look_after(self) -> None:
-        """Restarts a dead server, and expires the leases and claims of dead processes.
+        """Restarts a dead server, expires what dead processes hold, kills what was declared dead.
 
         Raises:
             QueueUnavailable: The server is dead, and is restarted later.
@@ -144,7 +144,17 @@ class Fleet:
         while self._dead:
             self._frontier.expire_process(process_name(self._dead[-1]))
             self._dead.pop()
+        self._kill_declared_dead()
         self.look_for_damage()
+
+    def _kill_declared_dead(self) -> None:
+        """Kills the processes that an operator declared dead; ``wait`` starts others instead.
+
+        A process that was stopped or hangs takes no signal that asks it to end.
+        """
+        mine = {process_name(pid): pid for pid in self._supervisor.living()}
+        for name in self._frontier.processes.take_to_replace(list(mine)):
+            self._supervisor.kill(mine[name])
 
     def look_for_damage(self) -> None:
         """Returns when no process has met a damaged database; to be called after ``stop``, too.

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,6 +125,17 @@ class Supervisor:
     def pids(self, role: str) -> list[int]:
         """Returns the process ids of the living children of a role."""
         return [c.process.pid for c in self._children if c.role == role and c.due is None]
+
+    def living(self) -> list[int]:
+        """Returns the process ids of all living children."""
+        return [c.process.pid for c in self._children if c.due is None]
+
+    def kill(self, pid: int) -> None:
+        """Kills a child and what it started, stopped ones too; ``restart_dead`` finds it dead."""
+        if pid in self.living():
+            log.warning("process declared dead, killed", extra={"child": pid})
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
 
     def stop(self, role: str) -> list[int]:
         """Stops the children of a role: SIGTERM first, SIGKILL after ``STOP_LIMIT_S``.

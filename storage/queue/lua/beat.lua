@@ -1,7 +1,8 @@
--- Stores that a process lives. ARGV: role, name, machine, pid, what it works on, life s.
+-- Stores that a process lives. ARGV: role, name, machine, pid, what it works on, s that it is remembered.
 local name = ARGV[2]
 local key = 'cc:who:' .. name
 redis.call('HSETNX', key, 'since', whole(wall()))
+redis.call('HDEL', key, 'told')
 redis.call('HSET', key, 'machine', ARGV[3], 'pid', ARGV[4], 'work', ARGV[5])
 redis.call('EXPIRE', key, ARGV[6])
 redis.call('ZADD', 'cc:who', now(), ARGV[1] .. ' ' .. name)

@@ -4,7 +4,7 @@
 -- the oldest or -1}, sessions, claims, processes, {hosts ready, hosts, learning, paused, stopped classes}}:
 -- session {name, 1 alive, leases, ms since the oldest or -1},
 -- claim {job, worker, crawl, host, pages, page, ms since or -1, 1 alive},
--- process {"role name", machine, pid, since ms, work, ms since it was heard}.
+-- process {"role name", machine, pid, since ms, work, ms since it was heard}; none that was declared dead.
 local most, t, at = tonumber(ARGV[1]), now(), wall()
 
 -- The time of the last line of a page's decision log that has this step, ms; nil without one.
@@ -59,7 +59,7 @@ end
 list = redis.call('ZRANGE', 'cc:who', 0, -1, 'WITHSCORES')
 for i = 1, #list, 2 do
   local p = redis.call('HMGET', 'cc:who:' .. string.match(list[i], ' (.*)$'), 'machine', 'pid', 'since', 'work')
-  if p[1] then
+  if p[1] and list[i + 1] ~= '0' then
     processes[#processes + 1] = { list[i], p[1], p[2], p[3], p[4], whole(math.max(0, t - list[i + 1])) }
   end
 end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from storage.crawl_types import CrawlState
-from storage.live_state import ProcessRole
+from storage.live_state import HEARTBEAT_S, ProcessRole
 from storage.queue import processes as heartbeats
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
@@ -82,7 +82,7 @@ def test_a_process_is_heard_until_it_leaves(frontier: Frontier) -> None:
 
 def test_a_silent_process_is_taken_once(frontier: Frontier, client: Any) -> None:
     frontier.processes.beat(ProcessRole.WORKER)
-    assert 0 < client.ttl(f"cc:who:{process_name()}") <= heartbeats.LIFE_S
+    assert 0 < client.ttl(f"cc:who:{process_name()}") <= heartbeats.REMEMBERED_S
     assert frontier.processes.take_silent() == []
     frontier.expire_process("another.1")
     assert frontier.processes.take_silent() == []
@@ -90,6 +90,59 @@ def test_a_silent_process_is_taken_once(frontier: Frontier, client: Any) -> None
     assert frontier.processes.take_silent() == [(ProcessRole.WORKER, process_name())]
     assert frontier.processes.take_silent() == []
     assert frontier.now().processes == []
+
+
+def fall_silent(client: Any, silent_s: float) -> None:
+    """Lets this process be unheard for so long."""
+    member = f"worker {process_name()}"
+    heard = client.zscore("cc:who", member)
+    client.zadd("cc:who", {member: heard - silent_s * 1000})
+
+
+def test_a_lost_process_is_remembered_until_it_is_heard(frontier: Frontier, client: Any) -> None:
+    frontier.processes.beat(ProcessRole.WORKER)
+    fall_silent(client, heartbeats.LIFE_S + 10)
+    (lost,) = frontier.now().lost
+    assert lost.name == process_name()
+    assert lost.silent_s >= heartbeats.LIFE_S + 10
+    assert frontier.now().processes == []
+    assert frontier.processes.take_silent() == [(ProcessRole.WORKER, process_name())]
+    assert frontier.processes.take_silent() == [], "its silence is told once"
+    assert len(frontier.now().lost) == 1
+    heartbeats.Processes(client, frontier.processes._scripts).beat(ProcessRole.WORKER)
+    assert frontier.now().lost == []
+    assert len(frontier.now().processes) == 1
+    fall_silent(client, heartbeats.LIFE_S)
+    assert len(frontier.processes.take_silent()) == 1, "silent anew"
+
+
+def test_a_lost_process_is_forgotten_when_it_is_declared_dead(
+    frontier: Frontier, client: Any
+) -> None:
+    frontier.processes.beat(ProcessRole.WORKER)
+    fall_silent(client, heartbeats.LIFE_S)
+    assert len(frontier.processes.take_silent()) == 1
+    frontier.expire_process(process_name())
+    assert frontier.now().lost == []
+    assert frontier.processes.take_silent() == [], "its death was told"
+    heartbeats.Processes(client, frontier.processes._scripts).beat(ProcessRole.WORKER)
+    fall_silent(client, heartbeats.REMEMBERED_S)
+    assert frontier.processes.take_silent() == []
+    assert frontier.now().lost == [], "nobody declared it dead for six hours"
+
+
+def test_one_supervisor_is_asked_to_replace_a_process(frontier: Frontier, client: Any) -> None:
+    frontier.processes.ask_to_replace("web1.4711")
+    assert 0 < client.ttl("cc:replace") <= heartbeats.REPLACED_S
+    assert frontier.processes.take_to_replace(["web2.4711", "web1.47"]) == []
+    assert frontier.processes.take_to_replace(["web1.4712", "web1.4711"]) == ["web1.4711"]
+    assert frontier.processes.take_to_replace(["web1.4711"]) == []
+
+
+def test_the_age_of_the_server_is_known(frontier: Frontier) -> None:
+    now = frontier.now()
+    assert now.up_s >= 0
+    assert now.is_starting == (now.up_s < HEARTBEAT_S)
 
 
 def test_a_spider_beats_with_its_session(frontier: Frontier, spider: Spider) -> None:

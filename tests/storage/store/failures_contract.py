@@ -31,7 +31,7 @@ class FailuresContract:
         assert [each.count for each in every] == [3, 1, 1]
         found: list[FailureGroup] = []
         while True:
-            after = (found[-1].count, found[-1].sample) if found else None
+            after = found[-1].place if found else None
             part = store.overview.failure_groups(limit=1, after=after)
             if not part:
                 break
@@ -39,7 +39,19 @@ class FailuresContract:
         assert found == every
         (first, second) = store.overview.failure_groups("c1", HOST)
         assert [first.count, second.count] == [3, 1]
-        assert store.overview.failure_groups("c1", HOST, after=(3, first.sample)) == [second]
+        assert store.overview.failure_groups("c1", HOST, after=first.place) == [second]
+
+    def test_groups_of_one_size_and_sample_come_once_each(self, store: Store) -> None:
+        for crawl in ("c1", "c2", "c3"):
+            store.save([make_failure("/f/0", crawl_id=crawl)])
+        store.statistics.refresh()
+        found: list[FailureGroup] = []
+        while part := store.overview.failure_groups(
+            limit=1, after=found[-1].place if found else None
+        ):
+            found += part
+        assert [each.crawl_id for each in found] == ["c3", "c2", "c1"]
+        assert len({each.sample for each in found}) == 1
 
     def test_groups_of_one_reason(self, store: Store) -> None:
         fail(store)
@@ -75,7 +87,7 @@ class FailuresContract:
         fail(store)
         groups = store.overview.every_failure_group(3)
         assert groups is not None
-        largest = sorted(groups, key=lambda each: (each.count, each.sample), reverse=True)
+        largest = sorted(groups, key=lambda each: each.place, reverse=True)
         assert largest == store.overview.failure_groups()
         assert store.overview.every_failure_group(2) is None
         assert store.overview.every_host(1) == store.overview.hosts()

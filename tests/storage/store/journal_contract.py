@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
 
@@ -110,6 +111,23 @@ class JournalContract:
             (EventKind.RESUMED, "resumed by me@m", ""),
         ]
         assert [each.kind for each in store.events.read(crawl_id="c")] == [EventKind.CRAWL] * 2
+
+    def test_who_paused_a_crawl_is_known_while_it_is_paused(self, store: Store) -> None:
+        spec = CrawlSpec(crawl_id="c", seeds=(f"http://{HOST}/",))
+        assert store.crawls.state_since("c", CrawlState.PAUSED) is None
+        store.crawls.put(spec, CrawlState.RUNNING)
+        store.crawls.put(replace(spec, crawl_id="d"), CrawlState.PAUSED)
+        store.crawls.put(spec, CrawlState.PAUSED, "root@m", "too slow, by far: wait")
+        store.crawls.put(spec, CrawlState.PAUSED)
+        found = store.crawls.state_since("c", CrawlState.PAUSED)
+        assert found is not None
+        assert (found.who, found.why) == ("root@m", "too slow, by far: wait")
+        assert store.crawls.state_since("c", CrawlState.RUNNING) is None
+        unknown = store.crawls.state_since("d", CrawlState.PAUSED)
+        assert unknown is not None
+        assert (unknown.who, unknown.why) == ("", "")
+        store.crawls.put(spec, CrawlState.RUNNING)
+        assert store.crawls.state_since("c", CrawlState.PAUSED) is None
 
     def test_an_action_is_completed_once(self, store: Store) -> None:
         asked = Action(

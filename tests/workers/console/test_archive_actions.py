@@ -107,10 +107,13 @@ def test_raw_pages_are_dropped(client: FlaskClient, bench: Bench, *, is_full: bo
     assert f"responses {responses}; freed_bytes " in fields_in(refused)["expected"]
     page = do(client, name, target, typed_typed=target)
     row, (operation,) = newest(bench)
+    assert "bytes that come free" not in page.text, "it was done"
     if is_full:
+        assert "drop_raw" not in client.get("/space").text
         assert row.did is not None
         assert row.did.startswith("responses 1; freed_bytes ")
         assert "<dd>" in page.text
+        assert "bytes that came free" in page.text
     else:
         wait_until(lambda: newest(bench)[1][0].state.has_ended)
         (operation,) = newest(bench)[1]

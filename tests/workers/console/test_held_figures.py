@@ -44,7 +44,7 @@ def test_every_part_of_every_list_is_the_stores(store: Store) -> None:
             assert held.hosts("records", place, limit) == there
     groups = store.overview.failure_groups()
     assert len(groups) > HOSTS
-    places = [None, *((each.count, each.sample) for each in groups[::5])]
+    places = [None, *(each.place for each in groups[::5])]
     for crawl in (None, "c1", "c2", "none"):
         for reason in (None, FailureReason.TIMEOUT, FailureReason.HTTP_STATUS):
             for after in places:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -23,8 +23,8 @@ CLAIM = Claim(
 )  # fmt: skip
 
 
-def process(role: ProcessRole) -> Process:
-    return Process(name="m.1", role=role, machine="m", pid=1, since=NOW, silent_s=1)
+def process(role: ProcessRole, since: datetime = NOW - timedelta(hours=1)) -> Process:
+    return Process(name="m.1", role=role, machine="m", pid=1, since=since, silent_s=1)
 
 
 QUEUE = QueueNow(
@@ -33,6 +33,7 @@ QUEUE = QueueNow(
     leases=1, oldest_lease_s=0.1, claims=(), oldest_claim_s=None,
     processes=(process(ProcessRole.WORKER), process(ProcessRole.SWEEPER)), ready_hosts=1, hosts=2,
     learning=0, paused_hosts=0, stopped_classes=0, memory_bytes=1, memory_limit_bytes=None,
+    up_s=3600,
 )  # fmt: skip
 
 
@@ -73,6 +74,7 @@ CASES = {
     "damaged": queue(damage="malformed", processes=()),
     "at_rest": replace(WELL, queue=None, queue_state=QueueState.AT_REST),
     "no_crawl": replace(WELL, queue=None, queue_state=QueueState.AT_REST, crawls=()),
+    "starting": queue(processes=(process(ProcessRole.WORKER, NOW - timedelta(seconds=3)),)),
     "no_sweeper": queue(processes=(WORKER,), holds=(Hold.DISK,)),
     "full_disk": queue(holds=(Hold.MEMORY, Hold.DISK)),
     "full_memory": queue(holds=(Hold.PAGES, Hold.MEMORY)),
@@ -103,6 +105,9 @@ def test_the_first_rule_that_holds(key: str) -> None:
         (queue(processes=(SWEEPER,), claims=(CLAIM,)), "full_speed"),  # a worker works
         (queue(processes=(SWEEPER,), jobs=0, oldest_job_s=None), "full_speed"),
         (queue(sessions=(replace(QUEUE.sessions[0], is_alive=False),)), "no_spider"),
+        (queue(processes=(), sessions=(), up_s=2), "starting"),
+        (queue(processes=(), sessions=()), "no_sweeper"),
+        (queue(processes=(), lost=(WORKER,), up_s=3600), "no_sweeper"),
         (replace(ended(), queue=replace(QUEUE, jobs=0, processes=())), "no_crawl"),
     ],
 )
@@ -113,7 +118,7 @@ def test_edges(moment: Moment, key: str) -> None:
 def test_every_sentence_has_words_with_its_values() -> None:
     words = {key.removeprefix("holding.") for key in all_words() if key.startswith("holding.")}
     assert words == set(CASES)
-    assert len(RULES) == 10
+    assert len(RULES) == 11
     for key, moment in CASES.items():
         said = sentence(moment)
         for text in all_words()[f"holding.{key}"]:

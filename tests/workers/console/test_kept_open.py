@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def test_a_url_is_explained_over_the_connection_that_is_open(tmp_path: Path) -> 
         queue.frontier.open_crawl(spec)
         queue.frontier.offer("c1", [Discovery(url=WAITS)])
         with console_of(settings) as client:
-            assert "pending" in client.get("/pages", query_string={"url": WAITS}).text
+            assert "waits to be fetched" in client.get("/pages", query_string={"url": WAITS}).text
             opened = connections(queue)
             for url in (WAITS, UNKNOWN) * 5:
                 assert client.get("/pages", query_string={"url": url}).status_code in (200, 404)
@@ -88,15 +89,15 @@ def test_what_cannot_be_renewed_is_no_longer_given(tmp_path: Path) -> None:
         backends.remembered("a", 3.0, is_away)
 
 
-def test_a_forgotten_answer_is_asked_anew_also_while_it_is_renewed(tmp_path: Path) -> None:
-    kept = KeptBackends(settings_of(tmp_path))
-    assert kept.remembered("k", 60, lambda: 1) == 1
-    kept.forget("k")
+def test_an_answer_that_was_asked_for_before_an_action_is_not_kept(tmp_path: Path) -> None:
+    with closing(KeptBackends(settings_of(tmp_path))) as backends:
+        assert backends.remembered("room", 60, lambda: 1) == 1
+        backends.forget_all()
 
-    def change() -> int:
-        kept.forget("k")  # an action, after this question began
-        return 2
+        def ask() -> int:
+            backends.forget_all()  # an action ends meanwhile
+            return 2
 
-    assert kept.remembered("k", 60, change) == 2
-    assert kept.remembered("k", 60, lambda: 3) == 3
-    assert kept.remembered("k", 60, lambda: 4) == 3
+        assert backends.remembered("room", 60, ask) == 2
+        assert backends.remembered("room", 60, lambda: 3) == 3
+        assert backends.remembered("room", 60, lambda: 4) == 3

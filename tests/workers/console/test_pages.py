@@ -55,7 +55,7 @@ def test_each_text_has_its_verdict_beside_the_page(crawl: tuple[Path, str]) -> N
     page = client.get(f"/pages/{page_id(url)}")
     assert page.status_code == 200
     assert "分享到微博" in page.text
-    assert "in a noise part, by its class or id" in page.text
+    assert "in a part that is no content, by its class or id" in page.text
     assert "div.share" in page.text
     assert f'src="/raw/{page_id(url)}"' in page.text
     assert "<script>window" not in page.text

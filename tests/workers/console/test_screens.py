@@ -167,7 +167,7 @@ def test_a_running_crawl(running: tuple[PrivateQueue, Spider]) -> None:
     queue, _ = running
     client = open_console(queue.data)
     now = client.get("/")
-    assert "No sweeper is alive" in now.text
+    assert "The crawl is starting" in now.text
     assert client.get("/metrics").text.count("# TYPE") > 20
     crawl = client.get("/crawls/c").text
     assert "of at most 100" in crawl
@@ -242,7 +242,7 @@ def test_a_live_part_is_sent_once(running: tuple[PrivateQueue, Spider]) -> None:
 def test_an_embedded_queue_that_ends_is_at_rest(running: tuple[PrivateQueue, Spider]) -> None:
     queue, spider = running
     client = open_console(queue.data)
-    assert "No sweeper is alive" in client.get("/").text
+    assert "The crawl is starting" in client.get("/").text
     spider.close()
     queue.stop()
     page = client.get("/")

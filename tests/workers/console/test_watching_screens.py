@@ -18,9 +18,11 @@ from storage.queue.entries import process_name
 from storage.store.events import Event, EventKind
 from storage.store.operations import Operation
 from storage.store.protocol import Store
-from tests.kit.console import open_console
+from tests.kit.console import open_console, settings_of
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.kit.worker_bench import Bench
+from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.space import room_of
 
 HOSTILE = "<script>alert(1)</script>\u202eevil"
 
@@ -99,7 +101,7 @@ def test_groups_and_their_urls_come_in_parts(console: FlaskClient, store: Store)
 def test_a_group_says_what_mends_it(console: FlaskClient, store: Store) -> None:
     fail(store)
     (group,) = hrefs(text_of(console, "/failures?cause=poison"), "/failures/group")
-    assert "Several workers died on them" in text_of(console, group)
+    assert "Workers died on each of these pages" in text_of(console, group)
     assert console.get("/failures/group?crawl=c&host=x.example&cause=dns").status_code == 404
     for wrong in ("", "?crawl=c&host=x&cause=none", "?crawl=c&host=x&cause=dns&status=x"):
         assert console.get(f"/failures/group{wrong}").status_code == 400
@@ -169,6 +171,19 @@ def test_space_names_the_largest_crawl_first(console: FlaskClient, store: Store)
     page = text_of(console, "/space")
     assert 0 < page.index(">other<") < page.index(">c<")
     assert "Archived responses" in page
+
+
+@pytest.mark.usefixtures("store")
+def test_space_names_what_others_take(bench: Bench) -> None:
+    room = room_of(KeptBackends(settings_of(bench.data)))
+    assert room.total_bytes
+    assert room.free_bytes
+    used = sum(part.used_bytes for part in room.parts)
+    assert room.others_bytes == room.total_bytes - room.free_bytes - used
+    assert Path(room.mount).is_mount()
+    page = text_of(open_console(bench.data), "/space")
+    for part in ("Other files take", f"<bdi>{room.mount}</bdi>", "du -xh"):
+        assert part in page
 
 
 def test_space_of_hosts(console: FlaskClient, store: Store) -> None:

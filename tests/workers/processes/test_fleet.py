@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import signal
 from collections import namedtuple
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
-from cleaning.errors import ConfigError
+from cleaning.errors import ConfigError, ServiceError
 from storage.config import StorageConfig
+from storage.live_state import ProcessRole
+from storage.opening import join_queue
+from storage.queue.entries import process_name
+from tests.kit.console import settings_of
 from tests.kit.crawls import start, stored_urls
 from tests.kit.timing import LIMIT_S, wait_until
-from tests.kit.web import Web
+from tests.kit.web import Web, html
+from workers.config import Settings
+from workers.operations.acting.action import Asked, Fact
+from workers.operations.acting.actions import ACTIONS
 from workers.processes.fleet import Disk, size_of
 
 Usage = namedtuple("Usage", "total used free")
@@ -50,6 +59,43 @@ def test_a_quota_that_is_reached(tmp_path: Path) -> None:
 def test_a_negative_quota_is_refused() -> None:
     with pytest.raises(ConfigError, match="disk_quota_bytes is -1"):
         StorageConfig(disk_quota_bytes=-1)
+
+
+@pytest.mark.slow
+def test_a_stopped_worker_that_is_declared_dead_is_replaced(tmp_path: Path) -> None:
+    links = {f"/{n}": str(n) for n in range(500)}
+    pages = {path: {"body": html(path, path), "latency_ms": 100} for path in links}
+    settings = settings_of(tmp_path / "data")
+    with Web(tmp_path / "web", {"/": html("home", "home", links=links), **pages}) as web:
+        run = start(
+            "run", web.url("/"), "--allow-private", "--data", str(settings.storage.data),
+            "--workers", "1", CRAWLCLEAN_SLOTS="1",
+        )  # fmt: skip
+        try:
+            (stopped,) = workers_of(settings)
+            os.kill(stopped, signal.SIGSTOP)
+            declare_dead = ACTIONS["declare_dead"]
+            asked = Asked(target=f"{process_name().partition('.')[0]}.{stopped}")
+            done = declare_dead.act(settings, asked)
+            assert set(done.facts) == {Fact.LEASES, Fact.CLAIMS}
+            wait_until(lambda: not Path(f"/proc/{stopped}").exists())
+            wait_until(lambda: workers_of(settings) not in ([], [stopped]))
+        finally:
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=LIMIT_S)
+
+
+def workers_of(settings: Settings) -> list[int]:
+    """Process ids of the workers, when some were heard."""
+    found: list[int] = []
+
+    def ask() -> bool:
+        with suppress(ServiceError), closing(join_queue(settings.storage)) as queue:
+            found[:] = [each.pid for each in queue.now().of_role(ProcessRole.WORKER)]
+        return bool(found)
+
+    wait_until(ask)
+    return found
 
 
 @pytest.mark.slow

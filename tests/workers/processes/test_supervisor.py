@@ -85,6 +85,24 @@ def test_a_killed_child_is_started_again(supervisor: Supervisor, folder: Path) -
     wait_until(lambda: log_of(folder, "worker").count("up") == 3)
 
 
+def test_a_stopped_child_can_be_killed(supervisor: Supervisor, folder: Path) -> None:
+    supervisor.start("worker")
+    (first,) = supervisor.pids("worker")
+    wait_until(lambda: "up" in log_of(folder, "worker"))
+    os.kill(first, signal.SIGSTOP)
+    supervisor.kill(os.getpid())  # not a child
+    assert supervisor.living() == [first]
+    supervisor.kill(first)
+    died: list[int] = []
+
+    def is_back() -> bool:
+        died.extend(supervisor.restart_dead())
+        return bool(supervisor.living()) and supervisor.living() != [first]
+
+    wait_until(is_back)
+    assert died == [first]
+
+
 def test_what_lies_in_the_current_folder_is_not_imported(
     supervisor: Supervisor, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,6 @@ from workers.operations.acting.performing import (
     keep_refusal,
     plan_of,
 )
-from workers.operations.watching.signs import SIGNS
 
 MOST_TARGET_CHARS = 2_000
 STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
@@ -138,11 +137,11 @@ def do_action(console: Console, name: str) -> Page:
     if action.safety is Safety.TYPED and form.typed.strip() != asked.target:
         return _confirm(console, action, asked, Refusal.MISTYPED)
     done = console.actions.do(action, form, caller)
+    console.backends.forget_all()
     if done is Refusal.OLD:
         return _confirm(console, action, asked, done)
     if isinstance(done, Refusal):
         return render("action_refused.html", refusal=done.value), STATUS[done]
-    console.backends.forget(SIGNS)  # the result shows those of its host
     return see(url_for("show_action", seq=done))
 
 

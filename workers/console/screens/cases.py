@@ -17,7 +17,7 @@ from workers.operations.watching.cases import (
 )
 
 CASE_ID = re.compile(r"[0-9a-f]{16}")
-LEVELS = {"stands": "bad", "mended": "ok", "changed": "warn", "unreadable": ""}
+LEVELS = {"stands": "bad", "mended": "ok", "changed": "warn", "unreadable": "", "not_tried": "bad"}
 COMMAND = f"{__dist__} cases --export FOLDER"
 
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from workers.console.routes import Console, Page, Routes, render
 
+TERMS = (
+    "crawl", "record", "cleaning", "raw", "model", "changed", "url_class", "trap", "poison",
+    "spider", "worker", "sweeper", "keeper", "sender", "job", "topic",
+)  # fmt: skip
+"""Words that the page explains: ``glossary.crawl`` by ``meaning.crawl``."""
+
 TROUBLES = ("paused", "wall", "changed", "full", "barren", "silent", "poison", "failing", "behind")
 """Troubles that the page explains, each with three words: ``help.see_paused``."""
 
@@ -15,4 +21,4 @@ def register(routes: Routes) -> None:
 
 def show_help(_console: Console) -> Page:
     """The page."""
-    return render("help.html", troubles=TROUBLES)
+    return render("help.html", troubles=TROUBLES, terms=TERMS)

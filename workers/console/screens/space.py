@@ -8,7 +8,7 @@ from cleaning.errors import ServiceError
 from workers.console.charts import Part
 from workers.console.routes import Console, Page, Routes, asked_limit, asked_place, render
 from workers.console.words.words import say
-from workers.operations.watching.space import HostRoom, hosts_room, room_of
+from workers.operations.watching.space import HostRoom, Room, hosts_room, room_of
 
 MIB = 1 << 20
 
@@ -27,7 +27,19 @@ def show_space(console: Console) -> Page:
     ]
     used = sum(part.used_bytes for part in room.parts)
     hosts = _hosts(console, asked_place())
-    return render("space.html", room=room, parts=parts, used=used, most=asked_limit(), hosts=hosts)
+    return render(
+        "space.html", room=room, parts=parts, used=used, most=asked_limit(), hosts=hosts,
+        disk=_disk(room, used),
+    )  # fmt: skip
+
+
+def _disk(room: Room, used: int) -> list[Part]:
+    """What takes the disk: the data folder, others, nothing."""
+    sizes = {"used": used, "others": room.others_bytes, "free": room.free_bytes or 0}
+    return [
+        Part(name=say(g.language, f"space.{name}"), value=size / MIB, kind=kind)
+        for (name, size), kind in zip(sizes.items(), (1, 5, 3), strict=True)
+    ]
 
 
 def _hosts(console: Console, after: tuple[int, str] | None) -> HostRoom | None:

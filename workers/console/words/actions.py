@@ -85,10 +85,10 @@ WORDS: Final = {
         "旧版本的副本成为最新版本，用于清洗新页面。",
     ),
     "action_about.pause_crawl": (
-        "The crawl leases no more URLs until somebody resumes it.",
-        "在恢复之前，该任务不再领取网址。",
+        "The crawl fetches no more URLs until somebody resumes it.",
+        "在恢复之前，该任务不再抓取网址。",
     ),
-    "action_about.resume_crawl": ("The crawl leases URLs again.", "该任务重新领取网址。"),
+    "action_about.resume_crawl": ("The crawl fetches URLs again.", "该任务重新抓取网址。"),
     "action_about.stop_crawl": (
         "The crawl ends in order; what waits stays in the queue.",
         "任务有序结束；等待中的网址留在队列里。",
@@ -126,8 +126,9 @@ WORDS: Final = {
         "该主题重新抓取并评判页面。",
     ),
     "action_about.declare_dead": (
-        "What the process holds is given to others at once.",
-        "立即把该进程持有的工作交给其他进程。",
+        "What the process holds is given to others at once. A process of `run` is killed, and "
+        "another one starts in its place.",
+        "立即把该进程持有的工作交给其他进程。由 run 启动的进程会被强制结束，并启动新的进程。",
     ),
     "action_about.stop_operation": (
         "The operation ends after its present step; what is done stays done.",
@@ -190,7 +191,7 @@ WORDS: Final = {
     "fact.urls": ("URLs", "网址"),
     "fact.hosts": ("hosts", "主机"),
     "fact.waiting": ("waiting URLs", "等待中的网址"),
-    "fact.in_flight": ("URLs in flight", "处理中的网址"),
+    "fact.in_flight": ("URLs being fetched or cleaned", "正在抓取或清洗的网址"),
     "fact.records": ("records of it", "相关记录"),
     "fact.older_records": ("records of older versions", "旧版本的记录"),
     "fact.failed": ("failed URLs", "失败的网址"),
@@ -200,19 +201,24 @@ WORDS: Final = {
     "fact.class_waiting": ("waiting URLs of this class", "该类别等待中的网址"),
     "fact.pages": ("pages", "页面"),
     "fact.classes": ("stopped classes", "停止的类别"),
-    "fact.leases": ("leased URLs", "已领取的网址"),
-    "fact.claims": ("jobs it holds", "持有的作业"),
+    "fact.leases": ("URLs that it fetches", "正在抓取的网址"),
+    "fact.claims": ("jobs of pages that it cleans", "正在清洗的作业"),
     "fact.silent_s": ("seconds of silence", "静默秒数"),
     "fact.done": ("done", "已完成"),
     "fact.cases": ("reports of this page", "该页面的报告"),
     "fact.operation": ("operation", "操作"),
     "fact.responses": ("archived responses", "存档响应数"),
     "fact.freed_bytes": ("bytes that come free", "释放的字节数"),
+    "freed.did": ("bytes that came free", "已释放的字节数"),
+    "freed.asked": ("bytes that were to come free", "预计释放的字节数"),
     "note.all_crawls": (
         "It counts for every crawl that knows the host.",
         "对所有包含该主机的任务有效。",
     ),
-    "note.in_flight_go_on": ("What is in flight is finished.", "处理中的网址会完成。"),
+    "note.in_flight_go_on": (
+        "What is being fetched or cleaned is finished.",
+        "正在抓取或清洗的会完成。",
+    ),
     "note.not_fetched_yet": (
         "No crawl runs: the next run fetches.",
         "当前没有任务运行：下次运行时抓取。",
@@ -229,6 +235,10 @@ WORDS: Final = {
         "A worker does it in the background; it can be watched and stopped.",
         "由工作进程在后台执行，可查看和停止。",
     ),
+    "note.kills_again": (
+        "Workers die on these pages again, unless the program was mended meanwhile.",
+        "除非程序已修复，否则这些页面会再次使工作进程崩溃。",
+    ),
     "note.will_fail_again": (
         "Most of these failures come again: status 4xx, robots.txt, no HTML.",
         "其中多数会再次失败：4xx 状态码、robots.txt、非 HTML。",
@@ -242,8 +252,9 @@ WORDS: Final = {
         "已结束的网址保持不变；此后发现的网址会抓取。",
     ),
     "note.process_may_live": (
-        "If the process lives, its late results are refused.",
-        "如果进程仍在运行，其迟到的结果会被拒绝。",
+        "If the process lives, its late results are refused. A worker or spider that a service "
+        "started has to be ended on its machine.",
+        "如果进程仍在运行，其迟到的结果会被拒绝。由服务启动的进程须在其机器上结束。",
     ),
     "note.try_first": ("A dry run shows what would change.", "试运行可显示将发生的变化。"),
     "note.changes_nothing": ("It changes nothing.", "不改变任何数据。"),

@@ -9,11 +9,11 @@ WORDS: Final = {
     "cases.one": ("A reported verdict", "一条已报告的判断"),
     "cases.none": (
         "Nobody has reported a verdict. A page has a button beside each of its texts, links, "
-        "images and fields.",
-        "还没有报告。页面的每段文字、链接、图片和字段旁都有按钮。",
+        "images and fields. Pages on which workers died appear here by themselves.",
+        "还没有报告。页面的每段文字、链接、图片和字段旁都有按钮。导致进程崩溃的页面会自动出现在这里。",
     ),
     "cases.lead": (
-        "Each is kept with its page as it was, and can be exported as a golden folder: a test "
+        "Each is kept with its page as it was, and can be exported as a test folder: a test "
         "that fails until the cleaner does what is right.",
         "每条报告都保存当时的页面，可导出为测试目录：在清洗结果正确之前测试会失败。",
     ),
@@ -28,8 +28,8 @@ WORDS: Final = {
     "cases.when": ("When", "时间"),
     "cases.now": ("Now", "现状"),
     "cases.differs": ("Not as wanted", "不符合期望的部分"),
-    "cases.export": ("As golden folder (zip)", "导出测试目录（zip）"),
-    "cases.export_all": ("All as golden folders (zip)", "导出全部测试目录（zip）"),
+    "cases.export": ("As a test folder (zip)", "导出测试目录（zip）"),
+    "cases.export_all": ("All as test folders (zip)", "导出全部测试目录（zip）"),
     "cases.by_command": ("By command", "用命令导出"),
     "cases.reported": ("reported", "已报告"),
     "cases.how.title": (
@@ -49,6 +49,9 @@ WORDS: Final = {
     "case_part.author": ("author", "作者"),
     "case_part.published_at": ("time of publication", "发布时间"),
     "case_part.kind": ("kind of the page", "页面类型"),
+    "case_part.crash": ("whole page", "整个页面"),
+    "crash.killed": ("workers died on it", "清洗时进程崩溃"),
+    "crash.cleaned": ("it is cleaned", "能正常清洗"),
     "case_part.link": ("link", "链接"),
     "case_part.image": ("image", "图片"),
     "case_state.stands": ("still as reported", "仍与报告时相同"),
@@ -57,6 +60,15 @@ WORDS: Final = {
     "case_state.unreadable": (
         "its model is of another version of this program",
         "其模型属于程序的其他版本",
+    ),
+    "case_state.not_tried": (
+        "not tried again: it killed workers",
+        "未再尝试：它曾使进程崩溃",
+    ),
+    "cases.crash": (
+        "This copy is what a developer needs: download it and send it, with its address, to who "
+        "maintains the program. The page itself is not retried until somebody asks for it.",
+        "开发人员需要这份副本：请下载并连同网址一起发给程序的维护者。在有人要求之前不会重试该页面。",
     ),
     "wanted.body": ("belongs to the body", "属于正文"),
     "wanted.not_body": ("does not belong to the body", "不属于正文"),

@@ -17,6 +17,17 @@ WORDS: Final = {
     "failures.attempts": ("Attempts", "尝试次数"),
     "failures.at": ("Failed", "失败于"),
     "failures.all": ("All failures", "全部失败"),
+    "failures.copy": ("Kept copy", "保留的副本"),
+    "failures.has_copy": ("copy, to be reported", "副本（供报告）"),
+    "failures.no_copy": (
+        "none: report the address",
+        "无：请报告网址",
+    ),
+    "failures.mended": ("Retry, when the program was mended", "程序修复后再重试"),
+    "failures.mended_lead": (
+        "Each of these pages kills three workers again, unless the program was mended since.",
+        "除非已运行程序的新版本，否则每个页面会再次使三个工作进程崩溃。",
+    ),
     "hint.dns": (
         "The name has no address. When many hosts fail so, look at the resolver of this machine.",
         "域名无法解析。若许多主机都如此，请检查本机的 DNS。",
@@ -106,8 +117,13 @@ WORDS: Final = {
         "记录被其他软件包的步骤丢弃。",
     ),
     "hint.poison": (
-        "Several workers died on them. Keep the pages: they show a defect of the program.",
-        "多个工作进程因这些页面崩溃。请保留页面，它们说明程序有缺陷。",
+        "Workers died on each of these pages, so they are set aside: the crawl goes on without "
+        "them. Do not retry them. Report them: they show a defect of the program, and the kept "
+        "copy is what a developer needs. There is none where the crawl archives no responses, the "
+        "page was too large, or keeping it killed a worker, too.",
+        "清洗这些页面时工作进程崩溃，因此已搁置，抓取照常进行。请不要重试，而是报告：这说明程序有"
+        "缺陷，开发人员需要保留的副本。若任务不存档响应、页面过大，或保留副本时进程也崩溃，则没有"
+        "副本。",
     ),
     "hint.page_error": (
         "They cannot be cleaned; the log of the workers has the reason.",

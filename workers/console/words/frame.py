@@ -11,6 +11,10 @@ WORDS: Final = {
     "frame.preferences": ("Language and time", "语言与时区"),
     "frame.logout": ("Log out", "退出登录"),
     "frame.no_password": ("no password", "无密码"),
+    "frame.you": ("you", "您"),
+    "frame.me": ("You are {who}", "您是 {who}"),
+    "frame.may_act": ("may act", "可操作"),
+    "frame.read_only": ("read-only", "只读"),
     "frame.times": ("Times in {zone}", "时间：{zone}"),
     "nav.now": ("Now", "现况"),
     "nav.crawls": ("Crawls", "抓取任务"),
@@ -82,6 +86,7 @@ WORDS: Final = {
     "causes.host": ("Host", "主机"),
     "causes.urls": ("URLs", "网址数"),
     "causes.hosts": ("Hosts", "主机数"),
+    "causes.which": ("which pages", "哪些页面"),
     "causes.newest": ("Newest", "最近"),
     "table.empty": ("Nothing here", "没有内容"),
 }

@@ -97,10 +97,12 @@ WORDS: Final = {
         "停止抓取，但数据不会丢失。有空间后自动继续。",
     ),
     "help.way_full": (
-        "Space: “Drop raw pages” of a finished crawl; the page says how many bytes come free."
-        " Type its name, Confirm. Records stay; those pages cannot be cleaned again.",
-        "打开“存储空间”，对已完成的任务点“删除原始页面”，页面会说明可释放的字节数；输入任务名"
-        "并确认。记录保留，但这些页面不能再重新清洗。",
+        "Space says what takes the disk: ours, or other files, which only somebody on the machine "
+        "can move away. Ours: “Drop raw pages” of a finished crawl; the page says how many bytes "
+        "come free. Type its name, Confirm. Records stay; those pages cannot be cleaned again.",
+        "“存储空间”说明磁盘被谁占用：本程序，或其他文件（只能在该机器上移走）。属于本程序的：对"
+        "已完成的任务点“删除原始页面”，页面会说明可释放的字节数；输入任务名并确认。记录保留，但"
+        "这些页面不能再重新清洗。",
     ),
     "help.see_barren": (
         "“nothing new”: a class of URLs that is fetched on and on",
@@ -119,19 +121,22 @@ WORDS: Final = {
         "上该类别旁的“重置”可撤回。",
     ),
     "help.see_silent": (
-        "“process is silent”, with its pages",
-        "“进程无响应”，并注明持有的页面",
+        "“process is silent”, with the process, since when, and what it holds",
+        "“进程无响应”，并注明进程、起始时间和持有的页面",
     ),
     "help.means_silent": (
         "A worker or spider hangs, was stopped, or its machine is gone. After 20 s its pages "
-        "are given to others by themselves; after a minute it is forgotten.",
-        "工作进程或爬虫卡住、被停止或机器掉线。20 秒后其页面自动交给其他进程，一分钟后从列表移除。",
+        "are given to others by themselves, but the crawl stays short of it. The sign stays "
+        "until it is heard again or declared dead, six hours at most.",
+        "工作进程或爬虫卡住、被停止或机器掉线。20 秒后其页面自动交给其他进程，但抓取仍少一个进程。"
+        "该提示一直保留，直到再次收到其消息或声明其已死，最长六小时。",
     ),
     "help.way_silent": (
-        "Queues, “Declare dead” beside the process, Confirm: others get its work at once. "
-        "Late results of it are refused, so nothing counts twice.",
-        "打开“队列”，在该进程旁点“声明进程已死”并确认：其工作立即交给其他进程。迟到的结果会被"
-        "拒绝，不会重复计数。",
+        "“Declare dead” beside the sign, Confirm: others get its work at once, and a crawl of "
+        "`run` kills it and starts another. Late results of it are refused, so nothing counts "
+        "twice. A process that a service started is ended on its machine.",
+        "在该提示旁点“声明进程已死”并确认：其工作立即交给其他进程，run 启动的进程会被结束并重新"
+        "启动。迟到的结果会被拒绝，不会重复计数。由服务启动的进程须在其机器上结束。",
     ),
     "help.see_poison": (
         "“page kills workers”",
@@ -143,9 +148,12 @@ WORDS: Final = {
         "进程在清洗某页面时崩溃。三次之后该页面单独记为失败，同一作业的其他页面照常完成。",
     ),
     "help.way_poison": (
-        "Follow the sign to the failure, open the page: its way shows each death. Report it "
-        "with its address. Retry once the program is mended.",
-        "点该提示进入失败列表，打开页面：“经过”一栏记录每次崩溃。请报告该网址；程序修复后再重试。",
+        "Nothing has to be done for the crawl. Follow the sign: each page has a kept copy, which "
+        "is downloaded and given to who maintains the program, or says that there is none: then "
+        "its address is the report. Retry only after the program was mended: each page kills "
+        "three workers again.",
+        "抓取本身无需处理。点该提示：每个页面都有保留的副本，请下载并交给程序的维护者；若注明没有"
+        "副本，则报告其网址。程序修复后才可重试：否则每个页面会再次使三个工作进程崩溃。",
     ),
     "help.see_failing": (
         "Many failures of one cause",

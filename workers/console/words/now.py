@@ -67,9 +67,15 @@ WORDS: Final = {
     ),
     "holding.at_rest": ("No crawl is running.", "没有正在运行的抓取。"),
     "holding.no_crawl": ("There is no crawl yet.", "还没有任何抓取任务。"),
+    "holding.starting": (
+        "The crawl is starting: not all of its processes were heard yet.",
+        "抓取正在启动：尚未收到所有进程的消息。",
+    ),
     "holding.no_sweeper": (
-        "No sweeper is alive: work of processes that died stays lost.",
-        "没有存活的清扫进程：死亡进程的工作无人接手。",
+        "The sweeper is not alive: nobody takes over the work of processes that die, and figures "
+        "stand still. A crawl of `run` starts it again by itself; of services, start `sweeper`.",
+        "清扫进程未运行：进程死亡后无人接手其工作，统计也不更新。run 启动的抓取会自动重启它；"
+        "以服务运行时请启动 sweeper。",
     ),
     "holding.full_disk": (
         "The disk or the quota of the data folder is full: nothing is fetched.",

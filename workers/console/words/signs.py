@@ -12,10 +12,12 @@ WORDS: Final = {
     "sign_kind.changed": ("site has changed", "网站改版"),
     "sign_kind.barren": ("nothing new", "没有新内容"),
     "sign_kind.paused": ("host is paused", "主机暂停中"),
-    "signs.silent": (
-        "not heard for {span}; holds {n} page",
-        "not heard for {span}; holds {n} pages",
-        "已 {span} 没有响应，持有 {n} 个页面",
+    "signs.silent": ("not heard for {span}, since", "已 {span} 没有响应，始于"),
+    "signs.holds": ("; holds {n} page", "; holds {n} pages", "；持有 {n} 个页面"),
+    "signs.of_host": ("of", "，主机"),
+    "signs.holds_none": (
+        "; what it held was given to others, but it does no work",
+        "；其工作已交给其他进程，但它不再工作",
     ),
     "signs.poison": (
         "{n} page that workers died on, set aside",

@@ -20,6 +20,7 @@ from workers.console.words import (
     failures,
     following,
     frame,
+    glossary,
     help_mending,
     help_page,
     hosts,
@@ -29,6 +30,7 @@ from workers.console.words import (
     search,
     signs,
     space,
+    steps,
     terms,
     tokens,
     topics,
@@ -54,8 +56,10 @@ TABLES = (
     following,
     tokens,
     terms,
+    steps,
     verdicts,
     help_mending,
+    glossary,
     help_page,
 )
 """Every file with words."""

@@ -68,6 +68,7 @@ class Note(StrEnum):
     NEEDS_CRAWL = "needs_crawl"  # embedded, at rest: its command does it
     NO_WORKER = "no_worker"  # no worker is heard: the operation waits for one
     IN_BACKGROUND = "in_background"  # a worker does it
+    KILLS_AGAIN = "kills_again"  # workers died on the pages
     WILL_FAIL_AGAIN = "will_fail_again"  # 4xx, robots.txt: what failed is the page's fault
     NO_WAY_BACK = "no_way_back"
     STAYS_ENDED = "stays_ended"  # URLs that ended stay so; those found from now on are fetched

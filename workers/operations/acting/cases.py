@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from storage.store.cases import CaseSubject
 from workers.config import Settings
 from workers.operations.acting.action import (
     Action,
@@ -74,11 +75,14 @@ def _plan_withdraw(settings: Settings, asked: Asked) -> Plan:
         rule=case.rule,
         wanted=case.wanted,
     )
-    return Plan(facts={Fact.CASES: 1}, matter=matter)
+    is_lost = case.subject is CaseSubject.CRASH
+    return Plan(facts={Fact.CASES: 1}, notes=(Note.NO_WAY_BACK,) if is_lost else (), matter=matter)
 
 
 def _withdraw(settings: Settings, asked: Asked) -> Done:
     case = withdraw(settings, asked.target)
+    if case.subject is CaseSubject.CRASH:  # only a worker that dies on the page reports it
+        return Done(facts={Fact.CASES: 1})
     undo = written(
         "report_verdict",
         case.url,

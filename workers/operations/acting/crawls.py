@@ -16,6 +16,7 @@ from workers.operations.acting.action import (
     Asked,
     Done,
     Fact,
+    Input,
     Note,
     Plan,
     Safety,
@@ -74,7 +75,8 @@ def _plan_state(settings: Settings, asked: Asked) -> Plan:
 def _set_state(settings: Settings, asked: Asked, *, state: CrawlState) -> Done:
     with existing_store(settings) as store:
         _existing_crawl(store, asked.target)
-    found = change_state(settings, asked.target, state, who=asked.who)
+    why = asked.values.get("why", "")
+    found = change_state(settings, asked.target, state, who=asked.who, why=why)
     if found.state is CrawlState.FINISHED:
         return Done(facts={Fact.CRAWLS: 0}, notes=(Note.HAS_ENDED,))
     is_late = state is CrawlState.RUNNING and found.state is not CrawlState.RUNNING
@@ -118,7 +120,8 @@ def _plan_retry(settings: Settings, asked: Asked, *, in_background: bool) -> Pla
     if not in_background:
         urls = min(SOME, urls)
     facts = {Fact.URLS: urls, Fact.HOSTS: min(hosts, urls)}
-    notes = [Note.WILL_FAIL_AGAIN] if hopeless else []
+    is_deadly = FailureReason.POISON in wanted.reasons
+    notes = [Note.KILLS_AGAIN] if is_deadly else [Note.WILL_FAIL_AGAIN] if hopeless else []
     if in_background:
         notes += background_notes(settings)
     else:
@@ -217,6 +220,7 @@ CRAWL_ACTIONS = (
         subject=_OF,
         plan=_plan_state,
         act=partial(_set_state, state=CrawlState.PAUSED),
+        inputs=(Input.WHY,),
     ),
     Action(
         name="resume_crawl",

@@ -37,7 +37,7 @@ def _plan_dead(settings: Settings, asked: Asked) -> Plan:
         now = frontier.now()
     finally:
         frontier.close()
-    known = [each for each in now.processes if f"{each.name}.".startswith(f"{name}.")]
+    known = [each for each in [*now.processes, *now.lost] if f"{each.name}.".startswith(f"{name}.")]
     sessions = [each for each in now.sessions if each.name.startswith(f"{name}.")]
     claims = [each for each in now.claims if each.worker.startswith(f"{name}.")]
     if not (known or sessions or claims):
@@ -53,6 +53,7 @@ def _declare_dead(settings: Settings, asked: Asked) -> Done:
     frontier = join_queue(settings.storage)
     try:
         frontier.expire_process(_process(asked))
+        frontier.processes.ask_to_replace(_process(asked))
     finally:
         frontier.close()
     facts.pop(Fact.SILENT_S, None)

@@ -11,7 +11,15 @@ from cleaning.document.raw_page import RawPage
 from cleaning.errors import ConfigError, NotFound
 from cleaning.urls.normal_form import normalize, page_id
 from cleaning.why.verdicts import explain
-from storage.store.cases import MOST_CASE_BYTES, Case, CasePage, case_id_of, packed
+from storage.store.cases import (
+    MOST_CASE_BYTES,
+    MOST_CASES,
+    Case,
+    CasePage,
+    CaseSubject,
+    case_id_of,
+    packed,
+)
 from storage.store.codec import to_microseconds
 from storage.store.protocol import Store
 from workers.answers.cases import CaseDetails, CaseLine, CaseState
@@ -22,8 +30,6 @@ from workers.operations.cases.parts import Part, find_part, right_value
 from workers.operations.judged_page import raw_page
 from workers.site_models import SiteModels
 
-MOST_CASES = 10_000
-"""Cases kept; some 15 KB each."""
 MOST_NOTE_CHARS = 1_000
 
 
@@ -254,6 +260,8 @@ def case_details(store: Store, case: Case) -> CaseDetails:
 
 
 def _state(case: Case, page: CasePage) -> tuple[CaseState, tuple[str, ...]]:
+    if case.subject is CaseSubject.CRASH:
+        return CaseState.NOT_TRIED, ()
     before = json.loads(page.found)
     try:
         now = shown(clean_case(page))

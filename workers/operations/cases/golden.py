@@ -4,7 +4,7 @@
 |---|---|
 | ``url`` | URL of the page |
 | ``page.html`` | the response's bytes |
-| ``expected.json`` | what ``shown`` must return for the record |
+| ``expected.json`` | what ``shown`` must return for the record; not of a page that killed workers |
 | ``fetched_at`` | when it was fetched, where words like "today" need it |
 | ``content_type`` | the Content-Type header, where the charset needs it |
 | ``model.json`` | the host's model that cleans it; without one the page is cleaned alone |
@@ -217,10 +217,11 @@ def files_of(cases: Sequence[Case], page: CasePage) -> Mapping[str, bytes]:
     files = {
         URL: f"{page.url}\n".encode(),
         PAGE: page.body,
-        EXPECTED: as_text(corrected(json.loads(page.found), cases)).encode(),
         FETCHED_AT: f"{page.fetched_at.isoformat()}\n".encode(),
         CASES: (json.dumps(told, ensure_ascii=False, indent=1) + "\n").encode(),
     }
+    if page.found:
+        files[EXPECTED] = as_text(corrected(json.loads(page.found), cases)).encode()
     if page.content_type:
         files[CONTENT_TYPE] = f"{page.content_type}\n".encode()
     if page.model:

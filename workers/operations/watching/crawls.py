@@ -10,6 +10,7 @@ from datetime import datetime
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState, UrlState
 from storage.host_waits import Waits
+from storage.store.crawls import StateSince
 from storage.store.overview import Cause, FailureGroup
 from workers.operations.crawls import queued_only
 from workers.operations.watching.kept_backends import KeptBackends
@@ -91,6 +92,7 @@ class CrawlDetails:
         groups: Its hosts with most failures of one cause.
         next_visit: When the next page of a crawl that keeps fresh is due.
         as_of: When the store's figures were computed; None: they are of this moment.
+        pause: Since when it is paused, and by whom; None: it is not.
     """
 
     line: CrawlLine
@@ -99,6 +101,7 @@ class CrawlDetails:
     groups: Sequence[FailureGroup]
     next_visit: datetime | None
     as_of: datetime | None
+    pause: StateSince | None = None
 
 
 def list_crawls(
@@ -154,6 +157,9 @@ def find_crawl(backends: KeptBackends, crawl: str) -> CrawlDetails:
             groups=backends.figures(store).failure_groups(crawl, limit=MOST_GROUPS),
             next_visit=store.revisits.next_due(crawl) if line.spec.keep_fresh else None,
             as_of=backends.figures(store).as_of(),
+            pause=store.crawls.state_since(crawl, CrawlState.PAUSED)
+            if line.state is CrawlState.PAUSED
+            else None,
         )
 
 

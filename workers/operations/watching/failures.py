@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from cleaning.errors import NotFound
 from storage.crawl_types import FailureReason, FailureRow
+from storage.store.cases import CaseSubject
 from storage.store.codec import to_microseconds
 from storage.store.overview import Cause, FailureGroup
+from storage.store.protocol import Store
 from storage.store.urls import READ_FAILURES, FailureKey
 from workers.operations.watching.kept_backends import KeptBackends
 
@@ -49,12 +51,14 @@ class GroupDetails:
         rows: Its URLs, newest first.
         after: Place behind the last URL, as in the address; ``""`` at the end.
         as_of: When the figures of the group were computed; its URLs are of this moment.
+        copies: Page id -> id of the case that holds a copy of a page on which workers died.
     """
 
     group: FailureGroup | None
     rows: Sequence[FailureRow]
     after: str
     as_of: datetime | None
+    copies: Mapping[str, str] = field(default_factory=dict)
 
 
 def list_failures(
@@ -71,9 +75,13 @@ def list_failures(
         crawl: Only of this crawl; ``""``: of all.
         host: Only of this host; ``""``: of all.
         reason: Only of this reason; None: of all.
-        place: Only groups behind this (count, sample), None: from the first; at most this many.
+        place: Only groups behind this (count, sample and crawl: ``4f11...~news``), None: from the
+            first; at most this many.
     """
-    after, limit = place
+    (asked, limit), after = place, None
+    if asked:
+        sample, _, of_crawl = asked[1].partition("~")
+        after = (asked[0], sample, of_crawl)
     with backends.store() as store:
         causes = backends.remembered(
             ("causes", crawl),
@@ -92,7 +100,7 @@ def list_failures(
     return FailurePage(
         causes=causes,
         groups=groups[:limit],
-        after=f"{last.count}~{last.sample}" if last else "",
+        after=f"{last.count}~{last.sample}~{last.crawl_id}" if last else "",
         as_of=as_of,
     )
 
@@ -118,6 +126,7 @@ def find_group(
         are_few = sum(each.count for each in groups) <= FEW
         rows = store.urls.failures_of(key, after, limit + 1, are_few=are_few)
         as_of = backends.figures(store).as_of()
+        copies = _copies(store, rows) if key.reason is FailureReason.POISON else {}
     if group is None and not rows and after is None:
         raise NotFound(f"no URL of {key.host} has failed so in crawl {key.crawl_id}")
     last = rows[limit - 1] if len(rows) > limit else None
@@ -126,4 +135,14 @@ def find_group(
         rows=rows[:limit],
         after=f"{to_microseconds(last.failed_at)}~{last.page_id}" if last else "",
         as_of=as_of,
+        copies=copies,
     )
+
+
+def _copies(store: Store, rows: Sequence[FailureRow]) -> Mapping[str, str]:
+    return {
+        row.page_id: case.case_id
+        for row in rows
+        for case in store.cases.of_page(row.page_id)
+        if case.subject is CaseSubject.CRASH
+    }

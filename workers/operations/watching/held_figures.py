@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 from cleaning.errors import ServiceError
 from storage.crawl_types import FailureReason
 from storage.store.codec import to_microseconds
-from storage.store.overview import Cause, FailureGroup, HostColumn, HostRow, Overview
+from storage.store.overview import Cause, FailureGroup, GroupPlace, HostColumn, HostRow, Overview
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Reading(Generic[T]):
     took_s: float
     ordered: dict[str, Sequence[T]] = field(default_factory=dict)
 
-    def by(self, name: str, key: Callable[[T], tuple[int, str]]) -> Sequence[T]:
+    def by(self, name: str, key: Callable[[T], tuple[int | str, ...]]) -> Sequence[T]:
         """The rows by a key, largest first; ``name`` is the name of the order."""
         if name not in self.ordered:
             self.ordered[name] = sorted(self.rows or (), key=key, reverse=True)
@@ -137,22 +137,18 @@ class HeldFigures:
         limit: int = 200,
         *,
         reason: FailureReason | None = None,
-        after: tuple[int, str] | None = None,
+        after: GroupPlace | None = None,
     ) -> list[FailureGroup]:
         """Failures by cause of each host, as ``Overview.failure_groups``."""
         reading = self._groups.newest() if host is None else None
         if reading is None or reading.rows is None:
             return self._overview.failure_groups(crawl_id, host, limit, reason=reason, after=after)
-
-        def place(group: FailureGroup) -> tuple[int, str]:
-            return group.count, group.sample
-
         wanted = (
             group
-            for group in reading.by("count", place)
+            for group in reading.by("count", lambda group: group.place)
             if (crawl_id is None or group.crawl_id == crawl_id)
             and (reason is None or group.reason is reason)
-            and (after is None or place(group) < after)
+            and (after is None or group.place < after)
         )
         return [group for group, _ in zip(wanted, range(limit), strict=False)]
 

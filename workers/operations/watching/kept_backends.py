@@ -78,8 +78,9 @@ class KeptBackends:
         self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
-        self._forgotten: dict[Hashable, float] = {}
+        self._first_seen: dict[Hashable, float] = {}
         self._renewed: dict[Hashable, threading.Thread] = {}
+        self._all_forgotten = -float("inf")
 
     @contextmanager
     def store(self) -> Iterator[Store]:
@@ -204,21 +205,26 @@ class KeptBackends:
         at = self._clock()
         answer = ask()
         with self._lock:
-            if self._forgotten.get(key, -float("inf")) >= at:
-                return answer  # asked before it was changed: whoever comes next asks anew
+            if self._all_forgotten >= at:
+                return answer  # asked before something changed: whoever comes next asks anew
             if len(self._remembered) >= MOST_REMEMBERED:
                 self._remembered.clear()
             self._remembered[key] = (at, answer)
         return answer
 
-    def forget(self, key: Hashable) -> None:
-        """Has a question asked anew: an action of this process has changed its answer.
-
-        The keys are few: they are kept.
-        """
+    def forget_all(self) -> None:
+        """Has every question asked anew: an action has changed something."""
         with self._lock:
-            self._remembered.pop(key, None)
-            self._forgotten[key] = self._clock()
+            self._remembered.clear()
+            self._all_forgotten = self._clock()
+
+    def known_for_s(self, key: Hashable) -> float:
+        """How long ago it was noted first that something is so, seconds: 0 at the first call."""
+        now = self._clock()
+        with self._lock:
+            if len(self._first_seen) >= MOST_REMEMBERED:
+                self._first_seen.clear()
+            return now - self._first_seen.setdefault(key, now)
 
     def _renew(self, key: Hashable, ask: Callable[[], object]) -> None:
         try:

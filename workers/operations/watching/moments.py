@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from storage.crawl_types import UrlRow, UrlState
-from storage.store.cases import Case
+from storage.store.cases import Case, CaseSubject
 from storage.store.protocol import Store
 from workers.answers.topics import TopicVerdict
 
@@ -34,13 +34,15 @@ class Moment:
     Attributes:
         at: When.
         kind: What.
-        text: Details in words for a person: ``version 3: pages``, ``+2 -1``.
+        text: Details in words for a person: ``version 3``, ``+2 -1``.
+        values: Values of enums that say more, each with its kind: ``("sign", "bodies")``.
         crawl: Its crawl; ``""``: of the host, or of all crawls.
     """
 
     at: datetime
     kind: MomentKind
     text: str
+    values: tuple[tuple[str, str], ...] = ()
     crawl: str = ""
 
 
@@ -62,20 +64,30 @@ def moments_of(
     """
     found = [*_of_host(store, host), *_of_rows(store, rows), *_of_topics(topics, rows)]
     for case in cases:
-        text = f"{case.subject}: {case.was} → {case.wanted}"
+        text = f"{case.was} → {case.wanted}" if case.subject is not CaseSubject.CRASH else ""
         found.append(
-            Moment(at=case.at, kind=MomentKind.REPORTED, text=text[:200], crawl=case.crawl_id)
+            Moment(
+                at=case.at,
+                kind=MomentKind.REPORTED,
+                text=text[:200],
+                values=(("case_part", case.subject.value),),
+                crawl=case.crawl_id,
+            )
         )
     return sorted(found, key=lambda moment: moment.at, reverse=True)[:MOST_MOMENTS]
 
 
 def _of_host(store: Store, host: str) -> Iterator[Moment]:
     for version in store.models.versions(host):
-        text = f"{version.version}: {version.reason}, {version.page_count} pages"
-        yield Moment(at=version.saved_at, kind=MomentKind.MODEL, text=text)
+        yield Moment(
+            at=version.saved_at,
+            kind=MomentKind.MODEL,
+            text=str(version.version),
+            values=(("learned", version.reason.value),),
+        )
     for drift in store.drifts.of(host):
-        text = f"{drift.alarm.sign}, {drift.outcome}; model {drift.model_version}"
-        yield Moment(at=drift.alarm.at, kind=MomentKind.DRIFT, text=text)
+        values = (("sign", drift.alarm.sign.value), ("outcome", drift.outcome.value))
+        yield Moment(at=drift.alarm.at, kind=MomentKind.DRIFT, text="", values=values)
 
 
 def _of_rows(store: Store, rows: Sequence[UrlRow]) -> Iterator[Moment]:

@@ -12,7 +12,7 @@ from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import host_of
 from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
-from storage.crawl_types import UrlRow
+from storage.crawl_types import FailureReason, UrlRow, UrlState
 from workers.operations.cases.cases import part_name
 from workers.operations.explaining import Explanation, explain_from
 from workers.operations.judged_page import (
@@ -49,6 +49,7 @@ class PageDetails:
         why_not: Why it was not read again; ``""`` when it was.
         reported: Ids of the newest cases about its parts: ``{"text 31": "4f1193a0c27be510"}``.
         moments: What happened to it beside its steps, newest first.
+        is_poison: Whether workers died on it in its newest fetch.
     """
 
     page_id: str
@@ -61,6 +62,7 @@ class PageDetails:
     why_not: str = ""
     reported: Mapping[str, str] = field(default_factory=dict)
     moments: Sequence[Moment] = ()
+    is_poison: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +148,13 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
             why_not=why_not,
             reported={part_name(case): case.case_id for case in cases},
             moments=moments_of(store, host_of(rows[0].url), rows, way.topics, cases),
+            is_poison=any(map(_is_poison, rows)),
         )
+
+
+def _is_poison(row: UrlRow) -> bool:
+    mark = f"{FailureReason.POISON}: "
+    return row.state is UrlState.FAILED and any(each.detail.startswith(mark) for each in row.log)
 
 
 def clean_again(backends: KeptBackends, page_id: str, crawl: str = "") -> NewReading:

@@ -28,7 +28,7 @@ class ProcessLine:
         process: The process.
         claims: Jobs that it holds.
         leases: URLs that it fetches.
-        is_silent: Whether it was not heard for longer than usual.
+        is_silent: Whether it was not heard for longer than usual, or has lost a job by its silence.
     """
 
     process: Process
@@ -45,7 +45,7 @@ class QueuesMoment:
         queue: The queue; None when no crawl runs, or its server is away.
         is_away: Whether its server does not answer.
         why_not: Why it cannot be read, for a person.
-        processes: By role and name.
+        processes: By role and name, behind them those that are lost.
         claims: Jobs that workers hold, the oldest first.
         operations: The newest long actions.
     """
@@ -89,7 +89,12 @@ def _lines(queue: QueueNow) -> list[ProcessLine]:
             process=each,
             claims=[held for held in queue.claims if held.worker.startswith(f"{each.name}.")],
             leases=leases.get(each.name, 0),
-            is_silent=each.silent_s > SILENT_S,
+            is_silent=each.silent_s > SILENT_S
+            or any(
+                not held.is_alive
+                for held in queue.claims
+                if held.worker.startswith(f"{each.name}.")
+            ),
         )
-        for each in queue.processes
+        for each in [*queue.processes, *queue.lost]
     ]

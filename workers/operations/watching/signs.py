@@ -25,13 +25,12 @@ from workers.operations.watching.kept_backends import KeptBackends
 from workers.operations.watching.mending import bodies_back, changed_since, recleaning
 from workers.operations.watching.queues import queues_now
 
-SIGNS, SIGNS_S = "signs", 3.0
-"""The key of the list (``KeptBackends.forget``), and how old it may be: several who look at Now ask
-once."""
+SIGNS_S = 3.0
+"""How old the list may be: several who look at Now ask once."""
 
 MOST_OF_A_KIND = 4
 RECENT = timedelta(hours=6)
-MENDED_SHOWN = timedelta(minutes=30)
+MENDED_SHOWN_S = 1800.0
 """How long a sign tells that it is mended, before it goes."""
 
 MENDING_S, MENDING_S_A_RECORD = 5.0, 0.002
@@ -54,7 +53,7 @@ QUEUED = 20
 class SignKind(StrEnum):
     """What is wrong."""
 
-    SILENT = "silent"  # a process is not heard, and holds work
+    SILENT = "silent"  # a process is not heard: it hangs, was stopped, or its machine is gone
     POISON = "poison"  # a page killed workers and was set aside
     WALL = "wall"  # a host's pages have lost their bodies, and nothing better is learned
     CHANGED = "changed"  # a host changed, and was learned anew
@@ -72,7 +71,7 @@ class Sign:
 
     Attributes:
         kind: What is wrong.
-        host: The host; ``""``: a process.
+        host: The host; of a process, that whose pages it holds; ``""``: none.
         crawl_id: The crawl; ``""``: every one.
         target: The process, ``machine.4711``; the URL class, ``/cal/{n}/{n}.html``; ``""``: the
             host.
@@ -81,7 +80,7 @@ class Sign:
         of: Of so many: pages since the change, or the newest; pages of the class with news; records
             that the re-cleaning looked at.
         since: When it began; None: not known.
-        silent_s: Since when a process is silent, seconds.
+        silent_s: For how long a process is silent, seconds.
         who: Who paused the host.
         why: Why, in the words of who did.
         left: Pages that are still without a body; records of older versions.
@@ -126,7 +125,7 @@ def signs_now(backends: KeptBackends) -> Sequence[Sign]:
     def ask() -> list[Sign]:
         return sorted(_all(backends), key=lambda each: each.is_mended)
 
-    return backends.remembered(SIGNS, SIGNS_S, ask)
+    return backends.remembered("signs", SIGNS_S, ask)
 
 
 def signs_of(backends: KeptBackends, host: str) -> list[Sign]:
@@ -148,11 +147,16 @@ def _all(backends: KeptBackends) -> Iterator[Sign]:
 
 
 def _silent(backends: KeptBackends) -> Iterator[Sign]:
-    silent = [each for each in queues_now(backends).processes if each.is_silent]
+    moment = queues_now(backends)
+    silent = [each for each in moment.processes if each.is_silent]
     for line in silent[:MOST_OF_A_KIND]:
         yield Sign(
             kind=SignKind.SILENT,
+            host=line.claims[0].host if line.claims else "",
             target=line.process.name,
+            since=moment.queue.at - timedelta(seconds=line.process.silent_s)
+            if moment.queue
+            else None,
             n=sum(claim.pages for claim in line.claims) + line.leases,
             silent_s=line.process.silent_s,
             why=line.process.role.value,
@@ -187,15 +191,8 @@ def _changed(backends: KeptBackends, store: Store) -> Iterator[Sign]:
             records = row.records if row else 0
             known_s = MENDING_S + MENDING_S_A_RECORD * records
             sign = backends.remembered(key, known_s, partial(_sign_of, store, drifts, records))
-            if not sign.is_mended or _is_fresh(backends, key):
+            if not sign.is_mended or backends.known_for_s(key) < MENDED_SHOWN_S:
                 yield sign
-
-
-def _is_fresh(backends: KeptBackends, key: tuple[object, ...]) -> bool:
-    """Whether it is not long that this process knows of a mended sign."""
-    known = RECENT.total_seconds()
-    first = backends.remembered(("mended", *key), known, lambda: datetime.now(UTC))
-    return datetime.now(UTC) - first < MENDED_SHOWN
 
 
 def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:

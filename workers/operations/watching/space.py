@@ -71,6 +71,7 @@ class Room:
 
     Attributes:
         parts: Parts of the data folder; empty with servers.
+        mount: Where its disk is mounted: ``/srv``; ``""`` with servers.
         free_bytes: Free on its disk; None with servers.
         total_bytes: Size of that disk; None with servers.
         quota_bytes: Most that the data folder may take; 0: no limit.
@@ -84,6 +85,13 @@ class Room:
     quota_bytes: int
     crawls: Sequence[CrawlSpace]
     why_no_store: str
+    mount: str = ""
+
+    @property
+    def others_bytes(self) -> int:
+        """What other files take of the disk, and what it keeps for the administrator."""
+        used = sum(part.used_bytes for part in self.parts)
+        return max(0, (self.total_bytes or 0) - (self.free_bytes or 0) - used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,11 +183,12 @@ def room_of(backends: KeptBackends) -> Room:
     """Returns what takes the room; figures are at most ten seconds old."""
     storage = backends.settings.storage
     parts: Sequence[Part] = ()
-    free = total = None
+    free, total, mount = None, None, ""
     if storage.is_embedded and storage.data.exists():
         usage = shutil.disk_usage(storage.data)
         free, total = usage.free, usage.total
         parts = backends.remembered(("folders",), SPACE_S, lambda: _parts(storage.data))
+        mount = str(_mount_of(storage.data))
     crawls: Sequence[CrawlSpace] = ()
     why_no_store = ""
     try:
@@ -197,7 +206,14 @@ def room_of(backends: KeptBackends) -> Room:
         quota_bytes=storage.disk_quota_bytes,
         crawls=crawls,
         why_no_store=why_no_store,
+        mount=mount,
     )
+
+
+def _mount_of(data: Path) -> Path:
+    """The folder where the disk of a folder is mounted."""
+    place = data.resolve()
+    return next((each for each in (place, *place.parents) if each.is_mount()), place)
 
 
 def _parts(data: Path) -> list[Part]:

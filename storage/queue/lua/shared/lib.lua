@@ -47,7 +47,9 @@
 --                                who, why: [1772366400123456, "root@machine", "too slow"]
 -- cc:traps                 hash  "news www.example.com /cal/*", a stopped URL class -> since, ms
 -- cc:who                   zset  "worker machine.4711" -> heard, ms; cc:who:<process>  hash  machine, pid, since (ms),
---                                work; expires a minute after the process was heard (beat.lua)
+--                                work, told 1: its silence is an event; expires six hours after the process was
+--                                heard (beat.lua); heard 0: declared dead
+-- cc:replace               set   processes that their supervisors have to replace
 -- cc:gc:<host>             zset  crawl -> turn in which it was served last
 -- cc:ready                 zset  host or @<ip> -> next request, ms
 -- cc:i:<ip>                hash  held, clock, answer_ended of all hosts at an address
