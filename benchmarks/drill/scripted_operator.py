@@ -114,10 +114,10 @@ class Operator:
         return answer.status, answer.getheader("Location", "") or "", page
 
 
-def _from_sign(operator: Operator, action: str, host: str) -> None:
-    """Opens the action that stands beside a host's sign on Now."""
+def _from_sign(operator: Operator, action: str, target: str) -> None:
+    """Opens the action that stands beside the sign of a host or a process on Now."""
     operator.open("/")
-    operator.follow(rf"^/actions/{action}\?target={re.escape(host)}")
+    operator.follow(rf"^/actions/{action}\?target={re.escape(target)}")
 
 
 def resume(operator: Operator, host: str) -> None:
@@ -162,14 +162,12 @@ def forbid_calendar(operator: Operator, host: str) -> None:
 
 
 def declare_dead(operator: Operator, host: str) -> None:
-    """6: Queues > Declare dead; then the page that kills workers, by its sign."""
+    """6: Declare dead beside the sign; then the page that kills workers, by its sign."""
     page = operator.look("/now/live")
     said = re.sub(r"<[^>]+>", " ", page)
     name = re.search(r"process is silent\s.*?([\w-]+\.\d+)\s", said, re.DOTALL)
-    operator.open("/")
-    operator.follow("^/queues$")
     assert name  # noqa: S101 - the sign names it
-    operator.follow(f"/actions/declare_dead.*{re.escape(name[1])}")
+    _from_sign(operator, "declare_dead", name[1])
     operator.confirm()
     operator.wait_for("/now/live", "page kills workers")
     operator.open("/")

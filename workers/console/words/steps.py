@@ -7,6 +7,8 @@ from typing import Final
 WORDS: Final = {
     "step.discovered": ("found", "发现"),
     "step.pending": ("waits to be fetched", "等待抓取"),
+    "step.offered again": ("to be fetched again", "将重新抓取"),
+    "step.to be tried": ("to be tried alone", "将单独试抓"),
     "step.leased": ("given to a spider", "交给爬虫"),
     "step.lease_lost": ("taken back from a spider", "从爬虫收回"),
     "step.given_back": ("put back", "放回队列"),

@@ -78,6 +78,7 @@ class KeptBackends:
         self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
+        self._first_seen: dict[Hashable, float] = {}
         self._renewed: dict[Hashable, threading.Thread] = {}
         self._all_forgotten = -float("inf")
 
@@ -216,6 +217,14 @@ class KeptBackends:
         with self._lock:
             self._remembered.clear()
             self._all_forgotten = self._clock()
+
+    def known_for_s(self, key: Hashable) -> float:
+        """How long ago it was noted first that something is so, seconds: 0 at the first call."""
+        now = self._clock()
+        with self._lock:
+            if len(self._first_seen) >= MOST_REMEMBERED:
+                self._first_seen.clear()
+            return now - self._first_seen.setdefault(key, now)
 
     def _renew(self, key: Hashable, ask: Callable[[], object]) -> None:
         try:

@@ -25,13 +25,12 @@ from workers.operations.watching.kept_backends import KeptBackends
 from workers.operations.watching.mending import bodies_back, changed_since, recleaning
 from workers.operations.watching.queues import queues_now
 
-SIGNS, SIGNS_S = "signs", 3.0
-"""The key of the list (``KeptBackends.forget``), and how old it may be: several who look at Now ask
-once."""
+SIGNS_S = 3.0
+"""How old the list may be: several who look at Now ask once."""
 
 MOST_OF_A_KIND = 4
 RECENT = timedelta(hours=6)
-MENDED_SHOWN = timedelta(minutes=30)
+MENDED_SHOWN_S = 1800.0
 """How long a sign tells that it is mended, before it goes."""
 
 MENDING_S, MENDING_S_A_RECORD = 5.0, 0.002
@@ -126,7 +125,7 @@ def signs_now(backends: KeptBackends) -> Sequence[Sign]:
     def ask() -> list[Sign]:
         return sorted(_all(backends), key=lambda each: each.is_mended)
 
-    return backends.remembered(SIGNS, SIGNS_S, ask)
+    return backends.remembered("signs", SIGNS_S, ask)
 
 
 def signs_of(backends: KeptBackends, host: str) -> list[Sign]:
@@ -192,15 +191,8 @@ def _changed(backends: KeptBackends, store: Store) -> Iterator[Sign]:
             records = row.records if row else 0
             known_s = MENDING_S + MENDING_S_A_RECORD * records
             sign = backends.remembered(key, known_s, partial(_sign_of, store, drifts, records))
-            if not sign.is_mended or _is_fresh(backends, key):
+            if not sign.is_mended or backends.known_for_s(key) < MENDED_SHOWN_S:
                 yield sign
-
-
-def _is_fresh(backends: KeptBackends, key: tuple[object, ...]) -> bool:
-    """Whether it is not long that this process knows of a mended sign."""
-    known = RECENT.total_seconds()
-    first = backends.remembered(("mended", *key), known, lambda: datetime.now(UTC))
-    return datetime.now(UTC) - first < MENDED_SHOWN
 
 
 def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:

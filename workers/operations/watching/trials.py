@@ -89,19 +89,21 @@ def find_trial(backends: KeptBackends, host: str, url: str, asked_at: datetime) 
     with backends.store() as store:
         crawls = store.statistics.crawls_of([host]).get(host, [])
         crawl, state, steps = _in_queue(backends, crawls, pid, since)
+        since = steps[0].at if steps else since  # by the clock that responses have, too
         return _told(store, PageTried(url=url, page_id=pid, crawl=crawl, state=state), steps, since)
 
 
 def _in_queue(
     backends: KeptBackends, crawls: Sequence[str], pid: str, since: datetime
 ) -> tuple[str, TrialState, Sequence[Step]]:
-    """The (crawl, state, steps since) of a trial, as the queue tells it."""
+    """The (crawl, state, steps) of a trial, as the queue tells it; its first step begins it."""
     with suppress(ServiceError), backends.queue() as frontier:
         for crawl in crawls:
             found = frontier.tried(crawl, pid)
-            steps = [step for step in found[1] if step.at >= since] if found else []
-            if found and any(step.step == TO_BE_TRIED for step in steps):
-                return crawl, _state(found[0], steps), steps
+            steps = found[1] if found else ()
+            begun = [n for n, step in enumerate(steps) if step.step == TO_BE_TRIED]
+            if found and begun and steps[begun[-1]].at >= since:
+                return crawl, _state(found[0], steps[begun[-1] :]), steps[begun[-1] :]
     return "", TrialState.UNKNOWN, []
 
 
