@@ -16,8 +16,8 @@
    are names, which share nothing; else HOT.
 9. Headlines behind the body, or under a heading of a list, whose whole run is about the page's
    topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
-10. Among legal links, or in a nav, header or footer element: LEGAL, NAVIGATION; a list of headlines
-   among the other links of a menu: HOT.
+10. Among legal links, or in a nav, header, footer or aside element: LEGAL, NAVIGATION; a list of
+   headlines among the other links of a menu: HOT.
 11. Between lines of the body under any heading of a list, or without a heading in the smallest part
     around it: several headlines on a line RELATED on its host, AD on other sites, all others BODY.
     Before the body: lists of headlines HOT, else NAVIGATION.
@@ -98,8 +98,6 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
                     weak.append(i)
         elif texts[i]:
             verdict = _overruled(lists, i, verdict)
-            if verdict is _ON_CARD:
-                weak.append(i)
         verdicts.append(verdict)
     if weak:
         _join_addresses(lists, verdicts, weak)
@@ -113,8 +111,6 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
         is_in_sentence = lists.is_in_sentence(i)
         return (LinkKind.BODY, 0.6, LinkReason.IN_BODY) if is_in_sentence else verdict
     if kind is LinkKind.NAVIGATION:
-        if _is_beside_headline(lists, i):
-            return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         if reason is LinkReason.WORDS and lists.is_card_note(i):
             return _ON_CARD
     elif kind is LinkKind.FUNCTION:
@@ -192,7 +188,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
     titled, legal = lists.shares(i)
-    is_listed = is_headline or titled >= _HEADLINE_SHARE or lists.headlines_on(i) > 0
+    is_listed = is_headline or titled >= _HEADLINE_SHARE
     if verdict := _judge_recommended(lists, i, section, is_listed):
         return verdict
     if legal >= _LEGAL_SHARE:
@@ -314,7 +310,7 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if not lists.is_pictured[i]:
         return LinkKind.FUNCTION, 0.5, LinkReason.NO_EVIDENCE
-    if lists.line[i] < lists.body_first and lists.is_same_site(i):
+    if lists.line[i] < lists.body_first:
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if kind == "related" and lists.is_same_site(i):
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
@@ -347,23 +343,12 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
 
 
 def _leads_around(lists: LinkLists, i: int) -> bool:
-    """Whether a link stands in a nav element, or in a header or footer that serves as one."""
+    """Whether a link in a nav, header, footer or aside element is no headline of that element."""
     region = lists.tree.anchors[i].region
     return (
         region == "nav"
-        or (region == "footer" and not lists.is_headline[i])
+        or not lists.is_headline[i]
         or (region == "header" and lists.line[i] < max(lists.body_first, 1))
-    )
-
-
-def _is_beside_headline(lists: LinkLists, i: int) -> bool:
-    """Whether a link shares its line with a headline, under a heading of a list of headlines."""
-    section = lists.section(i)
-    return (
-        section is not None
-        and section.kind in _LISTS
-        and section.line != lists.line[i]
-        and lists.headlines_on(i) > 0
     )
 
 
