@@ -26,8 +26,9 @@
     and its reason NO_EVIDENCE.
 13. Else NAVIGATION.
 
-A HOT link in a part with a class name of advertising is AD. In a sentence of the body all are BODY.
-At last the links of one URL get one kind: pictures and counters that of their headline.
+In a part with a class name of advertising HOT links are AD, and links to other sites that nothing
+but their list speaks for. In a sentence of the body all are BODY. At last the links of one URL get
+one kind: pictures and counters that of their headline.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ _COUNTED_LETTERS = frozenset(
     "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
 )  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
+_NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
 # The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
@@ -92,7 +94,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
                 weak.append(i)
             else:
                 verdict = _judge(lists, i)
-                if verdict[0] is _HOT and lists.is_advertising(lists.tree.anchors[i].block):
+                if _may_advertise(lists, i, verdict):
                     verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
                 if not text or verdict is _ON_CARD:
                     weak.append(i)
@@ -102,6 +104,12 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
     if weak:
         _join_addresses(lists, verdicts, weak)
     return verdicts
+
+
+def _may_advertise(lists: LinkLists, i: int, verdict: Verdict) -> bool:
+    """Whether a link in a part named after advertising has no better evidence."""
+    is_open = verdict[0] is _HOT or (verdict[2] in _NO_PROOF and not lists.is_same_site(i))
+    return is_open and lists.is_advertising(lists.tree.anchors[i].block)
 
 
 def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
