@@ -162,7 +162,10 @@ def list_headings(root: HtmlElement) -> Iterator[HtmlElement]:
 
 
 def _tabs(_host: str, root: HtmlElement) -> None:
-    for heading in list(list_headings(root)):
+    headings = list(list_headings(root))
+    for heading in headings:
+        if any(inner in headings for inner in heading.iterdescendants()):
+            continue  # a row in a row is none
         row = html.Element("ul")
         is_chinese = re.search("[一-鿿]", heading.text_content()) is not None
         beside = ("最新", "评论") if is_chinese else ("New", "Talk")

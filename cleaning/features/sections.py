@@ -171,9 +171,8 @@ class _Headings:
 
     def read(self) -> list[Section]:
         """Returns the sections by their first line."""
-        tree, links, headlines = self._tree, self._links, self._headlines
+        tree, links = self._tree, self._links
         texts, blocks = tree.texts, tree.line_blocks
-        starts = [*tree.line_starts, len(texts)]
         latin, any_word, hint = head_patterns()
         row_end = 0
         for i, start in enumerate(tree.line_starts):
@@ -189,14 +188,7 @@ class _Headings:
                 words = text.lower()
                 found = latin(words) if words.isascii() else hint(words) and any_word(words)
                 has_words = found is not None
-            if not has_words and (
-                headlines[i + 1] > headlines[i]
-                or (
-                    (count or not _looks_like_heading(tree, blocks[i]))
-                    if starts[i + 1] == start + 1
-                    else len(texts[start + 1].strip()) > HEADING_CHARS
-                )
-            ):
+            if not has_words and (count or not _looks_like_heading(tree, blocks[i])):
                 continue  # most lines
             heading = self._read_line(i, text, words if has_words else "")
             if heading is None:
@@ -226,17 +218,13 @@ class _Headings:
         count = links[i + 1] - links[i]
         is_link = tree.anchor_of[start] >= 0
         kind = kind_of_words(words, is_link=is_link) if words else ""
-        is_inline = count > 0 and kind in STRONG_KINDS and text[-1] in ":：" and not is_link
+        is_inline = count > 0 and text[-1] in ":：" and not is_link
         if not is_inline:
             if count > _MAX_LINKS:
                 return None
-            if kind not in _RELATED:
-                if headlines[i + 1] > headlines[i]:
-                    return None
-                if tree.line_runs(i)[1] > start + 1:
-                    text = tree.line_text(i)
-                    kind = heading_kind(text, is_link=is_link) if len(text) <= HEADING_CHARS else ""
-        if not kind and (count or not _looks_like_heading(tree, block)):
+            if kind not in _RELATED and headlines[i + 1] > headlines[i]:
+                return None
+        if not kind and not _looks_like_heading(tree, block):
             return None
         if kind == BUTTON or not 1 < len(text) <= HEADING_CHARS or _DATE.search(text):
             return None
@@ -255,7 +243,7 @@ class _Headings:
             end = end if i < end <= i + _MAX_INLINE_LINES else i + 1
         else:
             sought = self._links if kind in _OF_WORDS else self._headlines
-            is_firm = kind in STRONG_KINDS or self._links[i + 1] == self._links[i]
+            is_firm = self._links[i + 1] == self._links[i]
             end, part = self._scope(i, tree.line_blocks[i], sought, is_firm)
         if end > i + 1 or is_inline:
             self._found.append(Section(kind, i, i, end, part, text, is_inline))

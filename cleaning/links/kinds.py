@@ -16,8 +16,8 @@
    are names, which share nothing; else HOT.
 9. Headlines behind the body, or under a heading of a list, whose whole run is about the page's
    topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
-10. Among legal links, or in a nav, header or footer element: LEGAL, NAVIGATION; a list of headlines
-   among the other links of a menu: HOT.
+10. Among legal links, or in a nav, header, footer or aside element: LEGAL, NAVIGATION; a list of
+   headlines among the other links of a menu: HOT.
 11. Between lines of the body under any heading of a list, or without a heading in the smallest part
     around it: several headlines on a line RELATED on its host, AD on other sites, all others BODY.
     Before the body: lists of headlines HOT, else NAVIGATION.
@@ -26,8 +26,9 @@
     and its reason NO_EVIDENCE.
 13. Else NAVIGATION.
 
-A HOT link in a part with a class name of advertising is AD. In a sentence of the body all are BODY.
-At last the links of one URL get one kind: pictures and counters that of their headline.
+In a part with a class name of advertising HOT links are AD, and links to other sites that nothing
+but their list speaks for. In a sentence of the body all are BODY. At last the links of one URL get
+one kind: pictures and counters that of their headline.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ _COUNTED_LETTERS = frozenset(
     "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
 )  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
+_NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
 # The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
@@ -92,18 +94,22 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
                 weak.append(i)
             else:
                 verdict = _judge(lists, i)
-                if verdict[0] is _HOT and lists.is_advertising(lists.tree.anchors[i].block):
+                if _may_advertise(lists, i, verdict):
                     verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
                 if not text or verdict is _ON_CARD:
                     weak.append(i)
         elif texts[i]:
             verdict = _overruled(lists, i, verdict)
-            if verdict is _ON_CARD:
-                weak.append(i)
         verdicts.append(verdict)
     if weak:
         _join_addresses(lists, verdicts, weak)
     return verdicts
+
+
+def _may_advertise(lists: LinkLists, i: int, verdict: Verdict) -> bool:
+    """Whether a link in a part named after advertising has no better evidence."""
+    is_open = verdict[0] is _HOT or (verdict[2] in _NO_PROOF and not lists.is_same_site(i))
+    return is_open and lists.is_advertising(lists.tree.anchors[i].block)
 
 
 def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
@@ -113,8 +119,6 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
         is_in_sentence = lists.is_in_sentence(i)
         return (LinkKind.BODY, 0.6, LinkReason.IN_BODY) if is_in_sentence else verdict
     if kind is LinkKind.NAVIGATION:
-        if _is_beside_headline(lists, i):
-            return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         if reason is LinkReason.WORDS and lists.is_card_note(i):
             return _ON_CARD
     elif kind is LinkKind.FUNCTION:
@@ -192,7 +196,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
     titled, legal = lists.shares(i)
-    is_listed = is_headline or titled >= _HEADLINE_SHARE or lists.headlines_on(i) > 0
+    is_listed = is_headline or titled >= _HEADLINE_SHARE
     if verdict := _judge_recommended(lists, i, section, is_listed):
         return verdict
     if legal >= _LEGAL_SHARE:
@@ -314,7 +318,7 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if not lists.is_pictured[i]:
         return LinkKind.FUNCTION, 0.5, LinkReason.NO_EVIDENCE
-    if lists.line[i] < lists.body_first and lists.is_same_site(i):
+    if lists.line[i] < lists.body_first:
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if kind == "related" and lists.is_same_site(i):
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
@@ -347,23 +351,12 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
 
 
 def _leads_around(lists: LinkLists, i: int) -> bool:
-    """Whether a link stands in a nav element, or in a header or footer that serves as one."""
+    """Whether a link in a nav, header, footer or aside element is no headline of that element."""
     region = lists.tree.anchors[i].region
     return (
         region == "nav"
-        or (region == "footer" and not lists.is_headline[i])
+        or not lists.is_headline[i]
         or (region == "header" and lists.line[i] < max(lists.body_first, 1))
-    )
-
-
-def _is_beside_headline(lists: LinkLists, i: int) -> bool:
-    """Whether a link shares its line with a headline, under a heading of a list of headlines."""
-    section = lists.section(i)
-    return (
-        section is not None
-        and section.kind in _LISTS
-        and section.line != lists.line[i]
-        and lists.headlines_on(i) > 0
     )
 
 
