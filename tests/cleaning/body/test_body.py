@@ -120,6 +120,10 @@ def test_words_are_counted_by_script(text: str, words: int) -> None:
         ("div", "message-userContent js-box", PartKind.PLAIN),
         ("div", "post-userinfo-details", PartKind.USER),
         ("div", "reviews-carousel", PartKind.PLAIN),
+        ("div", "calendar with-ads", PartKind.PLAIN),
+        ("div", "page-has-sidebar", PartKind.PLAIN),
+        ("div", "tw-bg-canvas-secondary", PartKind.PLAIN),
+        ("div", "sidebar-with-shadow", PartKind.WEAK),
         ("div", "post-content", PartKind.PLAIN),
     ],
 )
