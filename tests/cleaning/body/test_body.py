@@ -252,6 +252,20 @@ def test_questions_that_unfold_are_no_teasers() -> None:
     assert all(sentence * 2 in body.text for sentence in SENTENCES)
 
 
+def test_sections_named_by_their_headings_are_text() -> None:
+    """Such a name is what a part is about; ``related-posts`` is what it is."""
+    section = '<section id="{}"><h2>{}</h2><p>{}</p></section>'
+    heads = ("Introduction", "Write the sidebar first", "Search ranking", "Related posts")
+    parts = [
+        section.format(head.lower().replace(" ", "-"), head, SENTENCES[n % 3] * (n + 2))
+        for n, head in enumerate(heads)
+    ]
+    text = body_of(page_of("<div class=page>", *parts, "</div>")).text
+    assert all(SENTENCES[n % 3] * (n + 2) in text for n in range(3))
+    assert "Search ranking" in text
+    assert "Related posts" not in text
+
+
 def test_names_leave_no_page_with_much_text_without_a_body() -> None:
     halves = ("recommend", "copyright")
     parts = [f'<div class="{name}"><p>{SENTENCES[0] * 10}</p></div>' for name in halves]
