@@ -44,7 +44,8 @@ TAG_KINDS = {
 }
 # Tags that hold a page's body whatever their names are.
 NEVER_NOISE = frozenset(("html", "body", "main", "article"))
-_TEXTS = frozenset(("content", "contents", "body", "text"))
+# What a user wrote in a thread; a signature's content is none.
+_USER_TEXTS = [["user", "content"], ["user", "text"], ["user", "body"]]
 _STATES = frozenset(
     ("has", "have", "with", "without", "no", "not", "bg", "background", "color", "colour", "border",
      "shadow")
@@ -85,8 +86,8 @@ def _kind_of_name(name: str) -> PartKind:
         found = _KINDS.get(word, kind)
         if found > kind and not (found is PartKind.WEAK and is_content):
             kind = found
-    if kind is PartKind.USER and found_words[-1].lower() in _TEXTS:
-        return PartKind.PLAIN  # the content that a user wrote
+    if kind is PartKind.USER and [word.lower() for word in found_words[-2:]] in _USER_TEXTS:
+        return PartKind.PLAIN
     return kind
 
 

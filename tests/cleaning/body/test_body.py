@@ -119,6 +119,7 @@ def test_words_are_counted_by_script(text: str, words: int) -> None:
         ("div", "post-signature", PartKind.USER),
         ("div", "message-userContent js-box", PartKind.PLAIN),
         ("div", "post-userinfo-details", PartKind.USER),
+        ("div", "sig-content", PartKind.USER),
         ("div", "reviews-carousel", PartKind.PLAIN),
         ("div", "calendar with-ads", PartKind.PLAIN),
         ("div", "page-has-sidebar", PartKind.PLAIN),
