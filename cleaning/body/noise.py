@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
+from cleaning.features.headings import heading_kind
 from cleaning.features.lines import Sums
 from cleaning.features.parts import (
     NEVER_NOISE,
@@ -23,6 +25,8 @@ _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
 _WEAK_SHARE = 0.5
 _JOINT_SHARE = 0.5  # most text that weak names take together; taking more, none is evidence
 _NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
+_SLUG_WORD = re.compile(r"[^\W_]+")
+_LEAST_SLUG_WORDS = 2  # "comments" names what a part is, "explicit-comments" what its text is about
 _SHARES = {_USER: _WEAK_SHARE, _WEAK: _WEAK_SHARE, _NOISE: _NOISE_SHARE}
 
 
@@ -125,6 +129,8 @@ def _mark(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, marks
         kind = kinds.get(name)
         if kind is None:
             kind = kinds[name] = marks.kind(name)
+        if kind and _has_name_of_heading(tree, part):
+            kind = PartKind.PLAIN
         if not kind and tag not in TAG_KINDS and part not in looked_at:
             continue
         if cards and part in cards:
@@ -157,6 +163,22 @@ def _mark(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, marks
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments, cards=cards)
+
+
+def _has_name_of_heading(tree: Tree, part: int) -> bool:
+    """Whether a name of a part is its heading: ``respond-to-review-comments``.
+
+    Documents name their sections so, for links to them. Headings of lists of other pages are none.
+    """
+    first = tree.block_lines[part]
+    if first == tree.line_end(part) or tree.block_tags[tree.line_blocks[first]] not in HEADINGS:
+        return False
+    text = tree.line_text(first)
+    words = _SLUG_WORD.findall(text.lower())
+    slugs = (_SLUG_WORD.findall(name.lower()) for name in tree.block_names[part].split())
+    return any(
+        len(slug) >= _LEAST_SLUG_WORDS and slug == words[: len(slug)] for slug in slugs
+    ) and not heading_kind(text)
 
 
 def noise_rules(tree: Tree, noise: Noise) -> list[tuple[int, VerdictReason]]:

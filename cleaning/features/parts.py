@@ -1,7 +1,8 @@
 """The kind of a part (comments, noise, weak noise, about a user, content) by tag, class and id.
 
 Names are split into words at every change of case, digit and mark (``postSideBar-2``: ``post``,
-``Side``, ``Bar``); the words are looked up in ``data/part_names.txt``.
+``Side``, ``Bar``); the words are looked up in ``data/part_names.txt``. What a part has or looks
+like (``with-ads``, ``bg-secondary``) does not count.
 """
 
 from __future__ import annotations
@@ -45,7 +46,12 @@ TAG_KINDS = {
 }
 # Tags that hold a page's body whatever their names are.
 NEVER_NOISE = frozenset(("html", "body", "main", "article"))
-_TEXTS = frozenset(("content", "contents", "body", "text"))
+# What a user wrote in a thread; a signature's content is none.
+_USER_TEXTS = [["user", "content"], ["user", "text"], ["user", "body"]]
+_STATES = frozenset(
+    ("has", "have", "with", "without", "no", "not", "bg", "background", "color", "colour", "border",
+     "shadow")
+)  # fmt: skip
 _FOOTERS = frozenset(("footer", "foot"))
 
 
@@ -72,7 +78,7 @@ def kind_of_names(names: str) -> PartKind:
 
 def _kind_of_name(name: str) -> PartKind:
     table = word_table("part_names")
-    found_words = _WORD.findall(name)
+    found_words = _roles(_WORD.findall(name))
     words = [table.get(word.lower(), "") for word in found_words]
     is_content = "content" in words
     if words and words[0] == "edge":
@@ -82,9 +88,17 @@ def _kind_of_name(name: str) -> PartKind:
         found = _KINDS.get(word, kind)
         if found > kind and not (found is PartKind.WEAK and is_content):
             kind = found
-    if kind is PartKind.USER and found_words[-1].lower() in _TEXTS:
-        return PartKind.PLAIN  # the content that a user wrote
+    if kind is PartKind.USER and [word.lower() for word in found_words[-2:]] in _USER_TEXTS:
+        return PartKind.PLAIN
     return kind
+
+
+def _roles(words: list[str]) -> list[str]:
+    """The words of a name up to those of what its part has or looks like: ``page-with-sidebar``."""
+    for i, word in enumerate(words):
+        if word.lower() in _STATES:
+            return words[:i]
+    return words
 
 
 @lru_cache(maxsize=8192)

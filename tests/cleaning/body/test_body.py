@@ -119,7 +119,12 @@ def test_words_are_counted_by_script(text: str, words: int) -> None:
         ("div", "post-signature", PartKind.USER),
         ("div", "message-userContent js-box", PartKind.PLAIN),
         ("div", "post-userinfo-details", PartKind.USER),
+        ("div", "sig-content", PartKind.USER),
         ("div", "reviews-carousel", PartKind.PLAIN),
+        ("div", "calendar with-ads", PartKind.PLAIN),
+        ("div", "page-has-sidebar", PartKind.PLAIN),
+        ("div", "tw-bg-canvas-secondary", PartKind.PLAIN),
+        ("div", "sidebar-with-shadow", PartKind.WEAK),
         ("div", "post-content", PartKind.PLAIN),
     ],
 )
@@ -246,6 +251,20 @@ def test_questions_that_unfold_are_no_teasers() -> None:
     body = body_of(page_of(f'<div class="questions">{items}</div>'))
     assert body.source is BodySource.CONTAINER
     assert all(sentence * 2 in body.text for sentence in SENTENCES)
+
+
+def test_sections_named_by_their_headings_are_text() -> None:
+    """Such a name is what a part is about; ``related-posts`` is what it is."""
+    section = '<section id="{}"><h2>{}</h2><p>{}</p></section>'
+    heads = ("Introduction", "Write the sidebar first", "Search ranking", "Related posts")
+    parts = [
+        section.format(head.lower().replace(" ", "-"), head, SENTENCES[n % 3] * (n + 2))
+        for n, head in enumerate(heads)
+    ]
+    text = body_of(page_of("<div class=page>", *parts, "</div>")).text
+    assert all(SENTENCES[n % 3] * (n + 2) in text for n in range(3))
+    assert "Search ranking" in text
+    assert "Related posts" not in text
 
 
 def test_names_leave_no_page_with_much_text_without_a_body() -> None:
