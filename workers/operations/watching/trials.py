@@ -129,6 +129,8 @@ def _told(store: Store, trial: PageTried, steps: Sequence[Step], since: datetime
     rows = [row for row in store.urls.rows(trial.page_id) if trial.crawl in ("", row.crawl_id)]
     for row in rows[:1]:
         trial = replace(trial, crawl=row.crawl_id)
+        begun = [step.at for step in row.log if step.step == TO_BE_TRIED and step.at >= since]
+        since = begun[-1] if begun else since  # the queue may have forgotten its steps
         if row.finished_at >= since and row.log:
             target = next((s.detail for s in row.log if s.step == "redirects to"), "")
             trial = replace(trial, status=row.status or trial.status, target=target)
