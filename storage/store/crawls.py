@@ -17,7 +17,7 @@ class Crawls:
         self._tables = tables
         self._events = events
 
-    def put(self, spec: CrawlSpec, state: CrawlState, queue: str | None = None) -> None:
+    def put(self, spec: CrawlSpec, state: CrawlState, *, queue: str | None = None) -> None:
         """Creates a crawl's row, or updates its order and state; a new state is an event.
 
         Args:
@@ -63,7 +63,7 @@ class Crawls:
             self._tables.change("crawls", {"crawl_id": crawl_id}, {"queue": queue})
             if known[key][0]:
                 text = f"taken over by the queue {queue}, was run by the queue {known[key][0]}"
-                self._events.add(Event(kind=EventKind.CRAWL, crawl_id=crawl_id, text=text))
+                self._events.add(Event(kind=EventKind.RECOVERED, crawl_id=crawl_id, text=text))
 
     def all(self) -> list[CrawlRow]:
         """All crawls, oldest first, each with the numbers of its URLs by final state.

@@ -68,5 +68,5 @@ class QueuesContract:
         texts = [event.text for event in store.events.read()]
         assert texts[0] == "taken over by the queue q2, was run by the queue q1"
         assert len([text for text in texts if "taken over" in text]) == 1
-        store.crawls.put(SPEC, CrawlState.RUNNING, "q3")
+        store.crawls.put(SPEC, CrawlState.RUNNING, queue="q3")
         assert store.crawls.all()[0].queue == "q3"

@@ -317,7 +317,7 @@ class _Sites:
         if not fresh:
             catch_up(self._store, self._frontier, spec)
             offer_due(self._store, self._frontier, spec)
-        self._store.crawls.put(spec, CrawlState.RUNNING, queue)
+        self._store.crawls.put(spec, CrawlState.RUNNING, queue=queue)
         self._rows.pop(name, None)  # a site may be opened again
         self._open[name] = _Site(spec, time.monotonic())
 

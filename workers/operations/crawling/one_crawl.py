@@ -175,7 +175,7 @@ class _Run:
         waiting += self._offer_due()
         if waiting:
             self._watcher.print_line(f"{waiting} images of stored pages wait to be fetched")
-        self._store.crawls.put(self._spec, CrawlState.RUNNING, queue)
+        self._store.crawls.put(self._spec, CrawlState.RUNNING, queue=queue)
         is_open = self._frontier.counts(crawl_id).open or self._frontier.learning.count()
         if known and not is_open and not self._spec.keep_fresh:
             return  # the summary has a line for a finished crawl
