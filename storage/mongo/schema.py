@@ -212,8 +212,7 @@ def prepare(database: Any, place: str) -> None:
     found = _schema(database, place)
     if found == SCHEMA:
         return
-    if not found:
-        _make_indexes(database)
+    _make_indexes(database)  # those of an older schema, too, may lack one
     for schema in range(found or SCHEMA, SCHEMA):
         _MIGRATIONS[schema](database)
     database.meta.update_one({"_id": "schema", "version": found}, {"$set": {"version": SCHEMA}})

@@ -43,6 +43,7 @@ class Crawls:
         state: CrawlState,
         who: str = "",
         why: str = "",
+        *,
         queue: str | None = None,
     ) -> None:
         """Creates a crawl's row, or updates its order and state; a new state is an event.
@@ -79,12 +80,11 @@ class Crawls:
 
     def state_since(self, crawl_id: str, state: CrawlState) -> StateSince | None:
         """Since when a crawl has a state, and who asked for it; None where it has another one."""
-        events = self._events.read(limit=5, crawl_id=crawl_id, kind=EventKind.CRAWL.value)
-        newest = next((each for each in events if each.link), None)  # others: who runs it
-        if newest is None or newest.link != state.value or newest.at is None:
+        newest = self._events.read(limit=1, crawl_id=crawl_id, kind=EventKind.CRAWL.value)
+        if not newest or newest[0].link != state.value or newest[0].at is None:
             return None
-        who, _, why = newest.text.partition(_BY)[2].partition(": ")
-        return StateSince(at=newest.at, who=who, why=why)
+        who, _, why = newest[0].text.partition(_BY)[2].partition(": ")
+        return StateSince(at=newest[0].at, who=who, why=why)
 
     def give_to(self, crawl_id: str, queue: str) -> None:
         """Stores which queue runs a crawl; does nothing without a row of the crawl.
@@ -101,7 +101,7 @@ class Crawls:
             self._tables.change("crawls", {"crawl_id": crawl_id}, {"queue": queue})
             if known[key][0]:
                 text = f"taken over by the queue {queue}, was run by the queue {known[key][0]}"
-                self._events.add(Event(kind=EventKind.CRAWL, crawl_id=crawl_id, text=text))
+                self._events.add(Event(kind=EventKind.RECOVERED, crawl_id=crawl_id, text=text))
 
     def all(self) -> list[CrawlRow]:
         """All crawls, oldest first, each with the numbers of its URLs by final state.

@@ -20,7 +20,7 @@ from storage.queue.clients import wait_for_queue
 from storage.queue.embedded import find_server
 from storage.queue.frontier import Frontier
 from storage.queue.ownership import announce, other_owners
-from storage.store.queues import LIFE_S
+from storage.store import queues
 from tests.kit.commands import call_main
 from tests.kit.mongo_server import MongoServer, free_port, own_store, running, url_of
 from tests.kit.outcomes import HOST, make_outcome
@@ -35,6 +35,15 @@ from workers.processes.sweeper import update_crawls
 from workers.site_models import SiteModels
 
 SPEC = CrawlSpec(crawl_id="c", seeds=(f"https://{HOST}/0",), delay_ms=0)
+
+
+LIFE_S = 3600.0  # of a queue here: a busy machine may take a minute for some commands
+GONE_S = LIFE_S + 1
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queues, "LIFE_S", LIFE_S)
 
 
 class Server(ServerProcess):
@@ -185,11 +194,11 @@ def test_forced_the_crawl_moves_and_the_first_queue_stops(two: tuple[Machine, Ma
 def test_a_queue_that_is_gone_is_recovered(two: tuple[Machine, Machine]) -> None:
     one, other = two
     one.crawl()
-    age(one.store, one.queue_id, LIFE_S + 1)
+    age(one.store, one.queue_id, GONE_S)
     status, out, _ = other.command("recover")
     assert (status, out[:12]) == (0, "recovered c:")
     assert one.store.crawls.all()[0].queue == other.queue_id
-    age(one.store, other.queue_id, LIFE_S + 1)  # and back again: the first queue has an older state
+    age(one.store, other.queue_id, GONE_S)  # and back again: the first queue has an older state
     status, out, _ = one.command("recover")
     assert (status, out[:12]) == (0, "recovered c:")
 
@@ -230,7 +239,8 @@ def test_two_servers_of_one_name_are_told_apart_by_listening(
     else:
         monkeypatch.setattr(ownership, "LISTEN_S", 0.0)
     found = other_owners(other.storage, other.frontier, one.store, said.append)
-    assert said == [f"another queue at {place} was heard 0 s ago: does it live?"]
+    (line,) = said
+    assert line.startswith(f"another queue at {place} was heard ")
     assert set(found) == ({"c"} if is_alive else set())
     if is_alive:
         hear.join()

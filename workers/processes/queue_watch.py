@@ -57,5 +57,5 @@ class WatchedQueue:
                     frontier.set_state(crawl, CrawlState.STOPPED)
                     log.warning("crawl taken over", extra={"crawl": crawl, "by": row.queue})
                     text = f"stopped in the queue {queue_id}: the queue {row.queue} runs it"
-                    event = Event(kind=EventKind.CRAWL, crawl_id=crawl, text=text)
+                    event = Event(kind=EventKind.RECOVERED, crawl_id=crawl, text=text)
                     store.events.add(event)

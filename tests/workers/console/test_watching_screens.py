@@ -132,7 +132,7 @@ def test_queues_names_the_queues_that_share_the_store(
     store.queues.hear(ours.queue_id, "redis://one:6379/0", ours.server)
     assert "Queues that share the store" not in text_of(console, "/queues")
     store.queues.hear("f" * 32, f"redis://{HOSTILE}:6379/0", "another run")
-    store.crawls.put(CrawlSpec(crawl_id="theirs", seeds=()), CrawlState.RUNNING, "f" * 32)
+    store.crawls.put(CrawlSpec(crawl_id="theirs", seeds=()), CrawlState.RUNNING, queue="f" * 32)
     page = text_of(console, "/queues")
     assert "Queues that share the store" in page
     assert "redis://one:6379/0" in page
