@@ -227,20 +227,8 @@ def test_advertising_by_heading_leaves_the_site_and_by_names_need_not() -> None:
         (LinkKind.AD, LinkReason.PART_NAME)
     }
     assert kinds(record(f"<div class='header shadow'>{titles()}</div>")) == [LinkKind.HOT] * 4
-    names = "".join(f"<p><a href=//shop{i}.store.net/{i}>小店</a></p>" for i in range(4))
-    assert kinds(record(f"<div class='right-ad'>{names}</div>")) == [LinkKind.AD] * 4
-    own = "".join(f"<p><a href=/shop/{i}>小店</a></p>" for i in range(4))
-    assert kinds(record(f"<div class='right-ad'>{own}</div>")) == [LinkKind.NAVIGATION] * 4
     column = "<p>一行</p>" * 100
     assert kinds(record(f"<div class='with ads'>{titles()}{column}</div>"))[:1] == [LinkKind.HOT]
-
-
-def test_short_links_of_an_element_beside_the_page_lead_around() -> None:
-    names = "".join(f"<p><a href=/{i}>短题</a></p>" for i in range(2))
-    page = record(f"<aside>{names}{titles()}</aside>")
-    found = [(link.kind, link.reason) for link in page.links]
-    assert found[:2] == [(LinkKind.NAVIGATION, LinkReason.SEMANTIC_TAG)] * 2
-    assert {kind for kind, _ in found[2:]} == {LinkKind.HOT}
 
 
 def test_keywords_among_the_names_of_an_article_make_no_list_of_keywords() -> None:
