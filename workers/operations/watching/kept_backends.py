@@ -27,6 +27,9 @@ if TYPE_CHECKING:  # the queue's client is slow to import
 T = TypeVar("T")
 
 MOST_REMEMBERED = 100
+STALE = 2.0
+"""An answer that is older than asked for, but not by this factor, is given while it is renewed."""
+
 SEARCH_S = 0.05
 """Time for the search of links to an unknown URL: a page of the console waits for it."""
 
@@ -61,9 +64,10 @@ class KeptBackends:
     ``computing`` the answers that take longest.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        """Opens nothing yet."""
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        """Opens nothing yet; ``clock`` has the seconds of remembered answers."""
         self.settings = settings
+        self._clock = clock
         self.meter = Meter()
         self.computing = Computing()
         self._lock = threading.Lock()
@@ -74,6 +78,7 @@ class KeptBackends:
         self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered: dict[Hashable, tuple[float, Any]] = {}
+        self._renewed: dict[Hashable, threading.Thread] = {}
 
     @contextmanager
     def store(self) -> Iterator[Store]:
@@ -174,23 +179,44 @@ class KeptBackends:
     def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:
         """Returns the answer to a dear question, asked anew when it is older than ``for_s``.
 
+        Somebody who looks all the time waits for the first answer alone: what is less than
+        ``STALE`` times as old is renewed in the background.
+
         Args:
             key: The question with its arguments: ``("crawls",)``.
             for_s: How old the answer may be, seconds.
-            ask: Asks it.
+            ask: Asks it; perhaps in another thread.
         """
-        now = time.monotonic()
         with self._lock:
-            at, found = self._remembered.get(key, (-for_s, None))
-        if at + for_s > now and found is not None:
-            answer: T = found
-            return answer
+            at, found = self._remembered.get(key, (-float("inf"), None))
+            age_s = self._clock() - at
+            if found is not None and age_s < STALE * for_s:
+                if age_s >= for_s and key not in self._renewed:
+                    renewal = threading.Thread(target=self._renew, args=(key, ask), daemon=True)
+                    self._renewed[key] = renewal
+                    renewal.start()
+                answer: T = found
+                return answer
+        return self._ask(key, ask)
+
+    def _ask(self, key: Hashable, ask: Callable[[], T]) -> T:
+        at = self._clock()
         answer = ask()
         with self._lock:
             if len(self._remembered) >= MOST_REMEMBERED:
                 self._remembered.clear()
-            self._remembered[key] = (now, answer)
+            self._remembered[key] = (at, answer)
         return answer
+
+    def _renew(self, key: Hashable, ask: Callable[[], object]) -> None:
+        try:
+            self._ask(key, ask)
+        except ServiceError:
+            with self._lock:  # whoever asks next is told why
+                self._remembered.pop(key, None)
+        finally:
+            with self._lock:
+                self._renewed.pop(key, None)
 
     def is_answering(self) -> bool:
         """Whether the store answers, and the queue where it is on a server of its own."""
@@ -216,6 +242,10 @@ class KeptBackends:
     def close(self) -> None:
         """Closes both."""
         self.computing.close()
+        with self._lock:
+            renewed = list(self._renewed.values())
+        for renewal in renewed:
+            renewal.join()
         with self._lock:
             if self._store is not None:
                 self._store.close()
