@@ -57,6 +57,8 @@ from cleaning.records import BodySource
 # verse or a few words.
 _LIST_UNITS = 75
 MUCH_UNITS = 500.0  # text outside links with which a page has a body
+# A body of fewer units is looked for again on a page of so many, and gives way to twice its text.
+_FEW_UNITS, _FEW_OF_UNITS, _MORE_TIMES = 20.0, 150.0, 2.0
 # A page with less text before its teasers, and less than this share of theirs, is their list.
 _MAX_BEFORE_LIST_UNITS = 60
 _BEFORE_LIST_SHARE = 0.2
@@ -141,8 +143,8 @@ def extract_body(
     kept, source, thread = _find_lines(
         tree, lines, title_line, posts, is_thread=is_thread, may_be_list=may_be_list
     )
-    if not kept and sum(lines.own) > MUCH_UNITS:
-        kept, source = _find_without_names(tree, title_line, lines.trail)
+    if thread is None and source is not BodySource.LIST:
+        kept, source = _not_by_names_alone(tree, lines, title_line, kept, source)
     if lines.trail is not None:
         lines.trail.choose(kept)
     return make_body(tree, kept, source, title_line, thread)
@@ -228,6 +230,21 @@ def _find_lines(
     if sum(units[i] for i in listed) > sum(units[i] for i in article):
         return listed, BodySource.LIST, None
     return article, source, None
+
+
+def _not_by_names_alone(
+    tree: Tree, lines: Lines, title_line: int, kept: list[int], source: BodySource
+) -> tuple[list[int], BodySource]:
+    """The lines of a body, looked for without names where these leave hardly a line of much text.
+
+    Names alone do not decide that nearly all text of a page is beside its body.
+    """
+    body, whole = sum(lines.own[i] for i in kept), sum(lines.own)
+    if whole <= (_FEW_OF_UNITS if kept else MUCH_UNITS) or body >= _FEW_UNITS:
+        return kept, source
+    found, new_source = _find_without_names(tree, title_line, lines.trail)
+    is_more = sum(lines.own[i] for i in found) >= _MORE_TIMES * body
+    return (found, new_source) if is_more else (kept, source)
 
 
 def _find_without_names(

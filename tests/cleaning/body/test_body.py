@@ -273,6 +273,15 @@ def test_names_leave_no_page_with_much_text_without_a_body() -> None:
     assert SENTENCES[0] in body_of(page_of(*parts)).text
 
 
+def test_names_do_not_leave_a_line_of_a_page_with_much_text() -> None:
+    """A word in the name of a part decides between texts, not that there is none."""
+    banner = f'<div class="banner home"><p>{SENTENCES[0] * 2}</p><p>{SENTENCES[1]}</p></div>'
+    foot = f"<footer><p>{SENTENCES[2] * 6}</p></footer>"
+    text = body_of(page_of("<div><p>欢迎来到山里。</p></div>", banner, foot)).text
+    assert SENTENCES[0] in text
+    assert SENTENCES[2] not in text
+
+
 def test_weak_names_together_take_no_more_than_half_of_a_page() -> None:
     names = ("player", "hot", "sponsor", "rank")
     part = '<div class="{}"><p>{}</p></div>'
