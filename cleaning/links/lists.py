@@ -156,20 +156,11 @@ class LinkLists:
         self._cards = _before(cards, count)
         self._titled_lines = _before(set(headlines), count)
         self._linked_lines = _before(set(with_text), count)
-        self.cards = Cards(
-            tree, self._line_ends, _before(titles, count), partial(self._count_unknown, known)
-        )
+        # Not a method: a cycle would keep the whole page until the next search for garbage.
+        count_links = partial(_count_unknown, self.line, texts, known, count)
+        self.cards = Cards(tree, self._line_ends, _before(titles, count), count_links)
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
-
-    def _count_unknown(self, known: list[Verdict | None]) -> list[int]:
-        """Running totals by line of the links with a text that is no known word."""
-        unknown = [
-            line
-            for line, text, verdict in zip(self.line, self.texts, known, strict=True)
-            if verdict is None and text
-        ]
-        return _before(unknown, len(self.tree.line_starts))
 
     def is_same_site(self, i: int) -> bool:
         """Whether a link leads to a host of the page's own site."""
@@ -379,6 +370,14 @@ def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[in
     found = known.setdefault(block, block)
     known.update(dict.fromkeys(path, found))
     return found
+
+
+def _count_unknown(
+    lines: list[int], texts: list[str], known: list[Verdict | None], line_count: int
+) -> list[int]:
+    """Running totals by line of the links with a text that is no known word."""
+    links = zip(lines, texts, known, strict=True)
+    return _before([line for line, text, is_known in links if text and not is_known], line_count)
 
 
 def _before(lines: Collection[int], count: int) -> list[int]:

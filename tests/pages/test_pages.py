@@ -10,11 +10,14 @@ committing it.
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 
 from cleaning import CleanRecord
+from cleaning.document.tree import Tree
+from cleaning.links.lists import LinkLists
 from workers.operations.cases.golden import as_text, expected_of, read_folder, shown
 
 HERE = Path(__file__).parent
@@ -37,6 +40,19 @@ def test_golden_page(case: str) -> None:
 )
 def test_golden_markdown(case: str) -> None:
     assert read(case).markdown + "\n" == (HERE / case / "expected_markdown.txt").read_text("utf-8")
+
+
+def test_no_page_waits_for_the_search_for_garbage() -> None:
+    """Cycles keep whole pages in memory: cleaning then costs a tenth more."""
+    gc.collect()
+    gc.disable()
+    try:
+        for case in CASES:
+            read(case)
+        kept = [type(each) for each in gc.get_objects() if isinstance(each, Tree | LinkLists)]
+    finally:
+        gc.enable()
+    assert not kept
 
 
 def test_there_are_cases() -> None:
