@@ -22,6 +22,7 @@ from playwright.sync_api import (
     Page,
     Playwright,
     Request,
+    expect,
     sync_playwright,
 )
 
@@ -38,6 +39,9 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--no-sandbox", "--disable-dev-shm-usage")  # root in a container has neither
 DONE, RUNNING = "news", "slow"
 """Names of the two crawls."""
+
+PATIENCE_MS = LIMIT_S * 500
+expect.set_options(timeout=PATIENCE_MS)  # 5 s of a browser are short on a busy machine
 
 OVERRIDE = "\u202e"
 HOSTILE = f"<script>window.pwned=1</script>{OVERRIDE}<img src=x onerror=window.pwned=1>"
@@ -182,7 +186,7 @@ def end(process: subprocess.Popen[str]) -> None:
 def visiting(browser: Browser, **options: object) -> Iterator[Visit]:
     """A window; ``options`` are those of Playwright's contexts (viewport, color_scheme, ...)."""
     context: BrowserContext = browser.new_context(locale="en-GB", **options)  # type: ignore[arg-type]
-    context.set_default_timeout(LIMIT_S * 500)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     visit = Visit(page, [], [])
 
