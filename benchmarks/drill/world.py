@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
@@ -21,6 +20,7 @@ from storage.console_file import ConsoleFile
 from storage.opening import join_queue, open_store
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
+from tests.kit.console import serving
 from tests.kit.crawls import ROOT, command, environment
 from workers.config import Settings, load_settings
 from workers.console.access import Access, generated_password
@@ -127,8 +127,7 @@ class World:
         app = create_app(Console(self.settings, backends, access, actions))
         _count_clicks(app, self.clicks, self.clicked_at)
         server = create_server(app, host="127.0.0.1", port=0, threads=4)
-        threading.Thread(target=server.run, daemon=True).start()
-        stack.callback(server.close)
+        stack.enter_context(serving(server))
         self.address = f"http://127.0.0.1:{server.effective_port}/"
 
     def forget_clicks(self) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import html
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from storage.config import StorageConfig
 from storage.console_file import ConsoleFile
+from tests.kit.timing import LIMIT_S
 from workers.config import Settings
 from workers.console.access import Access
 from workers.console.actions import Actions
@@ -44,6 +47,23 @@ def console_of(settings: Settings) -> Iterator[FlaskClient]:
         yield create_app(Console(settings, backends, Access(None))).test_client()
     finally:
         backends.close()
+
+
+@contextmanager
+def serving(server: Any) -> Iterator[None]:
+    """Runs a server of waitress in a thread for the block.
+
+    The thread closes the server's sockets: closed by another one, they may be those that it is
+    about to ask whether anything has come.
+    """
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.trigger.pull_trigger(lambda: server.asyncore.close_all(server._map))
+        thread.join(LIMIT_S)
+        server.task_dispatcher.shutdown()
 
 
 def guarded_console(data: Path) -> FlaskClient:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import socket
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.kit.console import serving
 from tests.kit.crawls import start
 from tests.kit.timing import LIMIT_S, wait_until
 from workers.console import connections
@@ -38,13 +38,8 @@ def door() -> Door:
 def port(door: Door) -> Iterator[int]:
     """A server with connections as the console's, without the console."""
     server, port = open_server(answer, door, host="127.0.0.1", port=0)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    yield port
-    # In its own thread: it may be about to ask the very sockets whether they are readable.
-    server.trigger.pull_trigger(lambda: server.asyncore.close_all(server._map))
-    thread.join(LIMIT_S)
-    door.shutdown()
+    with serving(server):
+        yield port
 
 
 def asked(port: int, path: str = "/", **headers: str) -> int:
