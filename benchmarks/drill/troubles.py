@@ -218,8 +218,8 @@ def _is_work_done(world: World, patient: Patient) -> bool:
         return False
     with closing(world.store()) as store:
         groups = store.overview.failure_groups(CRAWL, patient.host, reason=FailureReason.POISON)
-    looked = [each for each in world.clicks if poison_id(patient) in each]
-    return bool(groups) and bool(looked)
+    shown_by = (poison_id(patient), "cause=poison", "/cases/")  # the page, its group, its copy
+    return bool(groups) and any(part in each for each in world.clicks for part in shown_by)
 
 
 def is_stopped(pid: int) -> bool:
