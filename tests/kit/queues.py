@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
+from cleaning.records import Via
+from cleaning.urls.normal_form import host_of, page_id
 from storage.config import StorageConfig
 from storage.crawl_types import (
     CrawlSpec,
@@ -19,6 +22,7 @@ from storage.crawl_types import (
 from storage.politeness_policy import ResponseOutcome, Retry
 from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from storage.queue.frontier import Frontier
+from storage.store.urls import EndedUrl
 
 A = "http://a.example/"
 B = "http://b.example/"
@@ -26,6 +30,26 @@ END_MARGIN_MS = 5  # what the queue adds to every pause, for the host's own log
 ANSWER = FetchResult(
     status=200, headers=(("Content-Type", "text/html"),), body=b"<p>x", elapsed_ms=3
 )
+
+
+def ended_url(url: str) -> EndedUrl:
+    """A seed that ended with a record on 31 January 2026."""
+    at = datetime(2026, 1, 31, tzinfo=UTC)
+    return EndedUrl(
+        page_id=page_id(url),
+        url=url,
+        host=host_of(url),
+        state=UrlState.RECORD,
+        role=PageRole.PAGE,
+        depth=0,
+        via=Via.SEED,
+        referrer=None,
+        link_text="",
+        discovered_at=at,
+        status=200,
+        reason=None,
+        ended_at=at,
+    )
 
 
 class Spider:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from cleaning.errors import NotFound
-from cleaning.records import Via
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, FetchResult, PageRole, UrlState
+from storage.crawl_types import CrawlState, FetchResult, UrlState
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import UrlReopener
-from storage.store.urls import EndedUrl
 from tests.kit.queues import (
     A,
     Spider,
     ack_all,
     assert_at_rest,
     claim_all,
+    ended_url,
     fetch_all,
     let_time_pass,
     spec,
@@ -27,22 +24,7 @@ from tests.kit.queues import (
 
 NAMES = ("pending", "leased", "queued", "done", "stored", "failed", "used", "revisits")
 STORED = {"done": 1, "stored": 1, "used": 1}
-AT = datetime(2026, 1, 31, tzinfo=UTC)
-END = EndedUrl(
-    page_id=page_id(A),
-    url=A,
-    host="a.example",
-    state=UrlState.RECORD,
-    role=PageRole.PAGE,
-    depth=0,
-    via=Via.SEED,
-    referrer=None,
-    link_text="",
-    discovered_at=AT,
-    status=200,
-    reason=None,
-    ended_at=AT,
-)
+END = ended_url(A)
 
 
 def counters(client: Any) -> dict[str, int]:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from cleaning.records import Via
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, PageRole, UrlState
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import UrlReopener
 from storage.queue.revisits import Visit
-from storage.store.urls import EndedUrl
 from tests.kit.queues import (
     Spider,
     ack_all,
     assert_at_rest,
     claim_all,
+    ended_url,
     fetch_all,
     let_time_pass,
     server_ms,
@@ -29,22 +27,7 @@ from tests.kit.queues import (
 )
 
 HOST = "a.example"
-AT = datetime(2026, 1, 31, tzinfo=UTC)
-END = EndedUrl(
-    page_id=page_id(f"http://{HOST}/0"),
-    url=f"http://{HOST}/0",
-    host=HOST,
-    state=UrlState.RECORD,
-    role=PageRole.PAGE,
-    depth=0,
-    via=Via.SEED,
-    referrer=None,
-    link_text="",
-    discovered_at=AT,
-    status=200,
-    reason=None,
-    ended_at=AT,
-)
+END = ended_url(f"http://{HOST}/0")
 
 
 @pytest.fixture
