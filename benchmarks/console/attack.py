@@ -18,7 +18,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 ANSWER_S = 5.0
@@ -268,7 +268,7 @@ class Attack:
 
     async def _read_nothing(self, writer: asyncio.StreamWriter) -> None:
         asked = b"GET /static/console.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        cast(asyncio.Transport, writer.transport).pause_reading()
         writer.write(asked * 20)
         await asyncio.sleep(IDLE_S)
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import cast
 
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, FloatRect, sync_playwright
 
 from benchmarks.documents.console_site import CHINESE, ENGLISH, OTHERS, site
 from benchmarks.kit.results import ROOT
@@ -152,8 +152,8 @@ def picture(browser: Browser, url: str, shot: Shot, locale: str) -> bytes:
     if shot.name == "now":  # rates are known from the second reading on
         page.wait_for_function(HAS_RATES)
     height = page.evaluate("() => document.documentElement.scrollHeight")
-    clip = {"x": 0, "y": 0, "width": shot.width, "height": min(height, MOST_HEIGHT)}
-    data = page.screenshot(full_page=True, clip=clip)  # type: ignore[arg-type]
+    clip = FloatRect(x=0, y=0, width=shot.width, height=min(height, MOST_HEIGHT))
+    data = page.screenshot(full_page=True, clip=clip)
     context.close()
     return data
 

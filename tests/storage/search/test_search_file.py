@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,8 +26,8 @@ def text_of(seq: int, text: str, page: int | None = None, **about: str) -> Searc
     return SearchText(seq=seq, page_id=page_id, fetched_at=seq * 1000, text=text, **named)
 
 
-def found(index: SearchFile, asked: str, **only: object) -> list[int]:
-    hits, is_late = index.find(Asked(phrases=phrases_of(asked), **only), None, 1000)  # type: ignore[arg-type]
+def found(index: SearchFile, asked: str, **only: Any) -> list[int]:
+    hits, is_late = index.find(Asked(phrases=phrases_of(asked), **only), None, 1000)
     assert not is_late
     return [hit.seq for hit in hits]
 

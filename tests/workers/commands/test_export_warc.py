@@ -236,7 +236,8 @@ def site() -> dict[str, Page]:
     pages = small_site()
     pages["/same.html"] = pages["/c.html"]
     index = pages["/hidden.html"]
-    pages["/hidden.html"] = index.replace("</body>", '<a href="/same.html">同</a></body>')  # type: ignore[union-attr]
+    assert isinstance(index, str)
+    pages["/hidden.html"] = index.replace("</body>", '<a href="/same.html">同</a></body>')
     return pages
 
 

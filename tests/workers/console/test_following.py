@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -40,9 +41,9 @@ def answer(text: str, status: int = 200, **headers: str) -> FetchResult:
 
 
 @pytest.fixture
-def bench(tmp_path: object) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Iterator[Bench]:
     """A crawl ``c`` of one host that runs: 9 records with a body, 2 without."""
-    with Bench(tmp_path, "") as started:  # type: ignore[arg-type]
+    with Bench(tmp_path, "") as started:
         answers = {f"p{n}": answer(f"{n}{LONG}") for n in range(9)}
         answers |= {f"e{n}": answer("") for n in range(2)}
         started.start_worker()
