@@ -7,7 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+from benchmarks.kit.results import commit, keep, kept, show
 
 Part = Callable[[], dict[str, Any]]
 
@@ -27,6 +30,27 @@ class Choice:
             result |= parts[name]()
             sys.stderr.write(f"{name}: {time.monotonic() - begun:.0f} s\n")
         return result
+
+
+def measure_kept(
+    choice: Choice, name: str, parts: Mapping[str, Callable[[bool], dict[str, Any]]]
+) -> None:
+    """Measures the chosen parts and keeps their results, each part with its commit.
+
+    The results of parts that were not chosen stay. With ``--quick`` everything is only shown.
+
+    Args:
+        choice: What the command line asked for.
+        name: Of the file of results: ``page``.
+        parts: By their names; called with whether ``--quick`` was given.
+    """
+    measured = choice.measure({key: partial(part, choice.quick) for key, part in parts.items()})
+    if choice.quick:
+        show(measured)
+        return
+    result = {**(kept(name) if choice.named else {}), **measured}
+    commits = dict.fromkeys(choice.named or parts, commit())
+    keep(name, {**result, "commits": result.get("commits", {}) | commits})
 
 
 def choose_parts(description: str, parts: Collection[str], quick: str) -> Choice:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from benchmarks.kit.parts import choose_parts
-from benchmarks.kit.results import commit, keep, kept, show
+from benchmarks.kit.parts import choose_parts, measure_kept
 from benchmarks.page import body, cost, links, metadata, posts, related, steps
 
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
@@ -30,15 +28,10 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
 
 def main() -> int:
     """Measures the named parts, or all."""
-    a = choose_parts("Quality and cost of cleaning one page.", PARTS, "ours alone, not kept")
-    measured = a.measure({name: partial(part, a.quick) for name, part in PARTS.items()})
-    if a.quick:
-        show(measured)
-        return 0
-    result = {**(kept("page") if a.named else {}), **measured}
-    result["commits"] = result.get("commits", {}) | dict.fromkeys(a.named or PARTS, commit())
-    keep("page", result)
-    sys.stderr.write("update the document: make bench-plots bench-methods\n")
+    choice = choose_parts("Quality and cost of cleaning one page.", PARTS, "ours alone, not kept")
+    measure_kept(choice, "page", PARTS)
+    if not choice.quick:
+        sys.stderr.write("update the document: make bench-plots bench-methods\n")
     return 0
 
 

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from benchmarks.kit.parts import choose_parts
-from benchmarks.kit.results import commit, keep, kept, show
+from benchmarks.kit.parts import choose_parts, measure_kept
 from benchmarks.robust import bodies, forums, links, sites
 
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
@@ -30,14 +28,8 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
 
 def main() -> int:
     """Measures the named parts, or all."""
-    a = choose_parts("Figures on changed copies.", PARTS, "every eighth host, not kept")
-    measured = a.measure({name: partial(part, a.quick) for name, part in PARTS.items()})
-    if a.quick:
-        show(measured)
-        return 0
-    result = {**(kept("robust") if a.named else {}), **measured}
-    result["commits"] = result.get("commits", {}) | dict.fromkeys(a.named or PARTS, commit())
-    keep("robust", result)
+    choice = choose_parts("Figures on changed copies.", PARTS, "every eighth host, not kept")
+    measure_kept(choice, "robust", PARTS)
     return 0
 
 
