@@ -49,7 +49,7 @@ def test_no_page_waits_for_the_search_for_garbage() -> None:
     try:
         for case in CASES:
             read(case)
-        kept = [type(each) for each in gc.get_objects() if isinstance(each, Tree | LinkLists)]
+        kept = {type(each) for each in gc.get_objects()} & {Tree, LinkLists}
     finally:
         gc.enable()
     assert not kept
