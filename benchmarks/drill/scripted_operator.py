@@ -138,6 +138,7 @@ def pass_the_wall(operator: Operator, host: str) -> None:
     operator.confirm()
     operator.follow("^/actions/refetch_host")
     operator.confirm()
+    operator.wait_for(f"{operator.path}/live", "the last 8 of 8 pages have a body")
 
 
 def reclean(operator: Operator, host: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from cleaning.errors import QueueUnavailable
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, Discovery, FetchResult, Lease, LeaseBatch
-from storage.live_state import ProcessRole
+from storage.live_state import SILENT_S, ProcessRole
 from storage.politeness_policy import (
     HOST_PATIENCE_S,
     LeaseDecision,
@@ -37,7 +37,7 @@ from storage.queue.jobs import JobQueue
 from storage.queue.processes import beat_args
 from storage.store.codec import spec_from_json
 
-SESSION_TTL_MS = 20_000
+SESSION_TTL_MS = round(SILENT_S * 1000)
 RENEW_S = 5.0
 FLUSH_PAGES = 20
 JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so a waiting job may grow

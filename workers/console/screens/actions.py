@@ -228,6 +228,10 @@ def _screen_of(action: Action, target: str) -> str:
     """The address of the screen about a target; ``""``: there is none."""
     if action.subject is Subject.CASE:
         return url_for("show_cases")  # the case itself may be gone
+    if action.subject is Subject.PROCESS:
+        return url_for("show_queues")
+    if action.subject is Subject.OPERATION:
+        return url_for("show_operation", seq=target) if target.isdecimal() else ""
     if action.subject not in VIEWS:
         return ""
     view, argument = VIEWS[action.subject]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from storage.live_state import SILENT_S
 from workers.console.routes import Console, Page, Routes, render
 
 TERMS = (
@@ -21,4 +22,5 @@ def register(routes: Routes) -> None:
 
 def show_help(_console: Console) -> Page:
     """The page."""
-    return render("help.html", troubles=TROUBLES, terms=TERMS)
+    figures = {"silent_s": round(SILENT_S)}
+    return render("help.html", troubles=TROUBLES, terms=TERMS, figures=figures)

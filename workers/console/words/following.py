@@ -10,6 +10,25 @@ WORDS: Final = {
         "Nothing: no sign of this host stands on Now.",
         "没有：“当前状况”上没有该主机的提示。",
     ),
+    "follow.no_silent": ("Nothing: every process is heard.", "没有：所有进程都有响应。"),
+    "follow.replace_asked": (
+        "Its work is given to others. The `run` that started it is asked to kill it and to start "
+        "another one.",
+        "其工作已交给其他进程。已要求启动它的 run 结束它并启动新的进程。",
+    ),
+    "follow.replace_killed": (
+        "Its work is given to others; its `run` has killed it. Another one starts in its place.",
+        "其工作已交给其他进程；run 已结束它，正在启动新的进程。",
+    ),
+    "follow.replace_started": (
+        "Its work is given to others; its `run` has killed it, and started in its place:",
+        "其工作已交给其他进程；run 已结束它，并启动了新的进程：",
+    ),
+    "follow.replace_not_ours": (
+        "Its work is given to others. No `run` has started it: end it on its machine; the service "
+        "that started it starts another one.",
+        "其工作已交给其他进程。它不是由 run 启动的：请在其机器上结束它，由启动它的服务重新启动。",
+    ),
     "follow.see": ("No. {n}: progress, Stop", "第 {n} 号：进度、停止"),
     "follow.waiting": ("It waits for a worker.", "正在等待工作进程。"),
     "follow.waiting_of": (

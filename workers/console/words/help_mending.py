@@ -125,18 +125,19 @@ WORDS: Final = {
         "“进程无响应”，并注明进程、起始时间和持有的页面",
     ),
     "help.means_silent": (
-        "A worker or spider hangs, was stopped, or its machine is gone. After 20 s its pages "
-        "are given to others by themselves, but the crawl stays short of it. The sign stays "
-        "until it is heard again or declared dead, six hours at most.",
-        "工作进程或爬虫卡住、被停止或机器掉线。20 秒后其页面自动交给其他进程，但抓取仍少一个进程。"
-        "该提示一直保留，直到再次收到其消息或声明其已死，最长六小时。",
+        "A worker or spider hangs, was stopped, or its machine is gone. When it was not heard for "
+        "{silent_s} s the sign appears and its pages are given to others by themselves, but the "
+        "crawl stays short of it. The sign stays until it is heard again or declared dead, six "
+        "hours at most.",
+        "工作进程或爬虫卡住、被停止或机器掉线。{silent_s} 秒没有响应时出现该提示，其页面自动交给其他"
+        "进程，但抓取仍少一个进程。该提示一直保留，直到再次收到其消息或声明其已死，最长六小时。",
     ),
     "help.way_silent": (
         "“Declare dead” beside the sign, Confirm: others get its work at once, and a crawl of "
-        "`run` kills it and starts another. Late results of it are refused, so nothing counts "
+        "`run` kills it and starts another; the result names the new one. Late results of it are refused, so nothing counts "
         "twice. A process that a service started is ended on its machine.",
-        "在该提示旁点“声明进程已死”并确认：其工作立即交给其他进程，run 启动的进程会被结束并重新"
-        "启动。迟到的结果会被拒绝，不会重复计数。由服务启动的进程须在其机器上结束。",
+        "在该提示旁点“声明进程已死”并确认：其工作立即交给其他进程，run 启动的进程会被结束并启动新的，"
+        "结果页注明新进程。迟到的结果会被拒绝，不会重复计数。由服务启动的进程须在其机器上结束。",
     ),
     "help.see_poison": (
         "“page kills workers”",

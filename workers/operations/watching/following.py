@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from urllib.parse import parse_qs
 
 from cleaning.errors import NotFound, ServiceError
+from storage.live_state import ProcessRole
 from storage.store.audit import Action as AuditRow
 from storage.store.operations import Operation
 from workers.operations.acting.action import Fact, Subject, untold
@@ -16,8 +18,17 @@ from workers.operations.acting.actions import ACTIONS
 from workers.operations.watching.journal import find_operation
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.operations.watching.mending import changed_since
-from workers.operations.watching.signs import Sign, SignKind, signs_of
+from workers.operations.watching.signs import Sign, SignKind, signs_now, signs_of
 from workers.operations.watching.trials import PageTried, find_trial
+
+
+class Replacing(StrEnum):
+    """What came of a process that was declared dead."""
+
+    ASKED = "asked"  # the `run` that started it has not looked yet
+    KILLED = "killed"  # that `run` has killed it; another one is not heard yet
+    STARTED = "started"  # another one is heard
+    NOT_OURS = "not_ours"  # no `run` has started it: whoever did has to end it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +42,11 @@ class Followed:
         signs: What Now shows of the host.
         again_since: Since when pages of a resumed host may lack their bodies, where no sign says
             so; None: not known.
+        replacing: What came of the process that it declared dead; None: it was about none, or the
+            queue cannot be asked.
+        successor: The process that was started on its machine since, ``worker machine.4712``;
+            ``""``: none is heard.
+        is_of_processes: Whether ``signs`` are those of silent processes.
     """
 
     host: str = ""
@@ -38,6 +54,9 @@ class Followed:
     trial: PageTried | None = None
     signs: Sequence[Sign] = ()
     again_since: datetime | None = None
+    replacing: Replacing | None = None
+    successor: str = ""
+    is_of_processes: bool = False
 
 
 def follow(backends: KeptBackends, row: AuditRow) -> Followed:
@@ -48,6 +67,8 @@ def follow(backends: KeptBackends, row: AuditRow) -> Followed:
         with suppress(NotFound):
             operation = find_operation(backends, seq)
     action = ACTIONS.get(row.action)
+    if row.action == "declare_dead" and facts:
+        return _of_process(backends, row)
     if action is None or action.subject is not Subject.HOST:
         return Followed(operation=operation)
     signs: Sequence[Sign] = ()
@@ -61,6 +82,35 @@ def follow(backends: KeptBackends, row: AuditRow) -> Followed:
             trial = find_trial(backends, row.target, url, row.at or datetime.now(UTC))
     return Followed(
         host=row.target, operation=operation, trial=trial, signs=signs, again_since=again_since
+    )
+
+
+def _of_process(backends: KeptBackends, row: AuditRow) -> Followed:
+    """What came of a process that was declared dead, and which others are silent."""
+    name = ".".join(row.target.split(".")[:2])
+    machine, since = name.partition(".")[0], row.at or datetime.now(UTC)
+    replacing, successor = None, ""
+    with suppress(ServiceError), backends.queue() as frontier:
+        newer = [
+            each
+            for each in frontier.now().processes
+            if each.machine == machine
+            and each.role in (ProcessRole.WORKER, ProcessRole.SPIDER)
+            and each.since >= since
+            and not f"{each.name}.".startswith(f"{name}.")
+        ]
+        if frontier.processes.is_replaced(name):
+            replacing = Replacing.STARTED if newer else Replacing.KILLED
+            successor = f"{newer[0].role} {newer[0].name}" if newer else ""
+        else:
+            is_asked = frontier.processes.is_to_replace(name)
+            replacing = Replacing.ASKED if is_asked else Replacing.NOT_OURS
+    signs: Sequence[Sign] = ()
+    with suppress(ServiceError):
+        silent = (each for each in signs_now(backends) if each.kind is SignKind.SILENT)
+        signs = [each for each in silent if not f"{each.target}.".startswith(f"{name}.")]
+    return Followed(
+        signs=signs, replacing=replacing, successor=successor, is_of_processes=True
     )
 
 

@@ -8,14 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from storage.live_state import Claim, Process, QueueNow
+from storage.live_state import SILENT_S, Claim, Process, QueueNow
 from storage.store.operations import Operation
 from storage.store.protocol import Store
 from storage.store.queues import QueueRow
 from workers.operations.watching.kept_backends import KeptBackends
-
-SILENT_S = 25.0
-"""Silence of a process that somebody should look at: an idle worker is heard every 11 s."""
 
 LONG_CLAIM_S = 60.0
 """A job of pages takes seconds; one that is held so long hangs, or has a huge page."""
@@ -127,7 +124,7 @@ def _lines(queue: QueueNow) -> list[ProcessLine]:
             process=each,
             claims=[held for held in queue.claims if held.worker.startswith(f"{each.name}.")],
             leases=leases.get(each.name, 0),
-            is_silent=each.silent_s > SILENT_S
+            is_silent=each.silent_s >= SILENT_S
             or any(
                 not held.is_alive
                 for held in queue.claims
