@@ -142,11 +142,13 @@ def pass_the_wall(operator: Operator, host: str) -> None:
 
 
 def reclean(operator: Operator, host: str) -> None:
-    """3: dry run beside the sign > confirm > re-clean these pages, on its result."""
+    """3: dry run beside the sign > confirm > re-clean these records, on its result > confirm."""
     _from_sign(operator, "try_reclean", host)
     operator.confirm()
-    operator.page = operator.wait_for(f"{operator.path}/live", 'action="/actions/reclean_host"')
+    operator.page = operator.wait_for(f"{operator.path}/live", r"/actions/reclean_host\?")
+    operator.follow("^/actions/reclean_host")
     operator.confirm()
+    operator.wait_for(f"{operator.path}/live", "nothing left")
 
 
 def make_room(operator: Operator, _host: str) -> None:

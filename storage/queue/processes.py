@@ -130,7 +130,9 @@ class Processes:
         """Returns those of a supervisor's processes that it is asked to replace, once."""
         with queue_errors():
             asked = {each.decode() for each in self._client.smembers(_TO_REPLACE)}
-            taken = [each for each in mine if each in asked and self._client.srem(_TO_REPLACE, each)]
+            taken = [
+                each for each in mine if each in asked and self._client.srem(_TO_REPLACE, each)
+            ]
             for each in taken:
                 self._client.set(f"{_REPLACED}:{each}", 1, ex=KEPT_REPLACED_S)
             return taken

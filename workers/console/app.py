@@ -46,6 +46,7 @@ from workers.console.screens import (
     versions,
 )
 from workers.console.words.words import Language, all_words, say
+from workers.operations.acting.detail import read_detail
 
 SCREENS = (
     now,
@@ -183,6 +184,7 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "_": partial(say, g.get("language", Language.ENGLISH)),
         "asset": asset,
         "changed": changed,
+        "detail_of": read_detail,
         "charts": charts,
         "drawn_marks": drawn_marks,
         "has_password": console.access.needs_password,

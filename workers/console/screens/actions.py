@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qsl
 
 from flask import abort, g, request, url_for
 
 from cleaning.errors import ServiceError
 from cleaning.records import UrlKind
+from storage.store.codec import from_microseconds
 from storage.store.operations import Operation, OperationState
-from workers.console.actions import FORM_S, Form, Refusal
+from workers.console.actions import Form, Refusal
 from workers.console.routes import Console, Page, Routes, render, see
 from workers.operations.acting.action import (
     Action,
@@ -41,11 +45,15 @@ STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
 SPANS = {"30m": 1_800, "2h": 7_200, "6h": 21_600, "2d": 172_800, "7d": 604_800, "": 0}
 """Times ago that a person may choose from, with their seconds; ``""``: ever."""
 
+OFFERED_S = 5.0
+"""How old the number may be that a re-cleaning is offered with."""
+
 FIRST = {"retry_failed": "retry_some", "reclean_host": "try_reclean"}
 """What should be tried before an action."""
 LEVELS = {
     "done": "ok",
     "given": "info",
+    "queued": "info",
     "error": "bad",
     "refused": "warn",
     "unknown": "bad",
@@ -113,7 +121,7 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
         plan=plan,
         refusal=refusal,
         spans=SPANS,
-        back=_screen_of(action, asked.target),
+        back=_screen_of(action, asked.target, asked.values),
     )
     return (page, 422) if refusal else page
 
@@ -148,11 +156,14 @@ def do_action(console: Console, name: str) -> Page:
 def values_of_row(console: Console, row: object) -> dict[str, object]:
     """What the template ``audit_row.html`` shows of a row of the audit."""
     seq, did = getattr(row, "seq", 0), getattr(row, "did", None)
+    row_name = getattr(row, "action", "")
     is_at_work = console.actions is not None and console.actions.is_at_work(seq)
     facts, notes, text = untold(did or "")
     outcome = "at_work" if is_at_work else "unknown"
     if did is not None:
         outcome = "error" if did.startswith(ERROR) else "refused" if did == REFUSED else "done"
+        is_queued = Note.TO_BE_FETCHED in notes or row_name == "try_page"
+        outcome = "queued" if outcome == "done" and is_queued else outcome
         outcome = "given" if Fact.OPERATION in facts else outcome
     return {
         "known": ACTIONS,
@@ -166,54 +177,66 @@ def values_of_row(console: Console, row: object) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A form that needs no page of its own, because its numbers were shown.
-
-    Attributes:
-        form: The form.
-        n: What it would change, in number.
-    """
-
-    form: Form
-    n: int
-
-
-def offered_recleaning(console: Console, operation: Operation | None) -> Offer | None:
-    """Offers to re-clean what a dry run has compared; None: there is none, or nothing to do.
-
-    It is the same one for a while: a part of a page that is asked for again and again shows it.
-    """
+def offered_recleaning(console: Console, operation: Operation | None) -> int:
+    """How many records a re-cleaning would look at after a dry run; 0: none, or no dry run."""
     if (
         console.actions is None
         or operation is None
         or (operation.kind, operation.state) != ("try_reclean", OperationState.DONE)
     ):
-        return None
-    actions, action = console.actions, ACTIONS["reclean_host"]
-    session = g.session  # the form is made in another thread when it is made anew
-    asked = Asked(target=operation.target, who=console.access.name_of(session))
+        return 0
+    asked = Asked(target=operation.target)
 
-    def make() -> Form:
-        plan = plan_of(console.settings, action, asked)
-        return actions.new_form(session, action, asked, told(plan.facts, plan.notes))
+    def count() -> int:
+        plan = plan_of(console.settings, ACTIONS["reclean_host"], asked)
+        return plan.facts.get(Fact.OLDER_RECORDS, 0)
 
     with suppress(ServiceError):
-        key = ("reclean form", session, operation.seq)
-        form = console.backends.remembered(key, FORM_S / 8, make)
-        facts, _, _ = untold(form.expected)
-        n = facts.get(Fact.OLDER_RECORDS, 0)
-        return Offer(form, n) if n else None
-    return None
+        return console.backends.remembered(("offered", operation.target), OFFERED_S, count)
+    return 0
 
 
-def _told_before(asked: str) -> tuple[str, dict[Fact, int], list[Note]]:
-    """The (values, facts, notes) of what was asked for."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedValue:
+    """A value that an action was asked for with.
+
+    Attributes:
+        text: As it is.
+        at: The time that it means; None: none.
+        term: The kind of its words: ``reason``; ``""``: it is no value of ours.
+    """
+
+    text: str
+    at: datetime | None = None
+    term: str = ""
+
+
+TERMS = {"reason": "reason", "word": "url_kind", "which": "which"}
+TIMES = frozenset({"until", "newest"})
+"""Values that are microseconds since 1970 UTC."""
+
+
+def _told_before(
+    asked: str,
+) -> tuple[Sequence[tuple[str, AskedValue]], dict[Fact, int], list[Note]]:
+    """The (values by name, facts, notes) of what was asked for."""
     first, _, rest = asked.partition("; ")
     if "=" not in first:
         first, rest = "", asked
     facts, notes, _ = untold(rest)
-    return first, facts, notes
+    values = [
+        (name, _asked_value(name, text))
+        for name, text in parse_qsl(first)
+        if (name, text) != ("status", "0")
+    ]
+    return values, facts, notes
+
+
+def _asked_value(name: str, text: str) -> AskedValue:
+    if name in TIMES and text.isdecimal() and len(text) < 18:
+        with suppress(OverflowError, ValueError):
+            return AskedValue(text=text, at=from_microseconds(int(text)))
+    return AskedValue(text=text, term=TERMS.get(name, ""))
 
 
 def undo_of(text: str) -> tuple[str, str, dict[str, str]] | None:
@@ -224,7 +247,7 @@ def undo_of(text: str) -> tuple[str, str, dict[str, str]] | None:
     return (name, target, values) if name in ACTIONS else None
 
 
-def _screen_of(action: Action, target: str) -> str:
+def _screen_of(action: Action, target: str, values: Mapping[str, str]) -> str:
     """The address of the screen about a target; ``""``: there is none."""
     if action.subject is Subject.CASE:
         return url_for("show_cases")  # the case itself may be gone
@@ -232,13 +255,29 @@ def _screen_of(action: Action, target: str) -> str:
         return url_for("show_queues")
     if action.subject is Subject.OPERATION:
         return url_for("show_operation", seq=target) if target.isdecimal() else ""
+    if group := _group_of(action, target, values):
+        return group
     if action.subject not in VIEWS:
         return ""
     view, argument = VIEWS[action.subject]
-    values: dict[str, Any] = {argument: target}
-    return url_for(view, **values) if target else ""
+    named: dict[str, Any] = {argument: target}
+    return url_for(view, **named) if target else ""
 
 
-def screen_of(name: str, target: str) -> str:
-    """The address of the screen about the target of an action by name."""
-    return _screen_of(ACTIONS[name], target) if name in ACTIONS else ""
+def _group_of(action: Action, target: str, values: Mapping[str, str]) -> str:
+    """The address of the group of failures that an action is about; ``""``: it is about none."""
+    if action.name in ("mark_seen", "mark_unseen"):
+        crawl, host, cause, status = values.get("crawl", ""), target, "poison", "0"
+    else:
+        crawl, host = target, values.get("host", "")
+        cause, status = values.get("reason", ""), values.get("status", "") or "0"
+    if not (crawl and host and cause):
+        return ""
+    return url_for("show_failure_group", crawl=crawl, host=host, cause=cause, status=status)
+
+
+def screen_of(name: str, target: str, asked: str = "") -> str:
+    """The address of the screen about the target of an action by name; ``asked``: its values."""
+    if name not in ACTIONS:
+        return ""
+    return _screen_of(ACTIONS[name], target, dict(parse_qsl(asked.partition("; ")[0])))

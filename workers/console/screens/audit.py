@@ -84,7 +84,7 @@ def _action(console: Console, seq: int) -> dict[str, object]:
     followed = follow(console.backends, row)
     return {
         "undo": undo_of(row.undo),
-        "back": screen_of(row.action, row.target),
+        "back": screen_of(row.action, row.target, row.asked),
         "followed": followed,
         "offer": offered_recleaning(console, followed.operation),
         "states": STATES,

@@ -92,7 +92,10 @@ def _live(console: Console, details: HostWaiting) -> dict[str, object]:
     elif lines:
         level = "ok"
     signs = signs_of(console.backends, details.host)
-    return {"details": details, "lines": lines, "level": level, "signs": signs}
+    offered = {name for sign in signs for name in sign.offers}
+    return {
+        "details": details, "lines": lines, "level": level, "signs": signs, "offered": offered,
+    }  # fmt: skip
 
 
 def _bars(stats: HostStats) -> list[tuple[str, list[Part]]]:

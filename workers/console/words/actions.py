@@ -20,6 +20,26 @@ WORDS: Final = {
     "action.resume_crawl": ("Resume the crawl", "恢复任务"),
     "action.stop_crawl": ("Stop the crawl", "停止任务"),
     "action.retry_some": ("Retry 20 first", "先重试 20 个"),
+    "action.retry_one": ("Retry one page", "重试一个页面"),
+    "action.mark_seen": ("Mark as seen", "标记为已查看"),
+    "action.mark_unseen": ("Mark as not seen", "标记为未查看"),
+    "action.drop_copy": ("Delete the copy", "删除副本"),
+    "action_about.retry_one": (
+        "One page of this group waits to be fetched again.",
+        "该组的一个页面重新等待抓取。",
+    ),
+    "action_about.mark_seen": (
+        "Somebody knows about these pages: their sign goes from Now.",
+        "已有人了解这些页面：“当前状况”上的提示随之消失。",
+    ),
+    "action_about.mark_unseen": (
+        "These pages are news again: while they are recent, their sign stands on Now.",
+        "这些页面重新视为未查看：近期的会再次显示在“当前状况”上。",
+    ),
+    "action_about.drop_copy": (
+        "The kept copy of this page is deleted; the failure stays in its list.",
+        "删除该页面保留的副本；失败记录仍在列表中。",
+    ),
     "action.retry_failed": ("Retry all", "全部重试"),
     "action.purge_crawl": ("Delete the crawl", "删除任务"),
     "action.purge_host": ("Delete the host", "删除主机"),
@@ -192,8 +212,8 @@ WORDS: Final = {
     "fact.hosts": ("hosts", "主机"),
     "fact.waiting": ("waiting URLs", "等待中的网址"),
     "fact.in_flight": ("URLs being fetched or cleaned", "正在抓取或清洗的网址"),
-    "fact.records": ("records of it", "相关记录"),
-    "fact.older_records": ("records of older versions", "旧版本的记录"),
+    "fact.records": ("records, of every version", "记录（所有版本）"),
+    "fact.older_records": ("of them by an older version", "其中由旧版本生成"),
     "fact.failed": ("failed URLs", "失败的网址"),
     "fact.model_versions": ("versions of its model", "模型版本数"),
     "fact.model_version": ("version of its model", "模型版本"),
@@ -208,6 +228,8 @@ WORDS: Final = {
     "fact.cases": ("reports of this page", "该页面的报告"),
     "fact.operation": ("operation", "操作"),
     "fact.responses": ("archived responses", "存档响应数"),
+    "fact.poison_pages": ("pages that killed workers", "使进程崩溃的页面"),
+    "fact.copies": ("kept copies", "保留的副本数"),
     "fact.freed_bytes": ("bytes that come free", "释放的字节数"),
     "freed.did": ("bytes that came free", "已释放的字节数"),
     "freed.asked": ("bytes that were to come free", "预计释放的字节数"),
@@ -283,6 +305,28 @@ WORDS: Final = {
         "Records stay; what is fetched again replaces them, and keeps them as older versions.",
         "记录保留；重新抓取的内容会取代它们，旧内容作为旧版本保存。",
     ),
+    "note.to_be_fetched": (
+        "They wait to be fetched: the page of the crawl or the host shows them come.",
+        "正在等待抓取：进展见任务或主机页面。",
+    ),
+    "note.more_than_sign": (
+        "Every record by an older version is looked at. The sign on Now counts fewer: those of "
+        "pages fetched since the change. Pages from before it keep the version that fits them.",
+        "检查所有由旧版本生成的记录。“当前状况”上的提示只统计变化之后抓取的页面，因此数字较小；变化之前"
+        "的页面保留适合它们的版本。",
+    ),
+    "note.sign_ends": (
+        "Now is silent about them until another page of this host kills workers.",
+        "在该主机再有页面使进程崩溃之前，“当前状况”不再提示。",
+    ),
+    "note.one_first": (
+        "One page at a time: each may kill three workers.",
+        "每次一个页面：每个页面可能使三个工作进程崩溃。",
+    ),
+    "note.no_way_back_copy": (
+        "Nothing brings the copy back, unless the page kills workers again.",
+        "副本无法恢复，除非该页面再次使进程崩溃。",
+    ),
     "note.no_way_back_raw": (
         "Nothing brings them back: their pages cannot be cleaned again.",
         "无法恢复：这些页面不能再重新清洗。",
@@ -298,6 +342,7 @@ WORDS: Final = {
     "audit.asked": ("What was asked", "请求内容"),
     "audit.did": ("What happened", "执行结果"),
     "audit.is_done": ("finished", "已执行"),
+    "audit.is_queued": ("queued, to be fetched", "已排队，等待抓取"),
     "audit.is_given": ("given to a worker", "已交给工作进程"),
     "audit.is_error": ("error", "出错"),
     "audit.is_refused": ("refused", "被拒绝"),

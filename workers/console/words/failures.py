@@ -17,12 +17,20 @@ WORDS: Final = {
     "failures.attempts": ("Attempts", "尝试次数"),
     "failures.at": ("Failed", "失败于"),
     "failures.all": ("All failures", "全部失败"),
-    "failures.copy": ("Kept copy", "保留的副本"),
-    "failures.has_copy": ("copy, to be reported", "副本（供报告）"),
+    "failures.copy": ("Copy of the page", "页面副本"),
+    "failures.has_copy": ("kept copy", "保留的副本"),
     "failures.no_copy": (
-        "none: report the address",
-        "无：请报告网址",
+        "none: send the address",
+        "无：请发送网址",
     ),
+    "failures.grown": ("Grown since you read the first part", "读取首页之后增多的组"),
+    "failures.grown_lead": (
+        "They stand before this part now, and may have stood behind it: look whether you know "
+        "them.",
+        "它们现在排在本页之前，可能此前排在后面：请查看是否已读过。",
+    ),
+    "failures.seen": ("seen", "已查看"),
+    "failures.seen_by": ("by {who},", "查看者：{who}，"),
     "failures.mended": ("Retry, when the program was mended", "程序修复后再重试"),
     "failures.mended_lead": (
         "Each of these pages kills three workers again, unless the program was mended since.",

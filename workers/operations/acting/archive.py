@@ -93,7 +93,8 @@ def _again(settings: Settings, asked: Asked) -> Done:
         raise NotFound("no stored page matches")
     if not _is_long(found.pages, is_whole=found.is_whole):
         offered = fetch_again(settings, asked.target, wanted)
-        return Done(facts={Fact.PAGES: sum(offered.values()), Fact.CRAWLS: len(offered)})
+        facts = {Fact.PAGES: sum(offered.values()), Fact.CRAWLS: len(offered)}
+        return Done(facts=facts, notes=(Note.TO_BE_FETCHED,))
     arguments = {
         "target": asked.target,
         "crawls": list(crawls),

@@ -193,12 +193,12 @@ def _older(settings: Settings, host: str) -> dict[Fact, int]:
 
 
 def _plan_try(settings: Settings, asked: Asked) -> Plan:
-    notes = (Note.CHANGES_NOTHING, *background_notes(settings))
+    notes = (Note.CHANGES_NOTHING, Note.MORE_THAN_SIGN, *background_notes(settings))
     return Plan(facts=_older(settings, asked.target), notes=notes)
 
 
 def _plan_reclean(settings: Settings, asked: Asked) -> Plan:
-    notes = (Note.TRY_FIRST, *background_notes(settings))
+    notes = (Note.TRY_FIRST, Note.MORE_THAN_SIGN, *background_notes(settings))
     return Plan(facts=_older(settings, asked.target), notes=notes)
 
 

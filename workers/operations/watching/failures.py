@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 
 from cleaning.errors import NotFound
 from storage.crawl_types import FailureReason, FailureRow
@@ -13,11 +14,18 @@ from storage.store.codec import to_microseconds
 from storage.store.overview import Cause, FailureGroup
 from storage.store.protocol import Store
 from storage.store.urls import READ_FAILURES, FailureKey
+from workers.operations.seen_failures import Seen, seen_by
 from workers.operations.watching.kept_backends import KeptBackends
 
 MOST_CAUSES = 20
 MOST_GROUPS = 1_000
-"""Causes of one host in one crawl; more are not seen."""
+"""Causes of one host in one crawl; more are not seen. Also groups that are looked at for growth."""
+
+MOST_GROWN = 50
+"""Groups that have grown while somebody pages, as shown; among the first ``MOST_GROUPS``."""
+
+MOST_DEADLY = 20
+"""Groups of pages that kill workers whose being seen is looked up, on one page of the list."""
 
 FEW = READ_FAILURES // 2
 """Failed URLs of a host that may be read at once; there may be more since its figures."""
@@ -34,12 +42,14 @@ class FailurePage:
         groups: Groups of a host, a crawl and a cause, the largest first.
         after: Place behind the last group, as in the address; ``""`` at the end.
         as_of: When the figures were computed; None: they are of this moment.
+        seen: Groups of pages that kill workers, and that somebody has seen: (crawl, host, reason).
     """
 
     causes: Sequence[Cause]
     groups: Sequence[FailureGroup]
     after: str
     as_of: datetime | None
+    seen: Collection[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +62,7 @@ class GroupDetails:
         after: Place behind the last URL, as in the address; ``""`` at the end.
         as_of: When the figures of the group were computed; its URLs are of this moment.
         copies: Page id -> id of the case that holds a copy of a page on which workers died.
+        seen: Who has seen all of them; None: nobody, or the group is of another cause.
     """
 
     group: FailureGroup | None
@@ -59,6 +70,7 @@ class GroupDetails:
     after: str
     as_of: datetime | None
     copies: Mapping[str, str] = field(default_factory=dict)
+    seen: Seen | None = None
 
 
 def list_failures(
@@ -96,13 +108,57 @@ def list_failures(
             ),
         )
         as_of = backends.figures(store).as_of()
+        deadly = (each for each in groups[:limit] if each.reason is FailureReason.POISON)
+        seen = [_key(each) for each in islice(deadly, MOST_DEADLY) if seen_by(store, each)]
     last = groups[limit - 1] if len(groups) > limit else None
     return FailurePage(
         causes=causes,
         groups=groups[:limit],
         after=f"{last.count}~{last.sample}~{last.crawl_id}" if last else "",
         as_of=as_of,
+        seen=seen,
     )
+
+
+def _key(group: FailureGroup) -> tuple[str, str, str]:
+    return group.crawl_id, group.host, group.reason.value
+
+
+def grown_groups(
+    backends: KeptBackends,
+    crawl: str,
+    host: str,
+    reason: FailureReason | None,
+    place: tuple[tuple[int, str], datetime],
+) -> Sequence[FailureGroup]:
+    """Returns groups before a part of the list that have grown since its first part was read.
+
+    The list is sorted by number: a group that grows moves to the front, where whoever reads on
+    would miss it. Groups that were read before and have grown since are among them.
+
+    Args:
+        backends: Queue and store.
+        crawl: As in ``list_failures``.
+        host: As in ``list_failures``.
+        reason: As in ``list_failures``.
+        place: The part begins behind this (count, sample and crawl); when the first one was read.
+    """
+    (count, rest), begun = place
+    sample, _, of_crawl = rest.partition("~")
+    with backends.store() as store:
+        groups = backends.remembered(
+            ("first groups", crawl, host, reason),
+            CAUSES_S,
+            lambda: backends.figures(store).failure_groups(
+                crawl or None, host or None, MOST_GROUPS, reason=reason
+            ),
+        )
+    return [
+        each
+        for each in groups
+        if (each.count, each.sample, each.crawl_id) >= (count, sample, of_crawl)
+        and each.newest_at >= begun
+    ][:MOST_GROWN]
 
 
 def find_group(
@@ -126,7 +182,9 @@ def find_group(
         are_few = sum(each.count for each in groups) <= FEW
         rows = store.urls.failures_of(key, after, limit + 1, are_few=are_few)
         as_of = backends.figures(store).as_of()
-        copies = _copies(store, rows) if key.reason is FailureReason.POISON else {}
+        is_deadly = key.reason is FailureReason.POISON
+        copies = _copies(store, rows) if is_deadly else {}
+        seen = seen_by(store, group) if is_deadly and group else None
     if group is None and not rows and after is None:
         raise NotFound(f"no URL of {key.host} has failed so in crawl {key.crawl_id}")
     last = rows[limit - 1] if len(rows) > limit else None
@@ -136,6 +194,7 @@ def find_group(
         after=f"{to_microseconds(last.failed_at)}~{last.page_id}" if last else "",
         as_of=as_of,
         copies=copies,
+        seen=seen,
     )
 
 

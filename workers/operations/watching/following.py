@@ -109,9 +109,7 @@ def _of_process(backends: KeptBackends, row: AuditRow) -> Followed:
     with suppress(ServiceError):
         silent = (each for each in signs_now(backends) if each.kind is SignKind.SILENT)
         signs = [each for each in silent if not f"{each.target}.".startswith(f"{name}.")]
-    return Followed(
-        signs=signs, replacing=replacing, successor=successor, is_of_processes=True
-    )
+    return Followed(signs=signs, replacing=replacing, successor=successor, is_of_processes=True)
 
 
 def _again_since(backends: KeptBackends, host: str) -> datetime | None:

@@ -215,17 +215,22 @@ def with_templates(store: Store, classes: Sequence[UrlClass]) -> list[UrlClass]:
 
     So an operator can decide for a class that is minutes old.
     """
-    samples: dict[str, dict[str, str]] = {}
+    samples: dict[str, Mapping[str, str]] = {}
     found = []
     for each in classes:
-        is_new = each.kind is None and not (each.stopped or each.template.endswith("**"))
+        is_new = each.kind is None and not each.template.endswith("**")
         if is_new and each.crawl not in samples:
-            rows = store.urls.sample(each.crawl, each.host, UrlState.RECORD, SAMPLED_URLS)
-            samples[each.crawl] = {next(iter(class_with_groups(r.url)), ""): r.url for r in rows}
+            samples[each.crawl] = examples_of(store, each.crawl, each.host)
         example = samples[each.crawl].get(each.template, "") if is_new else ""
         template = template_of_url(example) if example else each.template
         found.append(replace(each, template=template, example=example or each.example))
     return found
+
+
+def examples_of(store: Store, crawl: str, host: str) -> Mapping[str, str]:
+    """URLs of a sample of a host's records, by the pattern of their class."""
+    rows = store.urls.sample(crawl, host, UrlState.RECORD, SAMPLED_URLS)
+    return {next(iter(class_with_groups(row.url)), ""): row.url for row in rows}
 
 
 def changed_class(alarm: Alarm) -> str:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
+from cleaning.drift.model_fit import KNOWN_PLACES
 from cleaning.url_classes.rules import class_of
 from storage.store.drifts import DriftEvent
 from storage.store.hosts import StoredBody
@@ -86,8 +87,20 @@ def bodies_back(store: Store, events: Sequence[DriftEvent], records: int) -> Bod
     newest = _of_classes(store, pages[: MOST_READ // 2], classes)[:NEWEST]
     short = [each for each in pages if each.body_chars < SURE_CHARS][:MOST_READ]
     empty = set(_empty(store, _of_classes(store, short, classes)))
-    of_newest = sum((each.page_id, each.crawl_id) in empty for each in newest)
+    # Where most misfits have a body, only at another place or as short as a button, a body proves
+    # nothing: it has to be at the place that was learned.
+    alarm = events[0].alarm
+    is_any_proof = 2 * alarm.empty >= alarm.misfits
+    of_newest = sum(
+        (each.page_id, each.crawl_id) in empty or not (is_any_proof or _is_at_place(store, each))
+        for each in newest
+    )
     return BodiesBack(newest=len(newest), with_body=len(newest) - of_newest, empty=len(empty))
+
+
+def _is_at_place(store: Store, page: StoredBody) -> bool:
+    record = store.records.get(page.page_id, page.crawl_id)
+    return record is not None and record.body_source in KNOWN_PLACES
 
 
 def recleaning(store: Store, event: DriftEvent, records: int) -> Recleaning | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
+from types import MappingProxyType
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlState, FailureReason
@@ -19,16 +20,21 @@ from storage.store.pauses import Pause
 from storage.store.protocol import Store
 from workers.answers.crawls import UrlClass
 from workers.operations.classes import classes_of
+from workers.operations.seen_failures import seen_by
 from workers.operations.watching.crawls import newest_crawls
 from workers.operations.watching.hosts import changed_class, pauses_of, with_templates
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.operations.watching.mending import bodies_back, changed_since, recleaning
 from workers.operations.watching.queues import queues_now
+from workers.operations.watching.space import low_room
 
 SIGNS_S = 3.0
 """How old the list may be: several who look at Now ask once."""
 
 MOST_OF_A_KIND = 4
+MOST_POISON = 20
+"""Groups of pages that kill workers among which the unseen ones are looked for."""
+
 RECENT = timedelta(hours=6)
 MENDED_SHOWN_S = 1800.0
 """How long a sign tells that it is mended, before it goes."""
@@ -54,6 +60,7 @@ class SignKind(StrEnum):
     """What is wrong."""
 
     SILENT = "silent"  # a process is not heard: it hangs, was stopped, or its machine is gone
+    ROOM = "room"  # the disk is nearly full, or the quota nearly reached
     POISON = "poison"  # a page killed workers and was set aside
     WALL = "wall"  # a host's pages have lost their bodies, and nothing better is learned
     CHANGED = "changed"  # a host changed, and was learned anew
@@ -76,19 +83,23 @@ class Sign:
         target: The process, ``machine.4711``; the URL class, ``/cal/{n}/{n}.html``; ``""``: the
             host.
         n: Pages without their body, of bodies that are back the newest pages with one; pages of the
-            class; failed pages; pages that the process holds; the new version of the model.
-        of: Of so many: pages since the change, or the newest; pages of the class with news; records
-            that the re-cleaning looked at.
+            class; failed pages; pages that the process holds; the new version of the model; bytes
+            that are free.
+        of: Of so many: bytes of the disk or the quota; pages since the change, or the newest; pages
+            of the class with news; records that the re-cleaning looked at.
         since: When it began; None: not known.
         silent_s: For how long a process is silent, seconds.
         who: Who paused the host.
         why: Why, in the words of who did.
-        left: Pages that are still without a body; records of older versions.
+        left: Pages that are still without a body; records of older versions; bytes that dropping
+            the raw pages of ``crawl_id`` frees.
         again_since: Since when pages are to be fetched again; None: not known.
         example: A page that shows it; ``""``: none is known.
         is_back: Whether the newest pages have bodies again.
         is_mended: Whether nothing is left to do.
         operation: Number of the re-cleaning that mended it; 0: none.
+        is_paused: Whether the host of a wall is paused.
+        is_below: Whether another sign above has the buttons of this one.
     """
 
     kind: SignKind
@@ -107,6 +118,22 @@ class Sign:
     is_back: bool = False
     is_mended: bool = False
     operation: int = 0
+    is_paused: bool = False
+    is_below: bool = False
+
+    @property
+    def offers(self) -> Sequence[str]:
+        """The actions that mend it, in the order in which they are done."""
+        if self.is_mended or self.is_below:
+            return ()
+        if self.kind is SignKind.WALL:
+            pause = "resume_host" if self.is_paused else "pause_host"
+            tried = ("try_page", pause) if self.is_paused else (pause, "try_page")
+            is_answering = self.is_back and not self.is_paused
+            return ("refetch_host",) if is_answering else (*tried, "refetch_host")
+        if self.kind is SignKind.ROOM:
+            return ("drop_raw_crawl",) if self.crawl_id else ()
+        return _OFFERED[self.kind]
 
     @property
     def is_bad(self) -> bool:
@@ -119,11 +146,22 @@ class Sign:
         return "ok" if self.is_mended else "bad" if self.is_bad and not self.is_back else "warn"
 
 
+_OFFERED: Mapping[SignKind, Sequence[str]] = MappingProxyType(
+    {
+        SignKind.SILENT: ("declare_dead",),
+        SignKind.POISON: ("mark_seen",),
+        SignKind.CHANGED: ("try_reclean",),
+        SignKind.BARREN: ("forbid_class",),
+        SignKind.PAUSED: ("try_page", "resume_host"),
+    }
+)
+
+
 def signs_now(backends: KeptBackends) -> Sequence[Sign]:
     """Returns the signs, the worst kind first, mended ones last; a source that is away has none."""
 
     def ask() -> list[Sign]:
-        return sorted(_all(backends), key=lambda each: each.is_mended)
+        return sorted(_told_once(list(_all(backends))), key=lambda each: each.is_mended)
 
     return backends.remembered("signs", SIGNS_S, ask)
 
@@ -133,8 +171,24 @@ def signs_of(backends: KeptBackends, host: str) -> list[Sign]:
     return [each for each in signs_now(backends) if each.host == host]
 
 
+def _told_once(signs: Sequence[Sign]) -> list[Sign]:
+    """The signs; of a host that is paused because of a wall, the wall has all buttons."""
+    paused = {each.host for each in signs if each.kind is SignKind.PAUSED}
+    walls = {each.host for each in signs if each.kind is SignKind.WALL and not each.is_mended}
+    return [
+        replace(
+            each,
+            is_paused=each.kind is SignKind.WALL and each.host in paused,
+            is_below=each.kind is SignKind.PAUSED and each.host in walls,
+        )
+        for each in signs
+    ]
+
+
 def _all(backends: KeptBackends) -> Iterator[Sign]:
     yield from _silent(backends)
+    with suppress(ServiceError, OSError):
+        yield from _room(backends)
     with suppress(ServiceError), backends.store() as store:
         yield from _poison(store)
         yield from sorted(
@@ -163,10 +217,25 @@ def _silent(backends: KeptBackends) -> Iterator[Sign]:
         )
 
 
+def _room(backends: KeptBackends) -> Iterator[Sign]:
+    if low := low_room(backends):
+        yield Sign(
+            kind=SignKind.ROOM,
+            crawl_id=low.crawl_id,
+            why="quota" if low.is_quota else "disk",
+            n=low.free_bytes,
+            of=low.total_bytes,
+            left=low.freed_bytes,
+        )
+
+
 def _poison(store: Store) -> Iterator[Sign]:
-    groups = store.overview.failure_groups(limit=MOST_OF_A_KIND, reason=FailureReason.POISON)
-    for group in groups:
-        if group.newest_at >= datetime.now(UTC) - RECENT:
+    groups = store.overview.failure_groups(limit=MOST_POISON, reason=FailureReason.POISON)
+    recent = [each for each in groups if each.newest_at >= datetime.now(UTC) - RECENT]
+    found = 0
+    for group in recent:
+        if found < MOST_OF_A_KIND and seen_by(store, group) is None:
+            found += 1
             yield Sign(
                 kind=SignKind.POISON,
                 host=group.host,
@@ -225,8 +294,7 @@ def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:
             operation=left.operation,
             is_mended=left.is_done,
         )
-    # Where most misfits have bodies, only at other places, pages with bodies prove nothing.
-    back = bodies_back(store, drifts, records) if 2 * alarm.empty >= alarm.misfits else None
+    back = bodies_back(store, drifts, records)
     if back is None or not is_lost or not back.is_answering:
         return sign
     return replace(

@@ -26,6 +26,13 @@ SPACE_S = 10.0
 FOLDERS = ("raw", "queue", "logs")
 """Folders of a data folder; the rest is the store's file."""
 
+LOW_SHARE, LOW_LEAST_BYTES, LOW_MOST_BYTES = 1 / 20, 64 << 20, 10 << 30
+"""A disk is nearly full with a twentieth free, but never above 10 GiB, which last for a while, nor
+below 64 MiB: at 8 MiB a crawl stops."""
+
+LOW_QUOTA_SHARE = 1 / 10
+"""A quota is nearly reached with that much of it left."""
+
 HOSTS_PER_PAGE = 20
 """Hosts that are sampled for one page: one with 30,000 responses takes 1.3 ms in SQLite."""
 
@@ -88,10 +95,43 @@ class Room:
     mount: str = ""
 
     @property
+    def used_bytes(self) -> int:
+        """What the data folder takes."""
+        return sum(part.used_bytes for part in self.parts)
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the disk is nearly full."""
+        return self.total_bytes is not None and is_low(self.free_bytes or 0, self.total_bytes)
+
+    @property
+    def is_quota_low(self) -> bool:
+        """Whether the quota is nearly reached."""
+        return self.quota_bytes > 0 and is_quota_low(self.used_bytes, self.quota_bytes)
+
+    @property
     def others_bytes(self) -> int:
         """What other files take of the disk, and what it keeps for the administrator."""
-        used = sum(part.used_bytes for part in self.parts)
-        return max(0, (self.total_bytes or 0) - (self.free_bytes or 0) - used)
+        return max(0, (self.total_bytes or 0) - (self.free_bytes or 0) - self.used_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowRoom:
+    """That the disk is nearly full, or the quota nearly reached, and what makes room.
+
+    Attributes:
+        is_quota: Whether it is the quota.
+        free_bytes: What is left.
+        total_bytes: Of so much.
+        crawl_id: The crawl at rest whose archived responses free most; ``""``: none frees any.
+        freed_bytes: What dropping them frees.
+    """
+
+    is_quota: bool
+    free_bytes: int
+    total_bytes: int
+    crawl_id: str = ""
+    freed_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +217,46 @@ def _host_space(store: Store, row: HostRow) -> HostSpace:
         images=images,
         is_estimate=max(responses, row.records) > SAMPLED,
     )
+
+
+def is_low(free_bytes: int, total_bytes: int) -> bool:
+    """Whether a disk is nearly full."""
+    least = max(LOW_LEAST_BYTES, min(LOW_MOST_BYTES, round(total_bytes * LOW_SHARE)))
+    return free_bytes < least
+
+
+def is_quota_low(used_bytes: int, quota_bytes: int) -> bool:
+    """Whether a quota is nearly reached."""
+    return quota_bytes - used_bytes < quota_bytes * LOW_QUOTA_SHARE
+
+
+def low_room(backends: KeptBackends) -> LowRoom | None:
+    """Returns that there is little room, and what makes some; None: there is enough, or servers."""
+    storage = backends.settings.storage
+    if not (storage.is_embedded and storage.data.exists()):
+        return None
+    usage, quota = shutil.disk_usage(storage.data), storage.disk_quota_bytes
+    if not quota and not is_low(usage.free, usage.total):
+        return None
+    room = room_of(backends)
+    if not (room.is_low or room.is_quota_low):
+        return None
+    is_quota = not room.is_low
+    free = quota - room.used_bytes if is_quota else usage.free
+    low = LowRoom(
+        is_quota=is_quota, free_bytes=max(0, free), total_bytes=quota if is_quota else usage.total
+    )
+    of_rest = [each for each in room.crawls if each.is_at_rest and each.raw]
+    if not of_rest:
+        return low
+    crawl = max(of_rest, key=lambda each: each.raw.stored_bytes if each.raw else 0).crawl_id
+
+    def ask() -> int:
+        with backends.store() as store:
+            return store.raw_space(crawl).freed_bytes
+
+    freed = backends.remembered(("freed by", crawl), SPACE_S, ask)
+    return replace(low, crawl_id=crawl, freed_bytes=freed) if freed else low
 
 
 def room_of(backends: KeptBackends) -> Room:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from cleaning.errors import ServiceError
@@ -56,6 +56,7 @@ class PageTried:
         body_chars: Length of its body.
         is_new: Whether the record is of this response; otherwise an older one stays.
         has_body: Whether the record has a body that is worth the name.
+        lasted_s: Seconds since it was asked for, to its end if it has ended; None: not known.
     """
 
     url: str
@@ -71,6 +72,7 @@ class PageTried:
     body_chars: int = 0
     is_new: bool = False
     has_body: bool = False
+    lasted_s: float | None = None
 
     @property
     def is_under_way(self) -> bool:
@@ -90,7 +92,16 @@ def find_trial(backends: KeptBackends, host: str, url: str, asked_at: datetime) 
         crawls = store.statistics.crawls_of([host]).get(host, [])
         crawl, state, steps = _in_queue(backends, crawls, pid, since)
         since = steps[0].at if steps else since  # by the clock that responses have, too
-        return _told(store, PageTried(url=url, page_id=pid, crawl=crawl, state=state), steps, since)
+        trial = PageTried(url=url, page_id=pid, crawl=crawl, state=state)
+        return _timed(_told(store, trial, steps, since), steps)
+
+
+def _timed(trial: PageTried, steps: Sequence[Step]) -> PageTried:
+    """The trial with its duration: by the queue's clock, so long as the queue knows its steps."""
+    if not steps:
+        return trial
+    end = datetime.now(UTC) if trial.is_under_way else steps[-1].at
+    return replace(trial, lasted_s=max(0.0, (end - steps[0].at).total_seconds()))
 
 
 def _in_queue(
