@@ -14,14 +14,19 @@ import pytest
 from flask.testing import FlaskClient
 
 from cleaning.drift.alarms import Alarm, DriftSign
+from cleaning.records import BodySource
 from storage.crawl_types import CrawlState, Discovery, Failure, FailureReason, FetchResult
+from storage.sqlite.store import SqliteStore
 from storage.store.audit import Action
 from storage.store.drifts import DriftEvent, DriftOutcome
 from storage.store.operations import Operation, OperationState
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
+from tests.kit.outcomes import HOST as OTHER_HOST
+from tests.kit.outcomes import make_outcome
 from tests.kit.timing import wait_until
 from tests.kit.web import html as page_of
 from tests.kit.worker_bench import LONG, Bench
+from workers.operations.watching.mending import bodies_back
 
 HOST = "a.example"
 EMPTY = "/n/e0"
@@ -297,23 +302,25 @@ def test_what_is_only_queued_is_not_called_finished(client: FlaskClient) -> None
     assert "Which pages all pages with a record" in page
 
 
-def test_a_wall_with_a_word_or_two_ends_on_the_result_too(
-    client: FlaskClient, bench: Bench
-) -> None:
-    """A login page's body is its button: its misfits have a body, only not at their place."""
-    do(client, "learn_host", HOST)
-    wait_until(lambda: bool(last(bench).state.has_ended))
-    event = wall(bench)
-    with closing(bench.store()) as store:
-        alarm = replace(event.alarm, empty=0)
-        outcome = DriftOutcome.NOTHING_BETTER
-        store.drifts.save(replace(event, alarm=alarm, outcome=outcome))
-        pages = [row.url for row in store.urls.ended("c")]
-    assert "18 of 20 pages have no body" in now_signs(bench), "bodies elsewhere prove nothing"
-    live = do(client, "refetch_host", HOST, which="all").request.path + "/live"
-    for lease in bench.spider.pages(len(pages)):
-        bench.spider.put(lease, answer(f"{lease.url} {LONG}"))
-    bench.spider.flush()
-    bench.sweep_until(bench.is_done)
-    fresh = acting_console(settings_of(bench.data), bench.data)
-    assert "the last 8 of 8 pages have a body" in told(fresh.get(live).text)
+@pytest.mark.parametrize("source", [BodySource.SITE, BodySource.CONTAINER])
+def test_bodies_are_back_where_they_were_learned(tmp_path: Path, source: BodySource) -> None:
+    """A login page's body is its button: misfits that have a body, only not at their place."""
+    at = datetime.now(UTC)
+    alarm = Alarm(
+        sign=DriftSign.BODIES, since=at - timedelta(hours=1), at=at, pages=20, misfits=18, empty=0
+    )
+    event = DriftEvent(
+        host=OTHER_HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.NOTHING_BETTER
+    )
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        found = [make_outcome(f"/t/{n}", at=at, text="正文。" * 60) for n in range(9)]
+        placed = [
+            replace(each, record=replace(each.record, body_source=source))
+            for each in found
+            if each.record
+        ]
+        store.save(placed)
+        back = bodies_back(store, [event], len(placed))
+        assert back is not None
+        assert back.is_answering is (source is BodySource.SITE)
+        assert back.empty == 0

@@ -117,7 +117,7 @@ def test_a_group_that_grows_while_somebody_pages_is_named(
     second = text_of(fresh, more)
     grown = second.partition('id="grown"')[2].partition("</section>")[0]
     assert "cause=poison" in grown
-    assert hrefs(second.partition("Hosts and causes")[2], "/failures/group") != []
+    assert hrefs(second.partition("Hosts and causes")[2], "/failures/group") == [], "it has moved"
 
 
 def test_a_group_says_what_mends_it(console: FlaskClient, store: Store) -> None:
