@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from benchmarks.drill.drill_site import POISON
 from benchmarks.drill.world import OLD_CRAWL
-from workers.operations.watching.signs import SignKind
+from workers.operations.watching.signs.signs import SignKind
 
 LOOK_S = 1.0
 LIMIT_S = 180.0

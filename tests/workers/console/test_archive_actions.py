@@ -21,8 +21,8 @@ from tests.kit.timing import wait_until
 from tests.kit.web import html
 from tests.kit.worker_bench import LONG, Bench
 from workers.operations.acting import archive
-from workers.operations.watching import space
-from workers.operations.watching.space import is_low
+from workers.operations.watching.views import space
+from workers.operations.watching.views.space import is_low
 
 HOST = "a.example"
 

@@ -26,7 +26,7 @@ from tests.kit.outcomes import make_outcome
 from tests.kit.timing import wait_until
 from tests.kit.web import html as page_of
 from tests.kit.worker_bench import LONG, Bench
-from workers.operations.watching.mending import bodies_back
+from workers.operations.watching.signs.mending import bodies_back
 
 HOST = "a.example"
 EMPTY = "/n/e0"

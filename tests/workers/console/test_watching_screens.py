@@ -23,7 +23,7 @@ from tests.kit.console import open_console, settings_of
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.kit.worker_bench import Bench
 from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.space import room_of
+from workers.operations.watching.views.space import room_of
 
 HOSTILE = "<script>alert(1)</script>\u202eevil"
 

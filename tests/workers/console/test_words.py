@@ -38,10 +38,10 @@ from workers.console.words.words import Language, all_words, language_of, say
 from workers.operations.acting.action import Fact, Note
 from workers.operations.acting.actions import ACTIONS
 from workers.operations.acting.detail import Detail
-from workers.operations.watching.moments import MomentKind
-from workers.operations.watching.signs import SignKind
-from workers.operations.watching.trials import TrialState
-from workers.operations.watching.troubles import TroubleSign
+from workers.operations.watching.now.moments import MomentKind
+from workers.operations.watching.signs.signs import SignKind
+from workers.operations.watching.signs.trials import TrialState
+from workers.operations.watching.signs.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))

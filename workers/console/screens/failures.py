@@ -19,7 +19,7 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.operations.watching.failures import find_group, grown_groups, list_failures
+from workers.operations.watching.views.failures import find_group, grown_groups, list_failures
 
 MARGIN = timedelta(seconds=15)
 """The list may be so much older than it says: what failed in between is named twice at most."""

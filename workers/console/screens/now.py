@@ -17,9 +17,16 @@ from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens.events import LEVELS
 from workers.console.strangers_text import plain
 from workers.console.words.words import say
-from workers.operations.watching.history import GAUGES, RATES, History, Range, full_in_s, history
-from workers.operations.watching.marks import Marked, events_of
-from workers.operations.watching.now import Moment, this_moment
+from workers.operations.watching.now.history import (
+    GAUGES,
+    RATES,
+    History,
+    Range,
+    full_in_s,
+    history,
+)
+from workers.operations.watching.now.marks import Marked, events_of
+from workers.operations.watching.now.now import Moment, this_moment
 
 MIB, GIB = 1 << 20, 1 << 30
 

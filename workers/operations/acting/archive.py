@@ -25,8 +25,8 @@ from workers.operations.acting.action import (
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import existing_store, queue_side
-from workers.operations.dropping_raw import drop_raw, plan_drop
-from workers.operations.fetching_again import (
+from workers.operations.controlling.dropping_raw import drop_raw, plan_drop
+from workers.operations.controlling.fetching_again import (
     PageFilter,
     count_pages,
     crawls_of_target,

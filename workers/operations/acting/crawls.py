@@ -25,8 +25,13 @@ from workers.operations.acting.action import (
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import existing_store, queue_side
-from workers.operations.crawl_states import change_state
-from workers.operations.failed_urls import TOO_MANY_REQUESTS, TRANSIENT, FailureFilter, retry_some
+from workers.operations.controlling.crawl_states import change_state
+from workers.operations.failures.failed_urls import (
+    TOO_MANY_REQUESTS,
+    TRANSIENT,
+    FailureFilter,
+    retry_some,
+)
 
 SOME, ONE = 20, 1
 """URLs of a group that are tried first; of pages that kill workers one: it kills three again."""

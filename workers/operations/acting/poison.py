@@ -22,7 +22,7 @@ from workers.operations.acting.action import (
 )
 from workers.operations.backends import existing_store
 from workers.operations.cases.cases import find_case, withdraw
-from workers.operations.seen_failures import note_seen
+from workers.operations.failures.seen_failures import note_seen
 
 
 def _group(store: Store, asked: Asked) -> FailureGroup:

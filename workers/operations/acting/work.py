@@ -18,11 +18,11 @@ from workers.jobs.learning import learn_host
 from workers.jobs.recleaning import RecleaningCounts, reclean_records
 from workers.operations.acting.detail import FIELD, Detail, told_detail
 from workers.operations.acting.turn import Turn
-from workers.operations.dropping_raw import STEP, raw_place
-from workers.operations.failed_urls import FailureFilter, failed_batches, record_state
-from workers.operations.fetching_again import PageFilter, portions
-from workers.operations.host_models import find_version
-from workers.operations.purging import purge
+from workers.operations.controlling.dropping_raw import STEP, raw_place
+from workers.operations.controlling.fetching_again import PageFilter, portions
+from workers.operations.controlling.purging import purge
+from workers.operations.failures.failed_urls import FailureFilter, failed_batches, record_state
+from workers.operations.hosts.host_models import find_version
 from workers.operations.topics.topics import mark_page
 from workers.site_models import read_model
 
