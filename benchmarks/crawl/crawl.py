@@ -30,6 +30,7 @@ from redis import Redis
 from benchmarks.crawl.peers import Options
 from benchmarks.crawl.steps import cost_of_a_job, cost_of_pages
 from benchmarks.kit.environments import CRAWL_PEERS, interpreter, variables
+from benchmarks.kit.fleet import folder_bytes
 from benchmarks.kit.results import ROOT, keep
 from benchmarks.kit.serving import home_of, labelled_sites, served_sites, statistics
 from storage.queue.clients import queue_errors, wait_for_queue
@@ -39,6 +40,7 @@ from tests.kit.crawls import command, environment
 from tests.kit.processes import cpu_s, processes_of, role_of
 
 PORT = 8801
+COUNTS = ("records", "requests", "archive_bytes", "store_bytes")
 PEERS = ("plain_scrapy", "scrapy_redis", "crawlee")
 
 
@@ -99,6 +101,8 @@ def measure(site: str, home: str, folder: Path, python: Path) -> dict[str, Any]:
     found = {
         "records": records,
         "requests": requests,
+        "archive_bytes": folder_bytes(folder / "data" / "raw"),
+        "store_bytes": (folder / "data" / "records.sqlite").stat().st_size,
         "ours_cpu_s": {**by_role, "all": ours_s},
         "plain_scrapy": {**plain, "cpu_s": round(plain_s, 2)},
         "scrapy_redis": {**peer, "cpu_s": round(redis_s + redis_server_s, 2)},
@@ -133,7 +137,7 @@ def ratios(found: Mapping[str, Any]) -> dict[str, float]:
 
 def summed(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Sums counts and times over all sites; adds the ratios of the sums."""
-    total: dict[str, Any] = {key: sum(r[key] for r in results) for key in ("records", "requests")}
+    total: dict[str, Any] = {key: sum(r[key] for r in results) for key in COUNTS}
     for key in ("ours_cpu_s", *PEERS):
         total[key] = {
             name: round(sum(r[key].get(name, 0) for r in results), 2) for name in results[0][key]
