@@ -1,8 +1,8 @@
 """The fit of a page to its site model: its body at a learned place, its links in the frame.
 
 The frame is the set of links on most pages. The expected fit is measured on the sample, URL class
-by URL class, while the host is learned; that of the frame by the frame of the other half. A class of
-which k of n pages fit is expected to fit with probability (k + 1) / (n + 2) (Laplace's rule of
+by URL class, while the host is learned; that of the frame by the frame of the other half. A class
+of which k of n pages fit is expected to fit with probability (k + 1) / (n + 2) (Laplace's rule of
 succession), so that a class of few pages promises little. The classes with one page in the sample,
 taken together, stand for the classes with none.
 """
