@@ -8,9 +8,8 @@ work is the same whoever does it. Three kinds of runs, by turns, the median of t
 - ``crawling``: both, from the first URL to the last record.
 
 A rate is of the time in which the middle of the pages is done, 10 to 90 %, so that no start of a
-process is in it. ``share of a core`` is the CPU time of a process in it, divided by this time; what
-bounds a run is the role whose processes are busy all the time, or the machine when its cores are.
-The server of the pages runs on the same cores; its share is a row of its own.
+process is in it. ``share_of_a_core`` is the CPU time of a process in it, divided by this time. The
+server of the pages (``web``) runs on the same cores.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ from tests.kit.processes import cpu_s
 CRAWL = "scaling"
 HOSTS = 50
 WINDOW = (0.1, 0.9)  # of the pages
-BUSY = 0.9  # of a core: a process that waits for nothing else
 LOOK_S = 0.05
 LIMIT_S = 900.0
 WEB = "web"
@@ -145,21 +143,12 @@ def watched(
         "cpu_ms_a_page": {role: round(1000 * s / pages, 2) for role, s in used.items()},
         "share_of_a_core": {role: round(share, 2) for role, share in busy.items()},
         "share_of_all_cores": round(cores, 2),
-        "bound_by": bound_of(busy, cores),
     }
 
 
 def used_cpu_s(fleet: Joined, web: GeneratedWeb) -> dict[str, float]:
     """Returns CPU seconds by role so far, the server of the pages among them."""
     return {**fleet.cpu_s(), WEB: cpu_s(web.pid)}
-
-
-def bound_of(busy: Mapping[str, float], cores: float) -> str:
-    """Names what bounds a run: ``the cores``, a role, or ``waiting``."""
-    if cores >= BUSY:
-        return "the cores"
-    role = max(busy, key=lambda name: busy[name])
-    return role if busy[role] >= BUSY else "waiting"
 
 
 def median_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from benchmarks.documents.cells import Rows
 from benchmarks.documents.comparison import COMPARISON_TABLES
 from benchmarks.documents.methods_page import PAGE_TABLES
+from benchmarks.documents.methods_robust import ROBUST_TABLES
 from benchmarks.documents.methods_site import SITE_TABLES
 from benchmarks.documents.sizing import SIZING_TABLES
 from benchmarks.kit.results import ROOT
@@ -24,7 +25,7 @@ NOT_KEPT = "*Not measured yet.*"
 PLACE = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.S)
 Tables = Mapping[str, Callable[[], Rows]]
 DOCUMENTS: dict[str, Tables] = {
-    "methods": {**PAGE_TABLES, **SITE_TABLES},
+    "methods": {**PAGE_TABLES, **SITE_TABLES, **ROBUST_TABLES},
     "comparison": COMPARISON_TABLES,
     "sizing": SIZING_TABLES,
 }
