@@ -1,25 +1,16 @@
-"""The tables of ``docs/methods.md``, written from the kept results.
+"""Tables of ``docs/methods.md`` about pages and forums, with the papers' own figures beside ours.
 
-``make bench-methods``.
-
-Each table is between ``<!-- table: NAME -->`` and ``<!-- end -->``. A test compares the document
-with the results, so no figure is typed by hand. The figures of the papers are constants here.
+The figures of the papers are constants here.
 """
 
 from __future__ import annotations
 
-import argparse
-import re
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmarks.documents.methods_site import SITE_TABLES
-from benchmarks.kit.results import ROOT, kept
+from benchmarks.documents.cells import Rows, share, with_bounds
+from benchmarks.kit.results import kept
 
-DOCUMENT = ROOT / "docs" / "methods.md"
-NOT_KEPT = "*Not measured yet.*"
-PLACE = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.S)
 TABLE_1 = {  # paper 1: T -> precision, recall, F
     0.25: (0.875, 0.725, 0.793),
     0.29: (0.904, 0.699, 0.788),
@@ -35,43 +26,6 @@ TABLES_2_AND_3 = {  # paper 1: pages -> method -> precision, recall, F
     "without": {"start markers": (0.827, 0.407, 0.545), "containers, rules": (0.859, 0.706, 0.775)},
 }
 SETS = ("zh articles", "zh with forums", "aeb")
-
-
-def main() -> int:
-    """Writes the tables into the document."""
-    argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
-    DOCUMENT.write_text(filled(DOCUMENT.read_text("utf-8")), "utf-8")
-    return 0
-
-
-def filled(text: str) -> str:
-    """Fills every table of a document from the kept results."""
-    return PLACE.sub(lambda place: f"{place[1]}{written(place['name'])}\n{place[3]}", text)
-
-
-def written(name: str) -> str:
-    """Returns a table in Markdown, or ``NOT_KEPT`` without a result."""
-    try:
-        header, *rows = TABLES[name]()
-    except KeyError:
-        return NOT_KEPT
-    lines = [header, ["---", *["--:"] * (len(header) - 1)], *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
-Rows = Iterable[Sequence[object]]
-
-
-def share(value: float) -> str:
-    """Formats a share as the papers do: ``.875``."""
-    text = f"{value:.3f}"
-    return text[1:] if text.startswith("0") else text
-
-
-def with_bounds(figure: dict[str, Any]) -> str:
-    """Formats a figure with its 95 % interval: ``.875 (.861-.889)``."""
-    low, high = figure["95"]
-    return f"{share(figure['value'])} ({share(low)}-{share(high)})"
 
 
 def body() -> Rows:
@@ -318,7 +272,7 @@ def ksf() -> Rows:
         yield [name, share(row["mean"]["first"]), share(row["mean"]["any"])]
 
 
-TABLES: dict[str, Callable[[], Rows]] = {
+PAGE_TABLES: dict[str, Callable[[], Rows]] = {
     "body": body,
     "failures": failures,
     "posts": posts,
@@ -341,9 +295,4 @@ TABLES: dict[str, Callable[[], Rows]] = {
     "ksf": ksf,
     "clustering": clustering,
     "topics": topics,
-    **SITE_TABLES,
 }
-
-
-if __name__ == "__main__":
-    sys.exit(main())
