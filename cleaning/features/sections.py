@@ -264,8 +264,7 @@ class _Headings:
         if panels:
             for i, (text, kind, panel) in enumerate(zip(texts, kinds, panels, strict=True)):
                 first, last = tree.block_lines[panel], self._line_ends[panel]
-                if last > first:
-                    self._found.append(Section(kind, start + i, first, last, panel, text))
+                self._found.append(Section(kind, start + i, first, last, panel, text))
             return
         ranks = [(kind not in STRONG_KINDS, not kind) for kind in kinds]
         n = ranks.index(min(ranks))

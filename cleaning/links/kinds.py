@@ -55,6 +55,7 @@ _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from whic
 _LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
+_ANY_TOPIC = frozenset(("", "list"))
 _COUNTED_LETTERS = frozenset(
     "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
 )  # first letters of the words a counter counts
@@ -196,7 +197,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
     titled, legal = lists.shares(i)
-    is_listed = is_headline or titled >= _HEADLINE_SHARE
+    is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(block) > 0)
     if verdict := _judge_recommended(lists, i, section, is_listed):
         return verdict
     if legal >= _LEGAL_SHARE:
@@ -247,12 +248,7 @@ def _judge_recommended(
             return LinkKind.RELATED, 0.5, LinkReason.MARKER
     if not is_listed:
         return None
-    if (
-        (kind == "list" or (not kind and is_behind))
-        and lists.body_last >= 0
-        and not is_home(lists.urls[i])
-        and lists.is_about_topic(i)
-    ):
+    if kind in _ANY_TOPIC and is_behind and lists.is_about_topic(i):
         return _ABOUT_TITLE
     return (LinkKind.OTHER, 0.5, LinkReason.MARKER) if kind == "author" else None
 
