@@ -214,11 +214,10 @@ class _Headings:
             words: That in lower case where it may hold words of headings, else ``""``.
         """
         tree, headlines, links = self._tree, self._headlines, self._links
-        start, block = tree.line_starts[i], tree.line_blocks[i]
+        block = tree.line_blocks[i]
         count = links[i + 1] - links[i]
-        is_link = tree.anchor_of[start] >= 0
-        kind = kind_of_words(words, is_link=is_link) if words else ""
-        is_inline = count > 0 and text[-1] in ":：" and not is_link
+        kind = kind_of_words(words) if words else ""
+        is_inline = count > 0 and text[-1] in ":："
         if not is_inline:
             if count > _MAX_LINKS:
                 return None

@@ -26,8 +26,7 @@
     and its reason NO_EVIDENCE.
 13. Else NAVIGATION.
 
-In a part with a class name of advertising HOT links are AD, and links to other sites that nothing
-but their list speaks for. In a sentence of the body all are BODY. At last the links of one URL get
+In a part with a class name of advertising HOT links are AD. In a sentence of the body all are BODY. At last the links of one URL get
 one kind: pictures and counters that of their headline.
 """
 
@@ -60,7 +59,6 @@ _COUNTED_LETTERS = frozenset(
     "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
 )  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
-_NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
 # The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
@@ -95,7 +93,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
                 weak.append(i)
             else:
                 verdict = _judge(lists, i)
-                if _may_advertise(lists, i, verdict):
+                if verdict[0] is _HOT and lists.is_advertising(lists.tree.anchors[i].block):
                     verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
                 if not text or verdict is _ON_CARD:
                     weak.append(i)
@@ -105,12 +103,6 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
     if weak:
         _join_addresses(lists, verdicts, weak)
     return verdicts
-
-
-def _may_advertise(lists: LinkLists, i: int, verdict: Verdict) -> bool:
-    """Whether a link in a part named after advertising has no better evidence."""
-    is_open = verdict[0] is _HOT or (verdict[2] in _NO_PROOF and not lists.is_same_site(i))
-    return is_open and lists.is_advertising(lists.tree.anchors[i].block)
 
 
 def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
@@ -214,11 +206,11 @@ def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict 
         return LinkKind.AD, 0.7, LinkReason.MARKER
     if kind == "search":
         return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
-    if section.line == line and not section.is_inline and lists.headlines_on(i) < 2:
+    if section.line == line and not section.is_inline:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
     if kind != "related":
         return None
-    is_plain = line > lists.body_first and lists.is_plain_list(section)
+    is_plain = lists.is_plain_list(section)
     if is_plain and lists.has_pictures(section):
         is_plain = lists.urls[i] in lists.picture_urls
     if lists.is_headline[i] or is_plain or lists.is_like_headlines(i, section):
