@@ -79,7 +79,7 @@ def kind_of_words(words: str) -> str:
         covered = start + len(word)
         known += len(word)
         rank, named = ranks[word]
-        if rank < best:
+        if rank < best and (named != "links" or start == 0):  # 诚招合作伙伴 is an offer
             best, kind = rank, named
     if kind in STRONG_KINDS:
         return kind

@@ -12,10 +12,10 @@
    AD where the link leaves the site.
 7. Under a marker of related links (相关阅读), or in a part named so: headlines, and links in blocks
    of their tag and class, RELATED; the other links OTHER.
-8. Under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
-   are names, which share nothing; else HOT.
-9. Headlines behind the body, or under a heading of a list, whose whole run is about the page's
-   topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
+8. Under a marker such as 猜你喜欢: behind the body RELATED where enough share words with the title,
+   or where they are names, which share nothing; else HOT.
+9. Headlines behind the body, without a heading or under one of a list, whose whole run is about
+   the page's topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
 10. Among legal links, or in a nav, header, footer or aside element: LEGAL, NAVIGATION; a list of
    headlines among the other links of a menu: HOT.
 11. Between lines of the body under any heading of a list, or without a heading in the smallest part
@@ -26,7 +26,8 @@
     and its reason NO_EVIDENCE.
 13. Else NAVIGATION.
 
-In a part with a class name of advertising HOT links are AD. In a sentence of the body all are BODY. At last the links of one URL get
+In a part with a class name of advertising HOT links are AD, and links to other sites that nothing
+but their list speaks for. In a sentence of the body all are BODY. At last the links of one URL get
 one kind: pictures and counters that of their headline.
 """
 
@@ -51,7 +52,6 @@ _MAX_COUNTER_CHARS = 24
 _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
 _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side
 _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
-_LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
 _ANY_TOPIC = frozenset(("", "list"))
@@ -59,6 +59,7 @@ _COUNTED_LETTERS = frozenset(
     "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
 )  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
+_NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
 # The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
@@ -93,7 +94,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
                 weak.append(i)
             else:
                 verdict = _judge(lists, i)
-                if verdict[0] is _HOT and lists.is_advertising(lists.tree.anchors[i].block):
+                if _may_advertise(lists, i, verdict):
                     verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
                 if not text or verdict is _ON_CARD:
                     weak.append(i)
@@ -103,6 +104,12 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
     if weak:
         _join_addresses(lists, verdicts, weak)
     return verdicts
+
+
+def _may_advertise(lists: LinkLists, i: int, verdict: Verdict) -> bool:
+    """Whether a link in a part named after advertising has no better evidence."""
+    is_open = verdict[0] is _HOT or (verdict[2] in _NO_PROOF and not lists.is_same_site(i))
+    return is_open and lists.is_advertising(lists.tree.anchors[i].block)
 
 
 def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
@@ -134,15 +141,11 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
     is_weak = set(weak)
     asked = {urls[i] for i in weak}
     by_url: dict[str, tuple[LinkKind, float]] = {}
-    related: set[str] = set()
     for i, url in enumerate(urls):
         if url not in asked or not texts[i] or i in is_weak:
             continue
-        kind = verdicts[i][0]
-        if is_headline[i] or kind in _LISTED:
-            by_url.setdefault(url, (kind, min(verdicts[i][1], 0.7)))
-            if kind is LinkKind.RELATED:
-                related.add(url)
+        if is_headline[i]:
+            by_url.setdefault(url, (verdicts[i][0], min(verdicts[i][1], 0.7)))
     for i in weak:
         same = by_url.get(urls[i])
         if same is not None and not (
@@ -150,8 +153,6 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
             and same[0] is LinkKind.RELATED
             and _COUNTED_WORD.search(texts[i])
         ):
-            if urls[i] in related and _is_under(lists, i, "related"):
-                same = LinkKind.RELATED, 0.7  # whatever else on the page leads there
             verdicts[i] = *same, LinkReason.SAME_ADDRESS
 
 
@@ -233,7 +234,7 @@ def _judge_recommended(
     is_behind = lists.line[i] > lists.body_last
     if section and kind == "maybe":
         if is_listed:
-            if lists.near_share(section) >= _NEAR_SHARE:
+            if is_behind and lists.near_share(section) >= _NEAR_SHARE:
                 return _MARKED
             return LinkKind.HOT, 0.6, LinkReason.MARKER
         if is_behind and lists.is_plain_list(section):

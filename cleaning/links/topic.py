@@ -90,12 +90,7 @@ class Topic:
             if _is_shared([words & topic for words in found]):
                 return True
         spoken = topic | self._said_of(found)
-        return _is_shared(
-            [
-                words & spoken
-                for words in found
-            ]
-        )
+        return _is_shared([words & spoken for words in found])
 
     def _said_of(self, titles: Sequence[frozenset[str]]) -> set[str]:
         """The words that many titles have and that the body says often."""
