@@ -164,20 +164,51 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
 
 
 def cut_repeats(tree: Tree, lines: Lines) -> None:
-    """Makes running text worthless that stands in an earlier part already.
+    """Makes lines worthless that stand in an earlier part already: second layouts, summaries.
 
-    Repeats side by side are the text's own: refrains, forms.
+    Repeats side by side are the text's own: refrains, forms. So is one line of like parts whose
+    other lines differ: notes on several functions, goods of one make. Where neighbours repeat too,
+    the short lines among them are cut with the running text.
     """
-    parents = tree.block_parents
+    parents, texts, worths = tree.block_parents, lines.texts, lines.worth
     first_in: dict[str, int] = {}
-    for i, worth in enumerate(lines.worth):
-        if worth >= _REPEAT_UNITS:
-            block = tree.line_blocks[i]
-            first = first_in.setdefault(lines.texts[i], block)
-            if first != block and parents[first] != parents[block]:
-                lines.worth[i] = -1.0
+    for i, worth in enumerate(worths):
+        if worth < _REPEAT_UNITS:
+            continue
+        first = first_in.setdefault(texts[i], i)
+        here, there = tree.line_blocks[i], tree.line_blocks[first]
+        if here == there or parents[here] == parents[there]:
+            continue
+        start, end = _repeated(texts, first, i)
+        if end - start == 1 and _shape(tree, here) == _shape(tree, there):
+            continue
+        for line in range(start, end):
+            if worths[line] == PLAIN_WORTH or line == i:
+                worths[line] = -1.0
                 if lines.trail is not None:
-                    lines.trail.all_attempts[i] = VerdictReason.REPEATED
+                    lines.trail.all_attempts[line] = VerdictReason.REPEATED
+
+
+def _repeated(texts: list[str], first: int, line: int) -> tuple[int, int]:
+    """(first, behind the last) of the lines around one that repeat those around an earlier one."""
+    before = 1
+    while texts[line - before] and texts[first - before] == texts[line - before] and before <= first:
+        before += 1
+    behind = 1
+    while line + behind < len(texts) and texts[line + behind] and texts[first + behind] == texts[line + behind]:
+        behind += 1
+    return line - before + 1, line + behind
+
+
+def _shape(tree: Tree, block: int) -> tuple[str, str, str, str]:
+    """Tag and names of a part and of the part around it."""
+    around = tree.block_parents[block]
+    return (
+        tree.block_tags[block],
+        tree.block_names[block],
+        tree.block_tags[around],
+        tree.block_names[around],
+    )
 
 
 def weigh_plain_lines(lines: Lines, title_line: int) -> None:
