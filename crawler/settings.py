@@ -35,6 +35,8 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
     """Returns Scrapy's settings; plain values only, because Scrapy copies them deeply."""
     return {
         "QUEUE_URL": redis_url,
+        "QUEUE_LIMITS": [storage.max_pages_in_flight, storage.max_bytes_in_flight],
+        "QUEUE_PLACE": [storage.queue_server or 0, max(1, len(storage.redis_urls))],
         "EMBEDDED_DATA": str(storage.data) if storage.is_embedded else "",
         "FETCH_LOG": _fetch_log(storage),
         "FETCH_LOG_BYTES": config.fetch_log_bytes,
@@ -43,8 +45,6 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "HOSTS_FILE": str(config.hosts_file.resolve()) if config.hosts_file else "",
         "VERIFY_TLS": config.verify_tls,
         "CA_FILE": str(config.ca_file.resolve()) if config.ca_file else "",
-        "MAX_PAGES_IN_FLIGHT": storage.max_pages_in_flight,
-        "MAX_BYTES_IN_FLIGHT": storage.max_bytes_in_flight,
         "USER_AGENT": user_agent(config),
         "DEFAULT_REQUEST_HEADERS": {
             "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",

@@ -7,10 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cleaning.errors import ConfigError
+from storage.server_list import split_list
 
 LEAST_QUEUE_MEMORY_BYTES = 16 << 20
 DATABASE = "crawl"
 """Used when the URL of MongoDB names no database."""
+
+
+def place_of(redis_url: str) -> str:
+    """Where a server is, without a password: ``redis://db1:6379/0``."""
+    scheme, _, rest = redis_url.partition("://")
+    address = rest.partition("?")[0].rpartition("@")[2]
+    host = address.partition("/")[0]
+    is_own = scheme == "unix" or host.startswith(("localhost", "127.", "[::1]", "::1"))
+    return f"{scheme}://{address}" + (f" on {socket.gethostname()}" if is_own else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +35,15 @@ class StorageConfig:
         default="",
         metadata={
             "help": "Redis server (with mongodb_url: server mode; a spider needs no mongodb_url); "
-            "with _FILE behind the name: the file that holds it"
+            "with _FILE behind the name: the file that holds it; several with commas between "
+            "them: hosts are split over them by registered domain, so their order counts"
+        },
+    )
+    queue_server: int | None = field(
+        default=None,
+        metadata={
+            "help": "of several Redis servers the one that a spider, worker or sweeper works on, "
+            "0 = the first; without it, the one that has the fewest of its kind"
         },
     )
     mongodb_url: str = field(
@@ -82,6 +100,11 @@ class StorageConfig:
                 "a Mongodb URL is set but no Redis URL: "
                 "set both to use servers, or neither to keep all in the data folder"
             )
+        if self.queue_server is not None and not 0 <= self.queue_server < len(self.redis_urls):
+            raise ConfigError(
+                f"queue_server is {self.queue_server}: it counts the Redis servers from 0, and "
+                f"there {'is 1' if len(self.redis_urls) == 1 else f'are {len(self.redis_urls)}'}"
+            )
         if self.max_pages_in_flight < 1 or self.max_bytes_in_flight < 1 << 20:
             raise ConfigError("the limits of pages in flight are too small: 1 page and 1 MiB")
         if self.queue_memory_bytes and self.queue_memory_bytes < LEAST_QUEUE_MEMORY_BYTES:
@@ -108,11 +131,35 @@ class StorageConfig:
         """
         if self.is_embedded:
             return str(self.data)
-        scheme, _, rest = self.redis_url.partition("://")
-        address = rest.partition("?")[0].rpartition("@")[2]
-        host = address.partition("/")[0]
-        is_own = scheme == "unix" or host.startswith(("localhost", "127.", "[::1]", "::1"))
-        return f"{scheme}://{address}" + (f" on {socket.gethostname()}" if is_own else "")
+        if self.queue_server is not None and self.has_servers:
+            return self.queue_places[self.queue_server]
+        return ", ".join(self.queue_places)
+
+    @property
+    def queue_places(self) -> tuple[str, ...]:
+        """Where each server of the queue is: ``("redis://db1:6379/0",)``, or the data folder."""
+        if self.is_embedded:
+            return (str(self.data),)
+        return tuple(map(place_of, self.redis_urls))
+
+    @property
+    def redis_urls(self) -> tuple[str, ...]:
+        """The Redis servers in the order of the list; none in the embedded mode."""
+        return split_list(self.redis_url)
+
+    @property
+    def has_servers(self) -> bool:
+        """Whether hosts are split over several queue servers."""
+        return len(self.redis_urls) > 1
+
+    def need_one_server(self, what: str) -> None:
+        """Returns where the queue is on one server.
+
+        Raises:
+            ConfigError: Hosts are split over several; ``what`` does not work on these.
+        """
+        if self.has_servers:
+            raise ConfigError(f"{what} does not work with several queue servers yet: give one")
 
     @property
     def is_embedded(self) -> bool:

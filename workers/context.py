@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
-from storage.opening import open_store, queue_url
+from storage.opening import join_queue, open_store, working_queue
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
 from workers.config import Settings, load_settings
@@ -16,13 +16,35 @@ from workers.site_models import SiteModels
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The backends of one process; after a fork each side opens its own connections."""
+    """The backends of one process; after a fork each side opens its own connections.
+
+    Attributes:
+        settings: Settings of the process.
+        frontier: The queue; of several servers the one on which the process works.
+        store: The store.
+        models: Site models of the store.
+        hooks: Hooks in use.
+        servers: All queue servers as one queue, opened where it is needed; None: there is one.
+    """
 
     settings: Settings
     frontier: Frontier
     store: Store
     models: SiteModels
     hooks: Hooks = NO_HOOKS
+    servers: list[Frontier] | None = None
+
+    def whole_queue(self) -> Frontier:
+        """The queue for what concerns a whole crawl: all servers as one.
+
+        Raises:
+            QueueUnavailable: One of several servers does not answer.
+        """
+        if self.servers is None:
+            return self.frontier
+        if not self.servers:
+            self.servers.append(join_queue(replace(self.settings.storage, queue_server=None)))
+        return self.servers[0]
 
 
 @cache
@@ -35,8 +57,9 @@ def process_context() -> Context:
     store = open_store(settings.storage, create=True)
     return Context(
         settings=settings,
-        frontier=Frontier(queue_url(settings.storage)),
+        frontier=working_queue(settings.storage),
         store=store,
         models=SiteModels(store),
         hooks=load_hooks(settings),
+        servers=[] if settings.storage.has_servers else None,
     )

@@ -261,7 +261,8 @@ SCRIPTS = (
     "heartbeat", "host_unreachable", "keep_accounts", "keep_rules", "learn", "lease", "lift_stops",
     "live", "locate", "mark_ended", "move_spill", "nack", "needs_refill", "open_hosts",
     "publish_weights", "purge", "put", "rank", "read_accounts", "reconcile", "refill", "reopen",
-    "revisit", "robots", "set_state", "spill", "steer", "sweep", "try", "waits", "wake", "watch",
+    "revisit", "robots", "set_state", "share", "spill", "steer", "sweep", "try", "waits", "wake",
+    "watch",
 )  # fmt: skip
 Arg = str | bytes | int
 

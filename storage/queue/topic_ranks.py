@@ -14,11 +14,11 @@ from itertools import islice
 from typing import Any
 
 from cleaning.errors import NotFound
-from cleaning.urls.normal_form import domain_of
 from storage.crawl_types import CrawlSpec
 from storage.queue.clients import Arg, Scripts, queue_errors
 from storage.queue.entries import fingerprint, from_ms
 from storage.queue.ranking import Ranker, Reranked, Score
+from storage.server_list import owner_of
 
 MOST_HOSTS = 20
 """Hosts of a registered domain in a topic crawl: a link farm makes hosts at no cost."""
@@ -182,13 +182,6 @@ class TopicRanks:
     def hosts(self, crawl_id: str) -> TopicHosts:
         """The hosts of a topic crawl."""
         return TopicHosts(self._client, self._scripts, crawl_id)
-
-
-def owner_of(host: str) -> str:
-    """The registered domain of a host, whatever its port; an address with its port is its own."""
-    name = host.partition(":")[0]
-    is_address = host.startswith("[") or name.replace(".", "").isdigit()
-    return host if is_address else domain_of(name)
 
 
 class TopicHosts:

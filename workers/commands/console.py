@@ -63,6 +63,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
     from workers.console.serving import Serving, serve
 
+    settings.storage.need_one_server("the console")
     if arguments.no_password and arguments.password_file:
         raise ConfigError("--no-password and --password-file exclude each other")
     if not 0 <= arguments.port < 1 << 16:

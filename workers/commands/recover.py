@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from cleaning.errors import ConfigError
 from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 
@@ -31,13 +32,25 @@ def register(commands: Commands) -> None:
         help="also crawls that the queue still has: add the URLs that they lack; and take over "
         "the named CRAWLs that another queue runs",
     )
+    parser.add_argument(
+        "--servers",
+        action="store_true",
+        help="take the list of Redis servers into use: delete all crawls in the queue, and "
+        "rebuild each on the servers of its hosts; no spider, worker or sweeper may work "
+        "meanwhile",
+    )
 
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Rebuilds the crawls, prints a line for each."""
     from workers.operations.crawling.recovery import recover_crawls
+    from workers.operations.crawling.splitting import split_anew
     from workers.output.printing import print_answer
 
+    if arguments.servers:
+        if arguments.crawls or arguments.force:
+            raise ConfigError("--servers is for all crawls: leave out their names and --force")
+        split_anew(settings, _print_line)
     found = 0
     for done in recover_crawls(settings, arguments.crawls, _print_line, force=arguments.force):
         found += 1

@@ -30,6 +30,7 @@ from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
 from workers.jobs.topic_pace import TopicPace
 from workers.jobs.topic_ranking import TopicModels, steer
+from workers.processes.budgets import Budgets
 from workers.processes.indexing import Indexer
 from workers.processes.outages import Outages
 from workers.processes.queue_watch import WatchedQueue
@@ -75,7 +76,7 @@ def sweep_until_stopped() -> None:
         queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
     )
     outages, sampler, watched = Outages(context), Sampler(context), WatchedQueue(context)
-    indexer = Indexer(context.settings, context.store)
+    budgets, indexer = Budgets(context), Indexer(context.settings, context.store)
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     log.info("sweeper started")
     while not stop.wait(pause_s):
@@ -88,6 +89,7 @@ def sweep_until_stopped() -> None:
                 continue
             context.frontier.processes.beat(ProcessRole.SWEEPER)
             sweep_once(context)
+            budgets.round()
             sampler.round()
             indexer.round()
             if move_overflow(context, overflow):
@@ -97,9 +99,9 @@ def sweep_until_stopped() -> None:
                 since_statistics_s = 0.0
                 redo_learning(context)
                 redo_operations(context)
-                queue_id = watched.announce()
+                watched.announce()
                 context.store.statistics.refresh()
-                watched.stop_taken(queue_id)
+                watched.stop_taken(context.whole_queue().identity().queue_id)
                 update_crawls(context)
                 pace.adjust()
                 note_silent(context)
@@ -182,7 +184,7 @@ def update_crawls(context: Context) -> None:
 
     A crawl that fetches images is not finished while hosts are learned: re-cleaning may find more.
     """
-    store, frontier = context.store, context.frontier
+    store, frontier = context.store, context.whole_queue()
     known, learning = set(frontier.crawl_ids()), frontier.learning.count()
     queue_id = frontier.identity().queue_id
     for row in store.crawls.all():

@@ -10,7 +10,7 @@ from cleaning.errors import ConfigError, NotFound
 from cleaning.urls.normal_form import host_of, page_id
 from storage.crawl_types import CrawlState, PageRole, UrlState
 from storage.queue.frontier import Frontier
-from storage.queue.maintenance import UrlReopener
+from storage.queue.servers.spread import open_reopener
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.config import Settings
@@ -57,7 +57,7 @@ def _try(settings: Settings, asked: Asked) -> Done:
             raise NotFound(NOTHING_FETCHES.format(data=settings.storage.data, url=url))
         end = _chosen(store, asked, running := _running(frontier, names))
         crawl = next(each for each in running if store.urls.end(end.page_id, each))
-        with closing(UrlReopener(frontier.url)) as reopener:
+        with closing(open_reopener(frontier.url)) as reopener:
             is_waiting = reopener.try_page(crawl, end)
     return Done(facts={Fact.PAGES: int(is_waiting)}, notes=(Note.ONE_REQUEST,))
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from storage.crawl_types import FailureReason
-from storage.queue.maintenance import UrlReopener
+from storage.queue.servers.spread import open_reopener
 from storage.store.codec import from_microseconds
 from storage.store.models import LearnReason
 from workers.hooks.calling import HookCalls
@@ -44,7 +44,7 @@ def retry(turn: Turn) -> bool:
     )
     crawl = asked["crawl"]
     batches = failed_batches(context.store, crawl, wanted, after=turn.cursor.get("after", ""))
-    with closing(UrlReopener(context.frontier.url)) as retrying:
+    with closing(open_reopener(context.frontier.url)) as retrying:
         for batch in batches:
             done = turn.done + retrying.reopen(crawl, batch)
             record_state(context.frontier, context.store, crawl)
@@ -66,7 +66,7 @@ def fetch_again(turn: Turn) -> bool:
     for number in range(first, len(crawls)):
         crawl = crawls[number]
         after = turn.cursor.get("after", "") if number == first else ""
-        with closing(UrlReopener(context.frontier.url)) as reopener:
+        with closing(open_reopener(context.frontier.url)) as reopener:
             for pages, last in portions(context.store, crawl, wanted, after):
                 done = turn.done + (reopener.reopen(crawl, pages) if pages else 0)
                 record_state(context.frontier, context.store, crawl)

@@ -6,6 +6,8 @@
 -- to 1,000 of the worst entries of a host's queue that wait in the store (overflow.py).
 --
 -- cc:queue                 key   the id of this queue, made once (identity.py)
+-- cc:servers               key   "<id>,<id> 0": the queues over which hosts are split, and the place of this one, or
+--                                moving (servers/stamps.py); cc:rounds  hash  crawl -> rounds of sharing its budget
 -- cc:crawls                set   crawl ids
 -- cc:c:<crawl>             hash  a crawl, see below
 -- cc:h:<crawl>             set   hosts seen
@@ -116,6 +118,7 @@
 --   judged: records; dry: those since the last relevant one; is_dry 1: too many (credit.lua);
 --   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled,
 --   revisits (that wait), revisited (that ended);
+--   where servers share it (share.lua): total ('' no limit) of all, max of this one, round that looked at it last;
 --   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
 
 -- Scores of pending images: no other URL has their rank (storage/store/images.py).
@@ -142,15 +145,16 @@ local function count(crawl, field, by)
 end
 
 -- Finishes a running crawl without open URLs, or with no open URL that its budget allows. Images of stored
--- pages do not count for the budget. A crawl that is kept fresh does not end.
+-- pages do not count for the budget. A crawl that is kept fresh does not end. The share of a budget that several
+-- servers share (total) ends no crawl, because other servers may have some left.
 local function settle(crawl)
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used', 'images',
-    'fresh')
+    'fresh', 'total')
   if c[1] ~= 'running' or c[8] == '1' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
     return
   end
   local max = tonumber(c[5] or '')
-  local is_spent = max and (tonumber(c[6]) or 0) >= max and (tonumber(c[7]) or 0) == 0
+  local is_spent = max and not c[9] and (tonumber(c[6]) or 0) >= max and (tonumber(c[7]) or 0) == 0
   if (tonumber(c[2]) or 0) == 0 or is_spent then
     redis.call('HSET', 'cc:c:' .. crawl, 'state', 'finished')
   end
