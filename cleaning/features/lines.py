@@ -192,10 +192,16 @@ def cut_repeats(tree: Tree, lines: Lines) -> None:
 def _repeated(texts: list[str], first: int, line: int) -> tuple[int, int]:
     """(first, behind the last) of the lines around one that repeat those around an earlier one."""
     before = 1
-    while texts[line - before] and texts[first - before] == texts[line - before] and before <= first:
+    while (
+        texts[line - before] and texts[first - before] == texts[line - before] and before <= first
+    ):
         before += 1
     behind = 1
-    while line + behind < len(texts) and texts[line + behind] and texts[first + behind] == texts[line + behind]:
+    while (
+        line + behind < len(texts)
+        and texts[line + behind]
+        and texts[first + behind] == texts[line + behind]
+    ):
         behind += 1
     return line - before + 1, line + behind
 
