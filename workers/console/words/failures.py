@@ -126,12 +126,12 @@ WORDS: Final = {
     ),
     "hint.poison": (
         "Workers died on each of these pages, so they are set aside: the crawl goes on without "
-        "them. Do not retry them. Report them: they show a defect of the program, and the kept "
-        "copy is what a developer needs. There is none where the crawl archives no responses, the "
-        "page was too large, or keeping it killed a worker, too.",
-        "清洗这些页面时工作进程崩溃，因此已搁置，抓取照常进行。请不要重试，而是报告：这说明程序有"
-        "缺陷，开发人员需要保留的副本。若任务不存档响应、页面过大，或保留副本时进程也崩溃，则没有"
-        "副本。",
+        "them. Do not retry them. They show a defect of the program: send the kept copy to who "
+        "maintains it, then mark the group as seen. There is no copy where the crawl archives no "
+        "responses, the page was too large, or keeping it killed a worker, too.",
+        "清洗这些页面时工作进程崩溃，因此已搁置，抓取照常进行。请不要重试：这说明程序有缺陷，请把保留"
+        "的副本发给程序的维护者，然后将该组标记为已查看。若任务不存档响应、页面过大，或保留副本时进程"
+        "也崩溃，则没有副本。",
     ),
     "hint.page_error": (
         "They cannot be cleaned; the log of the workers has the reason.",

@@ -70,8 +70,9 @@ WORDS: Final = {
         "it has a body. Then “Resume”, which stands in the place of Pause, and “Fetch again” the "
         "pages since then without a body. It is done when the sign, here and on the result, says "
         "that the last 8 of 8 pages have a body.",
-        "在该提示旁点“暂停”。用“试抓一页”抓取一个页面并查看结果，直到页面有正文。然后点“恢复”，"
-        "再点“重新抓取”此后没有正文的页面。当提示显示最近 8 个页面都有正文时即告完成。",
+        "在该提示旁点“暂停”。用“试抓一页”抓取一个页面并查看结果，直到页面有正文。然后点“恢复”（"
+        "在“暂停”的位置），再点“重新抓取”此后没有正文的页面。当提示（结果页上也有）"
+        "显示最近 8 个页面都有正文时即告完成。",
     ),
     "help.see_changed": (
         "“site has changed”, with the version that is learned",
@@ -84,10 +85,11 @@ WORDS: Final = {
     ),
     "help.way_changed": (
         "“Re-clean: dry run” beside the sign, Confirm: the result says what would change for "
-        "older pages, and re-cleans them by one button. It is done when the sign says that nothing "
-        "is left. Roll back (host, beside an older version) only if the new version is worse.",
-        "在该提示旁点“重新清洗（试运行）”并确认：结果页显示旧页面会有哪些变化，点一个按钮即可重"
-        "新清洗。当提示显示没有剩余时即告完成。仅当新版本更差时才“回滚”（主机页面，旧版本旁）。",
+        "older pages, and leads to their re-cleaning, Confirm. It is done when the sign says that "
+        "nothing is left. Roll back (host, beside an older version) only if the new version is "
+        "worse.",
+        "在该提示旁点“重新清洗（试运行）”并确认：结果页显示旧页面会有哪些变化，并可进入重新清洗，再"
+        "确认一次。当提示显示没有剩余时即告完成。仅当新版本更差时才“回滚”（主机页面，旧版本旁）。",
     ),
     "help.see_room": (
         "“little room left”, with what is free",

@@ -55,8 +55,9 @@ WORDS: Final = {
         "; {n} pages without one are left",
         "；还有 {n} 个没有正文",
     ),
-    "signs.changed": ("version {version} is learned,", "已学习版本 {version}，"),
-    "signs.taken_back": ("an older version was taken back,", "已回滚到旧版本，"),
+    "signs.changed": ("; version {version} is learned,", "；已学习版本 {version}，"),
+    "signs.taken_back": ("; an older version was taken back,", "；已回滚到旧版本，"),
+    "signs.learning": ("; it is being learned anew,", "；正在重新学习，"),
     "signs.recleaned": (
         "{n} page re-cleaned, nothing left",
         "{n} pages re-cleaned, nothing left",

@@ -133,6 +133,8 @@ class Sign:
             return ("refetch_host",) if is_answering else (*tried, "refetch_host")
         if self.kind is SignKind.ROOM:
             return ("drop_raw_crawl",) if self.crawl_id else ()
+        if self.kind is SignKind.CHANGED and not self.n:
+            return ()  # no version is learned that records could be cleaned with
         return _OFFERED[self.kind]
 
     @property
