@@ -43,7 +43,7 @@ from tests.kit.wide_web import NAMES
 
 CRAWL = "news"
 NUMBERS = (1, 2, 4)
-HOSTS, PAGES = 120, 50
+HOSTS, PAGES = 60, 40
 LINKS = 20  # of a page: half to its own host, half to others
 LEASE = 16
 GOAL = 1.8

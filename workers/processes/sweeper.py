@@ -23,6 +23,7 @@ from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import RENEW_S
 from storage.queue.overflow import Overflow
+from storage.queue.servers.members import WorkingMember
 from storage.store.events import Event, EventKind
 from storage.store.operations import OperationState
 from workers.context import Context, process_context
@@ -142,6 +143,8 @@ def redo_learning(context: Context) -> None:
 
 def redo_operations(context: Context) -> None:
     """Enqueues lost operations of the console again; gives up those whose jobs die each time."""
+    if isinstance(context.frontier, WorkingMember) and context.frontier.place.index:
+        return  # of several servers the first one has them
     operations, jobs = context.store.operations, context.frontier.operations
     for each in operations.read(limit=OPEN_OPERATIONS):
         if each.state.has_ended or jobs.is_at_work(each.seq):

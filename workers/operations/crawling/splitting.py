@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from cleaning.errors import ConfigError, StorageError
 from storage.crawl_types import CrawlSpec, CrawlState
-from storage.queue.ownership import owned_line
 from storage.queue.servers.members import check_spec
 from storage.queue.servers.moving import ids_of, take_into_use
 from workers.config import Settings
@@ -38,7 +37,11 @@ def split_anew(settings: Settings, report: Callable[[str], None]) -> None:
                 check_spec(row.spec)
             for other in store.queues.all():
                 if other.is_alive and other.queue_id in row.queue and other.queue_id not in ids:
-                    raise StorageError(owned_line(row.spec.crawl_id, other))
+                    raise StorageError(
+                        f"crawl {row.spec.crawl_id} is also on {other.place}, heard "
+                        f"{other.silent_s:.0f} s ago: stop its processes, wait a minute, and give "
+                        "the command again"
+                    )
         known = {row.spec.crawl_id for row in store.crawls.all()}
 
         def keep(spec: CrawlSpec) -> None:
