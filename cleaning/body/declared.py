@@ -34,7 +34,8 @@ def find_declared(tree: Tree, lines: Lines) -> list[int]:
         tree: The page.
         lines: Its lines; those that repeat earlier ones are worthless.
     """
-    sources = [source for source in tree.scripts.data if _PRODUCT.search(source)]
+    # Most pages declare no product, and a plain search tells so in a tenth of the time.
+    sources = [each for each in tree.scripts.data if '"Product' in each and _PRODUCT.search(each)]
     if not sources:
         return []
     declared = "\n".join(

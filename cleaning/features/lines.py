@@ -43,6 +43,7 @@ _DISCLAIMER_UNITS = 60  # longest line of a site's disclaimer
 # Shortest text that is cut where it repeats in another part: a second layout for small screens, a
 # summary.
 _REPEAT_UNITS = 15
+_MAX_REPEATED = 12  # lines on each side of one that are compared, so that the cost stays linear
 TEASER_UNITS = 4  # shortest link text that can be another page's title
 _MAX_TITLE_UNITS = 60  # longest line that can be the title
 _LEAST_TITLE_CHARS = 4
@@ -191,19 +192,18 @@ def cut_repeats(tree: Tree, lines: Lines) -> None:
 
 def _repeated(texts: list[str], first: int, line: int) -> tuple[int, int]:
     """(first, behind the last) of the lines around one that repeat those around an earlier one."""
-    before = 1
-    while (
-        texts[line - before] and texts[first - before] == texts[line - before] and before <= first
-    ):
-        before += 1
-    behind = 1
-    while (
-        line + behind < len(texts)
-        and texts[line + behind]
-        and texts[first + behind] == texts[line + behind]
-    ):
-        behind += 1
-    return line - before + 1, line + behind
+    start, end, most = line, line + 1, min(len(texts), line + _MAX_REPEATED)
+    back = line - first
+    while start > max(back, line - _MAX_REPEATED) and _is_same(texts, start - 1, back):
+        start -= 1
+    while end < most and _is_same(texts, end, back):
+        end += 1
+    return start, end
+
+
+def _is_same(texts: list[str], line: int, back: int) -> bool:
+    """Whether a line has a text, and the line so many before has the same."""
+    return bool(texts[line]) and texts[line] == texts[line - back]
 
 
 def _shape(tree: Tree, block: int) -> tuple[str, str, str, str]:

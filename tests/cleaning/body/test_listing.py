@@ -49,7 +49,7 @@ def test_players_and_few_columns_are_no_grid() -> None:
     """Cards have linked titles, and more than one line."""
     film = "<div class=film><p>Watch the film now</p><span>2:10</span><p>Clip {0}</p>{1}</div>"
     films = "".join(film.format(n, f"<a href=/v{n}>Play</a>") for n in range(12))
-    menu = "".join(f"<li><a href=/m{n}>Lamps for room {n}</a></li>" for n in range(20))
+    menu = "".join(f"<li><a href=/m{n}>Room {n}</a></li>" for n in range(20))
     about = f"<div class=about><p>{ABOUT * 3}</p></div>"
     for parts in (films, f"<ul>{menu}</ul>"):
         body = body_of(f"<h1>Lamps</h1><div>{parts}</div>{about}")
