@@ -12,7 +12,7 @@ from storage.live_state import ProcessRole
 from storage.queue.frontier import Frontier
 from tests.kit.queue_server import QueueServer
 from workers.config import Settings
-from workers.operations.folder_checks import Warned, folder_checks
+from workers.operations.files.folder_checks import Warned, folder_checks
 
 
 def test_a_queue_server_without_a_role_is_named(tmp_path: Path) -> None:
