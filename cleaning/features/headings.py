@@ -113,10 +113,22 @@ def _any_word() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     return re.compile(rf"(?<![a-z])(?:{latin})"), pattern_of(words), hint_of(words)
 
 
+def _compounds(line: str) -> list[str]:
+    """The words that a line of the table stands for: 相关阅读, 相關阅读 of ``相关|相關+阅读``."""
+    beginnings, plus, ends = line.partition("+")
+    if not plus:
+        return [line]
+    return [begin + end for begin in beginnings.split("|") for end in ends.split("|")]
+
+
 @lru_cache(maxsize=1)
 def _words() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[int, str]], dict[str, str]]:
     """(words by first letter, word -> (rank, kind), whole heading -> kind)."""
-    table = word_table("link_headings")
+    table = {
+        word: kind
+        for line, kind in word_table("link_headings").items()
+        for word in _compounds(line)
+    }
     whole = {word[1:]: kind for word, kind in table.items() if word.startswith("=")}
     parts = [(word, kind) for word, kind in table.items() if not word.startswith("=")]
     ranks = {word: (n, kind) for n, (word, kind) in enumerate(parts)}

@@ -30,6 +30,7 @@ TWICE = 2.2  # blocks of a path on a page, on average, of a list that stands twi
 LINE_CHARS = 60  # longest line about the body (source, time, buttons)
 TEMPLATE_SHARE = 0.7  # share of repeated text from which a part is template
 PRESENT_SHARE = 0.3  # share of the explained pages that have a dropped part ...
+LEAST_COMMON = 4  # pages, or all, with a repeated part that the pages alone have in their bodies
 STEADY_SHARE = 0.7  # ... and that have a part dropped by its path alone
 LINKS_SHARE = 0.7  # share of linked text from which a part is a list of links
 KEPT_SHARE = 0.1  # share of a part's text in bodies up to which it may be dropped
@@ -253,7 +254,9 @@ def _reason(step: str, part: _Part, pages: int) -> DropReason | None:
     is_short = chars <= LINE_CHARS * count
     is_steady = is_once and is_short and seen >= STEADY_SHARE * pages
     is_fresh = sums.fresh > KEPT_SHARE * chars
-    if is_once and not is_prose and not is_fresh and tag not in _TEXT_TAGS:
+    # Three pages of a kind may have a note of their text in common.
+    is_common = is_left_out or seen >= min(pages, LEAST_COMMON)
+    if is_common and is_once and not is_prose and not is_fresh and tag not in _TEXT_TAGS:
         if sums.repeated >= TEMPLATE_SHARE * chars:
             return DropReason.REPEATS
         if is_steady and sums.shared >= TEMPLATE_SHARE * chars:

@@ -150,6 +150,11 @@ def test_a_file_that_answers_for_many_pages_is_no_address() -> None:
     assert page.links[4].reason is not LinkReason.SAME_ADDRESS
 
 
+@pytest.mark.parametrize("text", ["相关阅读", "有关新闻", "關聯閱讀", "延伸阅读", "值得一读"])
+def test_headings_are_known_by_meaning(text: str) -> None:
+    assert heading_kind(text) == "related"
+
+
 def test_an_offer_is_no_list_of_other_sites() -> None:
     assert heading_kind("合作伙伴") == "links"
     assert heading_kind("诚招合作伙伴") == ""
@@ -256,6 +261,13 @@ def test_short_titles_of_a_related_list_and_the_topics_of_its_cards() -> None:
     )
     cards = kinds(record(f"<div><h3>相关文章</h3><ul>{rows}</ul></div>"))
     assert cards == [LinkKind.RELATED, LinkKind.OTHER] * 4
+
+
+def test_a_line_that_recommends_between_paragraphs_is_of_the_body() -> None:
+    line = f"<p>猜你喜欢：<a href=/n/0.html>{TITLES[0]}</a></p>"
+    html = f"<title>{TITLES[0]}</title><div class=text>{BODY}{line}{MORE}</div>"
+    page = clean(RawPage.from_bytes(URL, html.encode()))
+    assert LinkKind.RELATED not in kinds(page)
 
 
 def test_lists_between_lines_of_the_body_are_of_it() -> None:
