@@ -16,7 +16,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format lock docs docs-site screenshots chaos fuzz bench drill clean ready-run ready-test
+.PHONY: help run test lint format lock docs docs-site screenshots chaos machines fuzz bench drill clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ screenshots: ready-test ## crawl small sites and write the console's pictures an
 
 chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [ARGS="--store mongo --seed 2", "--images", "--topic", "--away", "--hangs"]
 	$(BIN)/python -m tests.chaos --keep $(ARGS)
+
+machines: ready-test ## crawl on three machines in network namespaces: delay, loss, cut cables; needs root [ARGS="--cut 60"]
+	$(BIN)/python -m tests.machines --keep $(ARGS)
 
 fuzz: ready-test ## clean mutated pages for long [ARGS="--minutes 120 --pages ROWS.jsonl.gz"]
 	$(BIN)/python -m tests.fuzz $(ARGS)

@@ -15,6 +15,10 @@ from storage.host_waits import Hold
 HEARTBEAT_S = 15.0
 """A process that lives is heard at least so often."""
 
+SILENT_S = 20.0
+"""A process that was not heard for so long is silent: what it holds is given to others, and the
+console shows it. An idle worker is heard every 11 s."""
+
 
 class ProcessRole(StrEnum):
     """What a process does."""

@@ -1,10 +1,10 @@
-"""CPU time of a whole crawl, all processes, compared with Scrapy and scrapy-redis.
+"""CPU time of a whole crawl, all processes, compared with Scrapy, scrapy-redis and Crawlee.
 
 A site is served on loopback by a process that is not counted.
 
 - Ours: ``run`` with spider, queue server, workers, sweeper.
 - Plain Scrapy fetches exactly the URLs of our spider, without reading them.
-- scrapy-redis crawls the site with its defaults; trafilatura extracts the text of its pages.
+- scrapy-redis and Crawlee crawl the site with their defaults; trafilatura extracts the texts.
 
 The counts of the server show whether all fetched the same. ``make bench-crawl``; the peers are
 installed into ``build/peers``.
@@ -21,13 +21,16 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from redis import Redis
 
+from benchmarks.crawl.peers import Options
 from benchmarks.crawl.steps import cost_of_a_job, cost_of_pages
 from benchmarks.kit.environments import CRAWL_PEERS, interpreter, variables
+from benchmarks.kit.fleet import folder_bytes
 from benchmarks.kit.results import ROOT, keep
 from benchmarks.kit.serving import home_of, labelled_sites, served_sites, statistics
 from storage.queue.clients import queue_errors, wait_for_queue
@@ -37,6 +40,8 @@ from tests.kit.crawls import command, environment
 from tests.kit.processes import cpu_s, processes_of, role_of
 
 PORT = 8801
+COUNTS = ("records", "requests", "archive_bytes", "store_bytes")
+PEERS = ("plain_scrapy", "scrapy_redis", "crawlee")
 
 
 def main() -> int:
@@ -53,9 +58,8 @@ def main() -> int:
             first = next(iter(sites))
             start = start_alone(home_of(sites[first], PORT), folder / "start")
             for site in a.sites or sites:
-                address = sites[site]["address"]
                 home = home_of(sites[site], PORT)
-                results[site] = measure(site, home, address, folder / f"of-{site}", python)
+                results[site] = measure(site, home, folder / f"of-{site}", python)
                 steps[site] = cost_of_pages(folder / "www" / site)
                 sys.stderr.write(f"{site}: {json.dumps(results[site])}\n")
     totals = summed(list(results.values()))
@@ -79,28 +83,33 @@ def start_alone(home: str, folder: Path) -> dict[str, float]:
     return {**by_role, "all": all_s}
 
 
-def measure(site: str, home: str, address: str, folder: Path, python: Path) -> dict[str, Any]:
-    """Measures a site: ours, plain Scrapy on the same URLs, scrapy-redis with trafilatura."""
+def measure(site: str, home: str, folder: Path, python: Path) -> dict[str, Any]:
+    """Measures a site: ours, plain Scrapy on the same URLs, the peers with trafilatura."""
     folder.mkdir()
     asked = [seen_by_server(site)]
     by_role, ours_s = run_ours(home, folder / "data")
     asked.append(seen_by_server(site))
     urls, records, requests = what_was_fetched(folder / "data")
-    listed = folder / "urls.json"
-    listed.write_text(json.dumps(urls), "utf-8")
-    plain, plain_s = run_peer(python, "plain", str(listed))
+    plain, plain_s = run_peer(python, "plain", Options(urls=urls), folder)
     asked.append(seen_by_server(site))
-    peer, redis_s, redis_server_s = run_scrapy_redis(python, home, address, folder)
+    peer, redis_s, redis_server_s = run_scrapy_redis(python, home, folder)
+    asked.append(seen_by_server(site))
+    crawlee, crawlee_s = run_peer(
+        python, "crawlee", Options(urls=[home], folder=str(folder / "crawlee")), folder
+    )
     asked.append(seen_by_server(site))
     found = {
         "records": records,
         "requests": requests,
+        "archive_bytes": folder_bytes(folder / "data" / "raw"),
+        "store_bytes": (folder / "data" / "records.sqlite").stat().st_size,
         "ours_cpu_s": {**by_role, "all": ours_s},
         "plain_scrapy": {**plain, "cpu_s": round(plain_s, 2)},
         "scrapy_redis": {**peer, "cpu_s": round(redis_s + redis_server_s, 2)},
+        "crawlee": {**crawlee, "cpu_s": round(crawlee_s, 2)},
         "answers_by_status": {
             name: dict(asked[number + 1] - asked[number])
-            for number, name in enumerate(("ours", "plain_scrapy", "scrapy_redis"))
+            for number, name in enumerate(("ours", *PEERS))
         },
     }
     return {**found, **ratios(found)}
@@ -111,10 +120,14 @@ def ratios(found: Mapping[str, Any]) -> dict[str, float]:
     ours, plain, peer = found["ours_cpu_s"], found["plain_scrapy"], found["scrapy_redis"]
     per_record = ours["all"] / found["records"]
     per_text = peer["cpu_s"] / max(1, peer["texts"])
+    crawlee = found["crawlee"]
+    per_crawlee_text = crawlee["cpu_s"] / max(1, crawlee["texts"])
     return {
         "ours_cpu_ms_per_record": round(1000 * per_record, 2),
         "scrapy_redis_cpu_ms_per_text": round(1000 * per_text, 2),
+        "crawlee_cpu_ms_per_text": round(1000 * per_crawlee_text, 2),
         "ours_against_scrapy_redis_per_record": round(per_record / per_text, 3),
+        "ours_against_crawlee_per_record": round(per_record / per_crawlee_text, 3),
         "plain_scrapy_alone_per_record": round(plain["cpu_s"] / found["records"] / per_text, 3),
         "spider_against_plain": round(
             (found["requests"] / ours["spider"]) / (plain["responses"] / plain["cpu_s"]), 2
@@ -124,8 +137,8 @@ def ratios(found: Mapping[str, Any]) -> dict[str, float]:
 
 def summed(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Sums counts and times over all sites; adds the ratios of the sums."""
-    total: dict[str, Any] = {key: sum(r[key] for r in results) for key in ("records", "requests")}
-    for key in ("ours_cpu_s", "plain_scrapy", "scrapy_redis"):
+    total: dict[str, Any] = {key: sum(r[key] for r in results) for key in COUNTS}
+    for key in ("ours_cpu_s", *PEERS):
         total[key] = {
             name: round(sum(r[key].get(name, 0) for r in results), 2) for name in results[0][key]
         }
@@ -161,11 +174,15 @@ def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], fl
     return {role: round(cpu, 2) for role, cpu in by_role.items()}, round(waited_cpu_s() - before, 2)
 
 
-def run_peer(python: Path, *arguments: str) -> tuple[dict[str, int], float]:
+def run_peer(
+    python: Path, tool: str, options: Options, folder: Path
+) -> tuple[dict[str, int], float]:
     """Runs a peer; returns (its printed counts, CPU seconds)."""
+    file = folder / f"{tool}.json"
+    file.write_text(json.dumps(asdict(options)), "utf-8")
     before = waited_cpu_s()
     done = subprocess.run(  # noqa: S603 - our own program
-        [str(python), "-m", "benchmarks.crawl.peers", *arguments],
+        [str(python), "-m", "benchmarks.crawl.peers", tool, str(file)],
         cwd=ROOT,
         env=variables(),
         capture_output=True,
@@ -178,9 +195,7 @@ def run_peer(python: Path, *arguments: str) -> tuple[dict[str, int], float]:
     return printed, waited_cpu_s() - before
 
 
-def run_scrapy_redis(
-    python: Path, home: str, host: str, folder: Path
-) -> tuple[dict[str, int], float, float]:
+def run_scrapy_redis(python: Path, home: str, folder: Path) -> tuple[dict[str, int], float, float]:
     """Runs scrapy-redis; returns (its printed counts, its CPU seconds, those of its Redis)."""
     server = subprocess.Popen(  # noqa: S603 - our own server, with its defaults
         [find_server(), "--port", str(PORT + 1), "--bind", "127.0.0.1", "--dir", str(folder)],
@@ -190,7 +205,8 @@ def run_scrapy_redis(
         url = f"redis://127.0.0.1:{PORT + 1}"
         with Redis.from_url(url) as client:
             wait_for_queue(lambda: _ping(client), limit_s=30)
-        printed, cpu = run_peer(python, "redis", home, url, f"{host}:{PORT}")
+        options = Options(urls=[home], queue_url=url)
+        printed, cpu = run_peer(python, "scrapy-redis", options, folder)
         return printed, cpu, cpu_s(server.pid, with_children=True)
     finally:
         server.kill()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from statistics import fmean, median
 from typing import Any
 
+from benchmarks.documents.cells import Rows, share
 from benchmarks.kit.results import kept
 
-Rows = Iterable[Sequence[object]]
 M2_POINTS = (0.0, 0.1, 0.2, 0.3, 0.5)
 POINTS = {  # of each curve, the thresholds in the table
     "m1, P in N-sigma": (0.8, 0.9, 1.0),
@@ -21,14 +21,9 @@ POINTS = {  # of each curve, the thresholds in the table
 }
 
 
-def _share(value: float) -> str:
-    text = f"{value:.3f}"
-    return text[1:] if text.startswith("0") else text
-
-
 def _bounds(row: dict[str, Any], name: str) -> str:
     low, high = row[f"{name}_95"]
-    return f"{_share(row[name])} ({_share(low)}-{_share(high)})"
+    return f"{share(row[name])} ({share(low)}-{share(high)})"
 
 
 def noise() -> Rows:
@@ -46,11 +41,11 @@ def noise() -> Rows:
             for kind in result:
                 curve = result[kind]["models"][name]
                 row = next(row for row in curve if row["threshold"] == threshold)
-                cells.append(f"{_share(row['nprecision'])} / {_share(row['nrecall'])}")
+                cells.append(f"{share(row['nprecision'])} / {share(row['nrecall'])}")
             yield [name, threshold, *cells]
     for name in result["links"]["cascade"]:
         rows = [result[kind]["cascade"][name] for kind in result]
-        cells = [f"{_share(row['nprecision'])} / {_share(row['nrecall'])}" for row in rows]
+        cells = [f"{share(row['nprecision'])} / {share(row['nrecall'])}" for row in rows]
         yield [f"cascade, {name}", "", *cells]
 
 
@@ -69,7 +64,7 @@ def noise_added() -> Rows:
         yield [
             f"{name}: {way}" if way else "nothing",
             " / ".join(str(row.get("threshold", "")) for row in best) if way else "",
-            *(" / ".join(_share(row[part]) for part in parts) for row in best),
+            *(" / ".join(share(row[part]) for part in parts) for row in best),
         ]
 
 
@@ -86,7 +81,7 @@ def site_text() -> Rows:
 
 
 def _text_cell(row: dict[str, Any]) -> str:
-    return f"{_share(row['characters']['f1'])}; {_bounds(row, 'f1')}"
+    return f"{share(row['characters']['f1'])}; {_bounds(row, 'f1')}"
 
 
 def site_text_by_site() -> Rows:
@@ -98,7 +93,7 @@ def site_text_by_site() -> Rows:
         rows = [by_site[column][name] for column in columns]
         yield [
             name.removesuffix(".test"),
-            *(" / ".join(_share(row[k]) for k in ("precision", "recall", "f1")) for row in rows),
+            *(" / ".join(share(row[k]) for k in ("precision", "recall", "f1")) for row in rows),
         ]
 
 
@@ -113,8 +108,8 @@ def site_links() -> Rows:
             f"{size} pages" if size != "0" else "the page alone",
             _bounds(row, "precision"),
             _bounds(row, "recall"),
-            f"{_share(picture['ads_found'])} of {picture['ads']}",
-            f"{_share(picture['content_kept'])} of {picture['content']}",
+            f"{share(picture['ads_found'])} of {picture['ads']}",
+            f"{share(picture['content_kept'])} of {picture['content']}",
         ]
 
 
@@ -147,8 +142,8 @@ def site_crawls() -> Rows:
             row["records"],
             " / ".join(str(row["by_version"].get(version, 0)) for version in "012"),
             *(f"{row[part] / 1000:.2f}" for part in ("learning_ms", "again_ms", "cleaning_ms")),
-            _share(row["share"]),
-            _share(row["share_of_clean"]),
+            share(row["share"]),
+            share(row["share_of_clean"]),
             row["other"],
         ]
 
@@ -170,7 +165,7 @@ def site_drift() -> Rows:
             f"{seen} of {done}",
             f"{min(delays)} to {max(delays)}, median {median(delays):g}" if delays else "",
             f"{sum(row['learned'] for row in rows)} of {seen}",
-            *([_share(mean) for mean in means] or ["", ""]),
+            *([share(mean) for mean in means] or ["", ""]),
         ]
 
 

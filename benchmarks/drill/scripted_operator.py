@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from benchmarks.drill.drill_site import POISON
 from benchmarks.drill.world import OLD_CRAWL
-from workers.operations.watching.signs import SignKind
+from workers.operations.watching.signs.signs import SignKind
 
 LOOK_S = 1.0
 LIMIT_S = 180.0
@@ -138,14 +138,17 @@ def pass_the_wall(operator: Operator, host: str) -> None:
     operator.confirm()
     operator.follow("^/actions/refetch_host")
     operator.confirm()
+    operator.wait_for(f"{operator.path}/live", "the last 8 of 8 pages have a body")
 
 
 def reclean(operator: Operator, host: str) -> None:
-    """3: dry run beside the sign > confirm > re-clean these pages, on its result."""
+    """3: dry run beside the sign > confirm > re-clean these records, on its result > confirm."""
     _from_sign(operator, "try_reclean", host)
     operator.confirm()
-    operator.page = operator.wait_for(f"{operator.path}/live", 'action="/actions/reclean_host"')
+    operator.page = operator.wait_for(f"{operator.path}/live", r"/actions/reclean_host\?")
+    operator.follow("^/actions/reclean_host")
     operator.confirm()
+    operator.wait_for(f"{operator.path}/live", "nothing left")
 
 
 def make_room(operator: Operator, _host: str) -> None:

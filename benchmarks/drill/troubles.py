@@ -17,8 +17,8 @@ from benchmarks.drill.world import CRAWL, DISK_BYTES, LEFT_BYTES, OLD_CRAWL, Wor
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, Discovery, FailureReason, UrlState
 from storage.store.operations import OperationState
-from workers.operations.crawl_states import change_state
-from workers.operations.watching.signs import SignKind
+from workers.operations.controlling.crawl_states import change_state
+from workers.operations.watching.signs.signs import SignKind
 
 QUIET_S = 5.0
 """So long nothing of a forbidden class is asked for before the class counts as forbidden."""

@@ -114,7 +114,7 @@ class World:
                 words, env=environ, cwd=ROOT, stdout=log, stderr=log
             )
         stack.callback(_end, crawl)
-        self.wait_until(lambda: self.records() >= HOSTS, 60)
+        self.wait_until(lambda: self.records() >= HOSTS, 180)
 
     def _home(self, number: int) -> str:
         return f"http://{self.site.host(number)}/"

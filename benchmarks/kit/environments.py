@@ -17,7 +17,10 @@ PEERS = (
     "trafilatura", "readability-lxml", "justext", "resiliparse", "gne", "newspaper4k",
     "goose3[chinese]", "boilerpy3", "lxml_html_clean",
 )  # fmt: skip
-CRAWL_PEERS = ("scrapy==2.19.0", "scrapy-redis==0.9.1", "trafilatura==2.3.1", "lxml_html_clean")
+CRAWL_PEERS = (
+    "scrapy==2.19.0", "scrapy-redis==0.9.1", "crawlee[parsel]==1.11.0", "trafilatura==2.3.1",
+    "lxml_html_clean",
+)  # fmt: skip
 EXPERIMENTS = ("matplotlib>=3.10,<4", "scikit-learn>=1.6,<2", "pygad>=3.5,<4")
 
 

@@ -17,10 +17,11 @@ from typing import Any, TypeVar
 from benchmarks.kit.results import list_failures
 from benchmarks.kit.sources import link_rows
 from cleaning import CleanRecord, ImageKind, Link, LinkKind, RawPage, clean
+from cleaning.document.tree import Anchor
 from cleaning.papers.link_blocks import SourceLink
 
 T = TypeVar("T")
-Hyper = TypeVar("Hyper", Link, SourceLink)
+Hyper = TypeVar("Hyper", Link, SourceLink, Anchor)
 LABELS: dict[LinkKind, str] = {
     LinkKind.BODY: "inbody",
     LinkKind.NAVIGATION: "nav",

@@ -31,7 +31,7 @@ def main() -> int:
     choice = choose_parts("Quality and cost of cleaning one page.", PARTS, "ours alone, not kept")
     measure_kept(choice, "page", PARTS)
     if not choice.quick:
-        sys.stderr.write("update the document: make bench-plots bench-methods\n")
+        sys.stderr.write("update the document: make bench-plots bench-tables\n")
     return 0
 
 

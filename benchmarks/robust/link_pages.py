@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +18,14 @@ from benchmarks.kit.results import require_data
 from benchmarks.kit.sources import rows_of
 from benchmarks.page.links import LABELS, aligned
 from benchmarks.robust.figures import host_interval, host_means
-from cleaning import Link, LinkKind, RawPage
+from cleaning import LinkKind, RawPage
 from cleaning.body.body import read_body
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document, read_document
-from cleaning.links.links import read_links
+from cleaning.links.evidence import OwnValues
+from cleaning.links.kinds import judge_links
+from cleaning.links.links import read_anchors
+from cleaning.links.lists import LinkLists
 from cleaning.metadata.title import read_title
 
 FILES = ("pages", "pages2")
@@ -39,7 +42,9 @@ class LinkPage:
     document: Document
     body: Body
     title: str
-    url: str = ""
+    url: str
+    places: tuple[tuple[int, int], ...]
+    """Number of each label with a link, and the number of that link."""
 
 
 def rows() -> Iterator[dict[str, Any]]:
@@ -61,18 +66,32 @@ def read_page(row: dict[str, Any], page: RawPage) -> LinkPage:
     body = read_body(document, None, None, None)
     lang = "zh" if row["lang"] == "zh" else "en"
     title = read_title(document, body, None)
-    return LinkPage(row["host"], lang, row["links"], document, body, title, row["url"])
+    numbers = {id(anchor): i for i, anchor in enumerate(document.tree.anchors)}
+    places = tuple(
+        (number, numbers[id(anchor)])
+        for number, anchor in aligned(row["links"], document.tree.anchors)
+    )
+    return LinkPage(row["host"], lang, row["links"], document, body, title, row["url"], places)
 
 
-def kinds_of(page: LinkPage) -> dict[int, LinkKind]:
-    """Returns the kind of each labelled link that the product lists, by its number."""
-    links, _ = read_links(page.document, page.body, page.title)
-    return {i: link.kind for i, link in links_of(page, links)}
+def lists_of(page: LinkPage, own: OwnValues | None = None) -> tuple[OwnValues, LinkLists]:
+    """Returns what the links of a page say by themselves, and their lists."""
+    own = read_anchors(page.document) if own is None else own
+    return own, LinkLists(page.document, page.body, page.title, own)
 
 
-def links_of(page: LinkPage, links: Sequence[Link]) -> Iterator[tuple[int, Link]]:
-    """Yields (number of the label, link)."""
-    yield from aligned(page.labels, links)
+def kinds_of(
+    page: LinkPage, read: tuple[OwnValues, LinkLists] | None = None
+) -> dict[int, LinkKind]:
+    """Returns the kind of each labelled link that the product lists, by its number.
+
+    Args:
+        page: The page.
+        read: The result of ``lists_of``, where it is known.
+    """
+    own, lists = lists_of(page) if read is None else read
+    verdicts = judge_links(lists, own.known)
+    return {number: verdicts[i][0] for number, i in page.places if i < len(verdicts)}
 
 
 def counts(page: LinkPage, kinds: dict[int, LinkKind]) -> tuple[int, int, int]:

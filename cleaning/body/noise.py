@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cleaning.document.tree import HEADINGS, Tree
@@ -46,27 +47,28 @@ class Noise:
 
 
 def find_noise(
-    tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, *, by_names: bool = True
+    tree: Tree, sums: Sums, cards: set[int] | None, held: Sequence[int], *, by_names: bool = True
 ) -> Noise:
     """Finds the parts that are noise: by their names, as teasers, or inside a noise part.
 
-    Exempt are parts that hold the title, and names that hold most of the page's own text together.
+    Exempt are parts that hold the title or declared text, and names that hold most of the page's
+    own text together.
 
     Args:
         tree: The page.
         sums: The sums of its parts.
         cards: Its teasers; None for a thread, where neither they nor comments are noise.
-        title_line: The line of its title, -1 without.
+        held: Lines whose parts are no noise: the title's and declared ones, -1 for none.
         by_names: Whether names are evidence.
     """
     marks = _Marks(least=PartKind.USER if by_names else PartKind.COMMENT + 1)
-    noise = _mark(tree, sums, cards, title_line, marks)
+    noise = _mark(tree, sums, cards, held, marks)
     silent = marks.silent_names(sums.own[0])
     if silent:
         marks = _Marks(silent=silent)
-        noise = _mark(tree, sums, cards, title_line, marks)
+        noise = _mark(tree, sums, cards, held, marks)
     if cards is not None and marks.weak_units > _JOINT_SHARE * sums.own[0]:
-        noise = _mark(tree, sums, cards, title_line, _Marks(silent=silent, least=_NOISE))
+        noise = _mark(tree, sums, cards, held, _Marks(silent=silent, least=_NOISE))
     return noise
 
 
@@ -113,10 +115,12 @@ class _Marks:
         )
 
 
-def _mark(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, marks: _Marks) -> Noise:
+def _mark(
+    tree: Tree, sums: Sums, cards: set[int] | None, held: Sequence[int], marks: _Marks
+) -> Noise:
     """Finds the parts that are noise, with names as far as ``marks`` has them as evidence."""
     tags, names, own = tree.block_tags, tree.block_names, sums.own
-    holds_title = _parts_around(tree, title_line)
+    is_held = set().union(*(_parts_around(tree, line) for line in held))
     kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
     hidden = set(tree.hidden_blocks)
     looked_at = hidden | cards if cards else hidden
@@ -134,8 +138,8 @@ def _mark(tree: Tree, sums: Sums, cards: set[int] | None, title_line: int, marks
         if not kind and tag not in TAG_KINDS and part not in looked_at:
             continue
         if cards and part in cards:
-            is_one = part not in holds_title
-        elif tag in NEVER_NOISE or part in holds_title or (cards is None and tag == "form"):
+            is_one = part not in is_held
+        elif tag in NEVER_NOISE or part in is_held or (cards is None and tag == "form"):
             continue  # forums put all posts into one form
         else:
             by_name = kind

@@ -5,8 +5,10 @@
    by name or as teasers are marked (``parts``, ``container``).
 3. Lines behind a marker such as 相关阅读 or behind the comments are made worthless (``container``).
 4. The part of greatest worth is the container; its lines with worth are the body (``container``).
-   Where there is hardly any running text, plain lines are weighed as text.
-5. On a page of a forum the posts are the body instead (``threads``), or the only post where the
+   Where there is hardly any running text, plain lines are weighed as text. The description of a
+   product, where the page declares it, counts more than other text (``declared``).
+5. Where the page is a list, its teasers or its grid are the body (``listing``).
+6. On a page of a forum the posts are the body instead (``threads``), or the only post where the
    body is short. Without posts, and on pages without a body, the search is repeated with comments
    and teasers as text.
 
@@ -30,6 +32,8 @@ from cleaning.body.container import (
     find_container,
     weigh_parts,
 )
+from cleaning.body.declared import find_declared, find_declaring
+from cleaning.body.listing import LEAST_TEASER_UNITS, find_grid, is_list_of, with_grid
 from cleaning.body.noise import Noise, find_noise, noise_rules
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import drop_line_numbers, text_of
@@ -41,12 +45,12 @@ from cleaning.features.lines import (
     add_up,
     count_units,
     cut_repeats,
-    find_cards,
     find_title_line,
     plain_title,
     weigh_lines,
     weigh_plain_lines,
 )
+from cleaning.features.teasers import find_cards
 from cleaning.features.trail import Trail
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.posts.groups import PostFinder
@@ -59,10 +63,6 @@ _LIST_UNITS = 75
 MUCH_UNITS = 500.0  # text outside links with which a page has a body
 # A body of fewer units is looked for again on a page of so many, and gives way to twice its text.
 _FEW_UNITS, _FEW_OF_UNITS, _MORE_TIMES = 20.0, 150.0, 2.0
-# A page with less text before its teasers, and less than this share of theirs, is their list.
-_MAX_BEFORE_LIST_UNITS = 60
-_BEFORE_LIST_SHARE = 0.2
-_LEAST_TEASER_UNITS = 3
 # A page may need scripts only with less body and visible text; scripts alone are evidence only with
 # next to no visible text, and so many characters or files of them.
 _MAX_BODY_CHARS = 100
@@ -191,14 +191,21 @@ def _find_lines(
     sums = add_up(tree, lines)
     worth = lines.worth.copy()
     cards = find_cards(tree, lines, sums)
-    noise = find_noise(tree, sums, cards, title_line)
+    lines.declared = find_declared(tree, lines)
+    noise = find_noise(tree, sums, cards, (title_line, *lines.declared))
     article, source = _find_article(tree, lines, sums, noise, title_line)
-    is_list = may_be_list and _is_list(tree, lines, sums, article, cards, title_line)
+    # A page that describes a product is about one, whatever it lists.
+    may_be_list = may_be_list and not lines.declared
+    is_list = may_be_list and is_list_of(tree, lines, sums, article, cards, title_line)
+    if may_be_list and not (is_list or is_thread or shape):
+        grid = find_grid(tree, lines, sums, article, title_line)
+        if grid:
+            return with_grid(tree, lines, grid, article, title_line), BodySource.LIST, None
     # Where nothing else is left, comments and teasers are what the page is for.
     is_article = not is_thread and sum(lines.own[i] for i in article) >= MIN_UNITS
     if is_article and shape is None and not is_list:
         return article, source, None
-    noise = find_noise(tree, sums, None, title_line)
+    noise = find_noise(tree, sums, None, (title_line,))
     if is_thread or shape is not None:
         lines.worth = worth.copy()
         title = tree.line_text(title_line) if title_line >= 0 else ""
@@ -253,38 +260,8 @@ def _find_without_names(
     """The lines of a body where names left none of a page with much text."""
     lines = weigh_lines(tree, trail)
     sums = add_up(tree, lines)
-    noise = find_noise(tree, sums, None, title_line, by_names=False)
+    noise = find_noise(tree, sums, None, (title_line,), by_names=False)
     return _find_article(tree, lines, sums, noise, title_line)
-
-
-def _is_list(
-    tree: Tree, lines: Lines, sums: Sums, article: list[int], cards: set[int], title_line: int
-) -> bool:
-    """Whether a page is a list of others: hardly any text but that of its teasers.
-
-    Text behind the first teasers is about them (shops, catalogues); an article stands before those
-    that end it.
-    """
-    teasers = sum(sums.own[part] + sums.linked[part] for part in cards)
-    body = sum(lines.own[i] for i in article)
-    if not cards or body >= teasers:
-        return False
-    first = _first_card(tree, sums, cards, title_line)
-    before = sum(lines.own[i] for i in article if i < first)
-    return before < _MAX_BEFORE_LIST_UNITS and before < _BEFORE_LIST_SHARE * teasers
-
-
-def _first_card(tree: Tree, sums: Sums, cards: set[int], title_line: int) -> int:
-    """The first line of the most teasers side by side that stand behind the title."""
-    groups: dict[int, float] = {}
-    starts: dict[int, int] = {}
-    for part in sorted(cards):
-        start, parent = tree.block_lines[part], tree.block_parents[part]
-        if start > title_line:
-            groups[parent] = groups.get(parent, 0.0) + sums.own[part] + sums.linked[part]
-            starts.setdefault(parent, start)
-    best = max(groups, key=lambda parent: (groups[parent], parent), default=-1)
-    return starts.get(best, len(tree.line_starts))
 
 
 def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list[int]:
@@ -294,10 +271,10 @@ def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> 
         for i in range(tree.block_lines[part], tree.line_end(part)):
             own[i] += linked[i]
             linked[i] = 0.0
-            worth[i] = own[i] if own[i] >= _LEAST_TEASER_UNITS else PLAIN_WORTH
+            worth[i] = own[i] if own[i] >= LEAST_TEASER_UNITS else PLAIN_WORTH
     listed = Lines(texts=lines.texts, own=own, linked=linked, worth=worth, trail=lines.trail)
     sums = add_up(tree, listed)
-    noise = find_noise(tree, sums, None, title_line)
+    noise = find_noise(tree, sums, None, (title_line,))
     kept, _ = _find_article(tree, listed, sums, noise, title_line)
     return kept
 
@@ -319,6 +296,8 @@ def _find_article(
         weigh_plain_lines(lines, title_line)
         weights = weigh_parts(tree, lines, is_noise)
         container = find_container(tree, lines, weights, title_line)
+    if lines.declared:
+        weights, container = find_declaring(tree, lines, is_noise, title_line)
     worth = Worth(of=weights, is_noise=is_noise, container=container)
     kept = collect(tree, lines, sums, worth, title_line)
     if lines.trail is not None:

@@ -1,9 +1,10 @@
 """The fit of a page to its site model: its body at a learned place, its links in the frame.
 
 The frame is the set of links on most pages. The expected fit is measured on the sample, URL class
-by URL class, while the host is learned. A class of which k of n pages fit is expected to fit with
-probability (k + 1) / (n + 2) (Laplace's rule of succession), so that a class of few pages promises
-little. The classes with one page in the sample, taken together, stand for the classes with none.
+by URL class, while the host is learned; that of the frame by the frame of the other half. A class
+of which k of n pages fit is expected to fit with probability (k + 1) / (n + 2) (Laplace's rule of
+succession), so that a class of few pages promises little. The classes with one page in the sample,
+taken together, stand for the classes with none.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from cleaning.model.rules import ClassShares, Expected, Noise
-from cleaning.model.site_model import SiteModel, frame_of
+from cleaning.model.site_model import OFTEN, SiteModel
 from cleaning.records import BodySource, CleanRecord, Link, PageKind
 from cleaning.url_classes.rules import class_of
 
@@ -82,13 +83,12 @@ def expected_of(readings: Sequence[SamplePage], noise: Noise) -> Expected:
         readings: The pages of the sample.
         noise: The links that repeat on them.
     """
-    frame = frame_of(noise)
     classes: dict[str, list[int]] = {}
-    for reading in readings:
+    for reading, framed in zip(readings, _framed(readings, noise), strict=True):
         counts = classes.setdefault(class_of(reading.url), [0, 0, 0])
         counts[0] += 1
         counts[1] += reading.source in KNOWN_PLACES
-        counts[2] += _is_framed(reading.links, frame)
+        counts[2] += framed
     chars = sorted(len(each.body) for each in readings if each.source in KNOWN_PLACES)
     is_enough = len(chars) >= LEAST_BODIES
     return Expected(
@@ -133,6 +133,30 @@ def fit_of(record: CleanRecord, model: SiteModel) -> PageFit:
         short=_short(record, model) if is_short else (),
         name=record.url.partition("?")[0] if "*" in pattern.partition("?")[0] else record.url,
     )
+
+
+def _framed(readings: Sequence[SamplePage], noise: Noise) -> list[bool]:
+    """Whether each page has the frame of the other half of the sample.
+
+    Links that are on most of a sample by chance, as where every page links to half of a small host,
+    are on most of these pages, but not on most of the next ones.
+    """
+    halves = [
+        frozenset(url for url, share in _link_shares(readings[half::2]).items() if share >= OFTEN)
+        for half in (0, 1)
+    ]
+    frames = [frozenset(noise.links) & half for half in halves]
+    return [
+        len(frames[1 - number % 2]) >= LEAST_FRAME
+        and _is_framed(reading.links, frames[1 - number % 2])
+        for number, reading in enumerate(readings)
+    ]
+
+
+def _link_shares(readings: Sequence[SamplePage]) -> dict[str, float]:
+    """Returns the share of the pages that link to each URL."""
+    counts = Counter(url for each in readings for url in {link.url for link in each.links})
+    return {url: count / len(readings) for url, count in counts.items()}
 
 
 def _is_framed(links: Iterable[Link], frame: frozenset[str]) -> bool:

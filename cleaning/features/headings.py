@@ -38,27 +38,25 @@ _DIGIT = re.compile(r"\d")
 # Least share of known words. A note holds them among others: 推荐中, 举报文章问题, 图片来源.
 _KNOWN_SHARE = 0.5
 _ENDING_SHARE = 0.2  # where one ends the heading: the last word says what a thing is, 诗人活跃榜
-_LINK_SHARE = 0.5  # of a strong kind in a link, which else is a headline that holds the word
 
 
-def heading_kind(text: str, *, is_link: bool = False) -> str:
+def heading_kind(text: str) -> str:
     """Returns the kind of a heading's words: ``related`` for 相关阅读; ``""`` without.
 
     Args:
         text: The line, or its first run.
-        is_link: Whether it is a link: most of its text must be the words.
     """
     words = text.lower()
     latin, any_word, hint = _any_word()
     if words.isascii():
-        return kind_of_words(words, is_link=is_link) if latin.search(words) else ""
+        return kind_of_words(words) if latin.search(words) else ""
     if hint.search(words) and any_word.search(words):
-        return kind_of_words(words, is_link=is_link)
+        return kind_of_words(words)
     return ""
 
 
 @lru_cache(maxsize=4096)
-def kind_of_words(words: str, *, is_link: bool = False) -> str:
+def kind_of_words(words: str) -> str:
     """Returns the kind of a lower-case text that ``head_patterns`` find a word in."""
     words = words.strip(_EDGES)
     if len(words) > HEADING_CHARS:
@@ -84,8 +82,7 @@ def kind_of_words(words: str, *, is_link: bool = False) -> str:
         if rank < best and (named != "links" or start == 0):  # 诚招合作伙伴 is an offer
             best, kind = rank, named
     if kind in STRONG_KINDS:
-        is_part = is_link and known < _LINK_SHARE * len(words)
-        return "" if is_part or _DIGIT.search(words) else kind
+        return kind
     is_last = covered == len(words) and not _DIGIT.search(words)
     least = _ENDING_SHARE if is_last else _KNOWN_SHARE
     return kind if known >= least * len(words) else ""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from cleaning.document.tree import Tree
@@ -43,10 +43,8 @@ _DISCLAIMER_UNITS = 60  # longest line of a site's disclaimer
 # Shortest text that is cut where it repeats in another part: a second layout for small screens, a
 # summary.
 _REPEAT_UNITS = 15
-_CARD_UNITS = 250  # largest part that can be a teaser of another page
-_MIN_CARDS = 3  # fewest like parts side by side that are a list of teasers
-_TEASER_UNITS = 4  # shortest link text that can be another page's title
-_CARD_TEXT_TAGS = frozenset(("tr", "td", "p", "blockquote"))  # texts are written in them
+_MAX_REPEATED = 12  # lines on each side of one that are compared, so that the cost stays linear
+TEASER_UNITS = 4  # shortest link text that can be another page's title
 _MAX_TITLE_UNITS = 60  # longest line that can be the title
 _LEAST_TITLE_CHARS = 4
 _LEAST_TITLE_SCORE = 0.25
@@ -64,6 +62,7 @@ class Lines:
         linked: Units inside links.
         worth: > 0 for running text, -0.3 for plain lines, <= -1 for links and disclaimers.
         trail: Notes why lines are cut, where they are asked for.
+        declared: Lines that the page declares as the description of its product, growing.
     """
 
     texts: list[str]
@@ -71,6 +70,7 @@ class Lines:
     linked: list[float]
     worth: list[float]
     trail: Trail | None = None
+    declared: list[int] = field(default_factory=list)
 
 
 def trim_to(text: str, wanted: re.Pattern[str]) -> str:
@@ -165,20 +165,56 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
 
 
 def cut_repeats(tree: Tree, lines: Lines) -> None:
-    """Makes running text worthless that stands in an earlier part already.
+    """Makes lines worthless that stand in an earlier part already: second layouts, summaries.
 
-    Repeats side by side are the text's own: refrains, forms.
+    Repeats side by side are the text's own: refrains, forms. So is one line of like parts whose
+    other lines differ: notes on several functions, goods of one make. Where neighbours repeat too,
+    the short lines among them are cut with the running text.
     """
-    parents = tree.block_parents
+    parents, texts, worths = tree.block_parents, lines.texts, lines.worth
     first_in: dict[str, int] = {}
-    for i, worth in enumerate(lines.worth):
-        if worth >= _REPEAT_UNITS:
-            block = tree.line_blocks[i]
-            first = first_in.setdefault(lines.texts[i], block)
-            if first != block and parents[first] != parents[block]:
-                lines.worth[i] = -1.0
+    for i, worth in enumerate(worths):
+        if worth < _REPEAT_UNITS:
+            continue
+        first = first_in.setdefault(texts[i], i)
+        here, there = tree.line_blocks[i], tree.line_blocks[first]
+        if here == there or parents[here] == parents[there]:
+            continue
+        start, end = _repeated(texts, first, i)
+        if end - start == 1 and _shape(tree, here) == _shape(tree, there):
+            continue
+        for line in range(start, end):
+            if worths[line] == PLAIN_WORTH or line == i:
+                worths[line] = -1.0
                 if lines.trail is not None:
-                    lines.trail.all_attempts[i] = VerdictReason.REPEATED
+                    lines.trail.all_attempts[line] = VerdictReason.REPEATED
+
+
+def _repeated(texts: list[str], first: int, line: int) -> tuple[int, int]:
+    """(first, behind the last) of the lines around one that repeat those around an earlier one."""
+    start, end, most = line, line + 1, min(len(texts), line + _MAX_REPEATED)
+    back = line - first
+    while start > max(back, line - _MAX_REPEATED) and _is_same(texts, start - 1, back):
+        start -= 1
+    while end < most and _is_same(texts, end, back):
+        end += 1
+    return start, end
+
+
+def _is_same(texts: list[str], line: int, back: int) -> bool:
+    """Whether a line has a text, and the line so many before has the same."""
+    return bool(texts[line]) and texts[line] == texts[line - back]
+
+
+def _shape(tree: Tree, block: int) -> tuple[str, str, str, str]:
+    """Tag and names of a part and of the part around it."""
+    around = tree.block_parents[block]
+    return (
+        tree.block_tags[block],
+        tree.block_names[block],
+        tree.block_tags[around],
+        tree.block_names[around],
+    )
 
 
 def weigh_plain_lines(lines: Lines, title_line: int) -> None:
@@ -259,7 +295,7 @@ def add_up(tree: Tree, lines: Lines) -> Sums:
         own[block] += mine
         if links:
             linked[block] += links
-            if links >= _TEASER_UNITS and links >= mine:
+            if links >= TEASER_UNITS and links >= mine:
                 teases[block] = True
         if worth > 0:
             running[block] += worth
@@ -276,68 +312,6 @@ def add_up(tree: Tree, lines: Lines) -> Sums:
             if teases[block]:
                 teases[parents[block]] = True
     return Sums(own=own, linked=linked, running=running, teases=teases)
-
-
-def find_cards(tree: Tree, lines: Lines, sums: Sums) -> set[int]:
-    """Finds teasers of other pages: like parts side by side, each small and with a linked title.
-
-    Rows, cells and paragraphs are no cards: texts are written in them. Nor are sections that each
-    end with one button.
-    """
-    own, linked, teases = sums.own, sums.linked, sums.teases
-    tags, parents = tree.block_tags, tree.block_parents
-    small: dict[int, int] = {}
-    for block, is_teaser in enumerate(teases):
-        if is_teaser and block and own[block] + linked[block] < _CARD_UNITS:
-            parent = parents[block]
-            small[parent] = small.get(parent, 0) + 1
-    cards: set[int] = set()
-    for parent, count in small.items():
-        if count < _MIN_CARDS:
-            continue
-        groups: dict[tuple[str, str], list[int]] = {}
-        for child in tree.children(parent):
-            tag = tags[child]
-            if tag not in _CARD_TEXT_TAGS:
-                kind = tree.block_names[child].partition(" ")[0] if tag == "div" else ""
-                groups.setdefault((tag, kind), []).append(child)
-        for group in groups.values():
-            if len(group) < _MIN_CARDS:
-                continue
-            linking = [
-                part for part in group
-                if linked[part] and own[part] + linked[part] < _CARD_UNITS
-            ]  # fmt: skip
-            teasing = [part for part in linking if teases[part]]
-            # Nearly all of them, and most of these with a title.
-            if (
-                len(linking) >= 0.8 * len(group)
-                and 10 * len(teasing) >= 7 * len(linking)
-                and (tags[group[0]] == "article" or _differ(tree, lines, teasing))
-            ):
-                cards.update(group)
-    return cards
-
-
-def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
-    """Whether parts link to different titles; equal words in each are a button."""
-    first = ""
-    for part in teasing:
-        for i in range(tree.block_lines[part], tree.line_end(part)):
-            links = lines.linked[i]
-            if links >= _TEASER_UNITS and links >= lines.own[i] and _leads_away(tree, i):
-                text = tree.line_text(i)
-                if first and text != first:
-                    return True
-                first = text
-    return False
-
-
-def _leads_away(tree: Tree, line: int) -> bool:
-    """Whether a line has a link that leads away; those of headings to unfold stay on the page."""
-    anchors = {tree.anchor_of[run] for run in range(*tree.line_runs(line))}
-    hrefs = (tree.anchors[anchor].href.strip() for anchor in anchors if anchor >= 0)
-    return any(href and not href.startswith(("#", "javascript:")) for href in hrefs)
 
 
 def find_title_line(tree: Tree, lines: Lines) -> int:

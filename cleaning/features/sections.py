@@ -214,11 +214,10 @@ class _Headings:
             words: That in lower case where it may hold words of headings, else ``""``.
         """
         tree, headlines, links = self._tree, self._headlines, self._links
-        start, block = tree.line_starts[i], tree.line_blocks[i]
+        block = tree.line_blocks[i]
         count = links[i + 1] - links[i]
-        is_link = tree.anchor_of[start] >= 0
-        kind = kind_of_words(words, is_link=is_link) if words else ""
-        is_inline = count > 0 and text[-1] in ":：" and not is_link
+        kind = kind_of_words(words) if words else ""
+        is_inline = count > 0 and text[-1] in ":："
         if not is_inline:
             if count > _MAX_LINKS:
                 return None
@@ -264,8 +263,7 @@ class _Headings:
         if panels:
             for i, (text, kind, panel) in enumerate(zip(texts, kinds, panels, strict=True)):
                 first, last = tree.block_lines[panel], self._line_ends[panel]
-                if last > first:
-                    self._found.append(Section(kind, start + i, first, last, panel, text))
+                self._found.append(Section(kind, start + i, first, last, panel, text))
             return
         ranks = [(kind not in STRONG_KINDS, not kind) for kind in kinds]
         n = ranks.index(min(ranks))

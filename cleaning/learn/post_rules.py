@@ -147,7 +147,7 @@ def _read(tree: Tree, thread: Thread | None) -> _Read:
     """A thread page with its noise and its template found."""
     lines = weigh_lines(tree)
     title_line = find_title_line(tree, lines)
-    noise = find_noise(tree, add_up(tree, lines), None, title_line)
+    noise = find_noise(tree, add_up(tree, lines), None, (title_line,))
     reader = PostReader(tree, lines, noise.is_noise)
     title = tree.line_text(title_line) if title_line >= 0 else ""
     reader.cut_template([0], plain_title(title))

@@ -146,7 +146,7 @@ def _have_authors(tree: Tree, thread: Thread) -> bool:
 
 def _reader(tree: Tree, title_line: int) -> PostFinder:
     lines = weigh_lines(tree)
-    noise = find_noise(tree, add_up(tree, lines), None, title_line)
+    noise = find_noise(tree, add_up(tree, lines), None, (title_line,))
     return PostFinder(tree, lines, noise.is_noise)
 
 

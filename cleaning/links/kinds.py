@@ -12,10 +12,10 @@
    AD where the link leaves the site.
 7. Under a marker of related links (相关阅读), or in a part named so: headlines, and links in blocks
    of their tag and class, RELATED; the other links OTHER.
-8. Under a marker such as 猜你喜欢: RELATED where enough share words with the title, or where they
-   are names, which share nothing; else HOT.
-9. Headlines behind the body, or under a heading of a list, whose whole run is about the page's
-   topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
+8. Under a marker such as 猜你喜欢: behind the body RELATED where enough share words with the title,
+   or where they are names, which share nothing; else HOT.
+9. Headlines behind the body, without a heading or under one of a list, whose whole run is about
+   the page's topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
 10. Among legal links, or in a nav, header, footer or aside element: LEGAL, NAVIGATION; a list of
    headlines among the other links of a menu: HOT.
 11. Between lines of the body under any heading of a list, or without a heading in the smallest part
@@ -52,9 +52,9 @@ _MAX_COUNTER_CHARS = 24
 _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
 _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side
 _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
-_LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT, LinkKind.AD))
 _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
+_ANY_TOPIC = frozenset(("", "list"))
 _COUNTED_LETTERS = frozenset(
     "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
 )  # first letters of the words a counter counts
@@ -141,15 +141,11 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
     is_weak = set(weak)
     asked = {urls[i] for i in weak}
     by_url: dict[str, tuple[LinkKind, float]] = {}
-    related: set[str] = set()
     for i, url in enumerate(urls):
         if url not in asked or not texts[i] or i in is_weak:
             continue
-        kind = verdicts[i][0]
-        if is_headline[i] or kind in _LISTED:
-            by_url.setdefault(url, (kind, min(verdicts[i][1], 0.7)))
-            if kind is LinkKind.RELATED:
-                related.add(url)
+        if is_headline[i]:
+            by_url.setdefault(url, (verdicts[i][0], min(verdicts[i][1], 0.7)))
     for i in weak:
         same = by_url.get(urls[i])
         if same is not None and not (
@@ -157,8 +153,6 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
             and same[0] is LinkKind.RELATED
             and _COUNTED_WORD.search(texts[i])
         ):
-            if urls[i] in related and _is_under(lists, i, "related"):
-                same = LinkKind.RELATED, 0.7  # whatever else on the page leads there
             verdicts[i] = *same, LinkReason.SAME_ADDRESS
 
 
@@ -196,7 +190,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
     titled, legal = lists.shares(i)
-    is_listed = is_headline or titled >= _HEADLINE_SHARE
+    is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(block) > 0)
     if verdict := _judge_recommended(lists, i, section, is_listed):
         return verdict
     if legal >= _LEGAL_SHARE:
@@ -213,11 +207,11 @@ def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict 
         return LinkKind.AD, 0.7, LinkReason.MARKER
     if kind == "search":
         return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
-    if section.line == line and not section.is_inline and lists.headlines_on(i) < 2:
+    if section.line == line and not section.is_inline:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
     if kind != "related":
         return None
-    is_plain = line > lists.body_first and lists.is_plain_list(section)
+    is_plain = lists.is_plain_list(section)
     if is_plain and lists.has_pictures(section):
         is_plain = lists.urls[i] in lists.picture_urls
     if lists.is_headline[i] or is_plain or lists.is_like_headlines(i, section):
@@ -240,19 +234,14 @@ def _judge_recommended(
     is_behind = lists.line[i] > lists.body_last
     if section and kind == "maybe":
         if is_listed:
-            if lists.near_share(section) >= _NEAR_SHARE:
+            if is_behind and lists.near_share(section) >= _NEAR_SHARE:
                 return _MARKED
             return LinkKind.HOT, 0.6, LinkReason.MARKER
         if is_behind and lists.is_plain_list(section):
             return LinkKind.RELATED, 0.5, LinkReason.MARKER
     if not is_listed:
         return None
-    if (
-        (kind == "list" or (not kind and is_behind))
-        and lists.body_last >= 0
-        and not is_home(lists.urls[i])
-        and lists.is_about_topic(i)
-    ):
+    if kind in _ANY_TOPIC and is_behind and lists.is_about_topic(i):
         return _ABOUT_TITLE
     return (LinkKind.OTHER, 0.5, LinkReason.MARKER) if kind == "author" else None
 

@@ -60,7 +60,7 @@ def read_links(
         places: The places of its host's model on the page, None without a model.
     """
     tree = document.tree
-    own = _read_anchors(document)
+    own = read_anchors(document)
     lists = LinkLists(document, body, title, own)
     verdicts = judge_links(lists, own.known)
     links = tuple(
@@ -85,7 +85,7 @@ def read_links(
     return links, _warnings(len(tree.anchors) - len(links), own.cut_texts)
 
 
-def _read_anchors(document: Document) -> OwnValues:
+def read_anchors(document: Document) -> OwnValues:
     """Reads text, URL, title and rel of every anchor, and judges it by these alone.
 
     One loop for all, because a page has hundreds of links: a call for each value would cost more

@@ -130,14 +130,18 @@ class LinkLists:
         headlines: list[int] = []
         titles: list[int] = []
         last = ""
-        for line, url, is_headline, is_in_body in zip(
-            self.line, urls, self.is_headline, self.is_in_body, strict=True
-        ):
-            if is_headline and not is_in_body:
-                headlines.append(line)
-                if url != last:
-                    titles.append(line)
-                    last = url
+        self._titles = [
+            i
+            for i, (is_headline, is_in_body) in enumerate(
+                zip(self.is_headline, self.is_in_body, strict=True)
+            )
+            if is_headline and not is_in_body
+        ]
+        for i in self._titles:
+            headlines.append(self.line[i])
+            if urls[i] != last:
+                titles.append(self.line[i])
+                last = urls[i]
         cards = [
             line
             for line, text, url in zip(self.line, texts, urls, strict=True)
@@ -295,12 +299,8 @@ class LinkLists:
     def is_about_topic(self, i: int) -> bool:
         """Whether a link stands in a run of headlines that are about the page's topic."""
         if self._topic is None:
-            headlines = [
-                i
-                for i, is_headline in enumerate(self.is_headline)
-                if is_headline and not self.is_in_body[i]
-            ]
-            self._topic = Topic(self.tree, self._names(), self._body_text, self._runs(headlines))
+            runs = self._runs(self._titles)
+            self._topic = Topic(self.tree, self._names(), self._body_text, runs)
         return self._topic.is_about(self.line[i], self._key(i))
 
     def _names(self) -> list[str]:
@@ -343,13 +343,9 @@ class LinkLists:
         if self._near is None:
             words = grams(self._title)
             near = [
-                line
-                for i, line in enumerate(self.line)
-                if self.is_headline[i]
-                and not self.is_in_body[i]
-                and words
-                and not words.isdisjoint(grams(self.texts[i]))
-                and self.is_same_site(i)
+                self.line[i]
+                for i in self._titles
+                if not words.isdisjoint(grams(self.texts[i])) and self.is_same_site(i)
             ]
             self._near = _before(near, len(self.tree.line_starts))
         return self._near

@@ -27,7 +27,6 @@ _SURE_SHARE = 0.8  # where they do not
 _AGREED_SHARE = 1 / 3  # share of titles that have a word they agree on
 _MAX_BODY_CHARS = 5000
 _BODY_COUNT = 4  # times that it says them at least
-_BODY_SHARED = 2  # of them that a title must have
 _COMMON_SHARE = 0.3  # share of the other headlines with a word from which it is the site's own
 _MIN_COMMON = 3
 _MAX_LEVELS = 4  # from a link to its cell
@@ -90,13 +89,8 @@ class Topic:
             topic = self._telling(topic, n)
             if _is_shared([words & topic for words in found]):
                 return True
-        said = self._said_of(found)
-        return _is_shared(
-            [
-                words & said if len(words & said) >= _BODY_SHARED else words & topic
-                for words in found
-            ]
-        )
+        spoken = topic | self._said_of(found)
+        return _is_shared([words & spoken for words in found])
 
     def _said_of(self, titles: Sequence[frozenset[str]]) -> set[str]:
         """The words that many titles have and that the body says often."""

@@ -20,7 +20,7 @@ from cleaning.errors import QueueUnavailable
 from cleaning.urls.normal_form import host_of
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, Discovery, FetchResult, Lease, LeaseBatch
-from storage.live_state import ProcessRole
+from storage.live_state import SILENT_S, ProcessRole
 from storage.politeness_policy import (
     HOST_PATIENCE_S,
     LeaseDecision,
@@ -41,7 +41,7 @@ from storage.queue.processes import beat_args
 from storage.server_list import Place
 from storage.store.codec import spec_from_json
 
-SESSION_TTL_MS = 20_000
+SESSION_TTL_MS = round(SILENT_S * 1000)
 RENEW_S = 5.0
 FLUSH_PAGES = 20
 JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so a waiting job may grow

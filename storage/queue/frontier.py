@@ -23,7 +23,7 @@ from storage.crawl_types import (
     Step,
     UrlState,
 )
-from storage.live_state import QueueNow
+from storage.live_state import SILENT_S, QueueNow
 from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
 from storage.queue.entries import (
     chunks,
@@ -56,7 +56,7 @@ from storage.store.codec import spec_from_json, to_microseconds
 from storage.store.pauses import Pause
 
 ADD_CHUNK = 1000
-CLAIM_TTL_MS = 20_000
+CLAIM_TTL_MS = round(SILENT_S * 1000)
 NO_BLAME = "!"
 
 

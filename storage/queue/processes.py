@@ -23,10 +23,13 @@ REMEMBERED_S = 6 * 3600
 """A lost process is forgotten then, if nobody declared it dead."""
 REPLACED_S = 60
 """A supervisor that has not replaced its child by then has none of that name."""
+KEPT_REPLACED_S = 3600
+"""So long it is known that a supervisor has killed its child."""
 BEAT_S = 10.0
 """A process that works all the time is heard so often; an idle worker every 11 s."""
 _WHO = "cc:who"
 _TO_REPLACE = "cc:replace"
+_REPLACED = "cc:replaced"
 
 
 def beat_args(role: ProcessRole, name: str, work: str = "") -> list[Arg]:
@@ -127,7 +130,22 @@ class Processes:
         """Returns those of a supervisor's processes that it is asked to replace, once."""
         with queue_errors():
             asked = {each.decode() for each in self._client.smembers(_TO_REPLACE)}
-            return [each for each in mine if each in asked and self._client.srem(_TO_REPLACE, each)]
+            taken = [
+                each for each in mine if each in asked and self._client.srem(_TO_REPLACE, each)
+            ]
+            for each in taken:
+                self._client.set(f"{_REPLACED}:{each}", 1, ex=KEPT_REPLACED_S)
+            return taken
+
+    def is_to_replace(self, name: str) -> bool:
+        """Whether a supervisor is asked to replace a process, and none has taken it up."""
+        with queue_errors():
+            return bool(self._client.sismember(_TO_REPLACE, name))
+
+    def is_replaced(self, name: str) -> bool:
+        """Whether its supervisor has taken up a process within the last hour, to replace it."""
+        with queue_errors():
+            return bool(self._client.exists(f"{_REPLACED}:{name}"))
 
     def forget_all(self) -> None:
         """Forgets all processes: those of an earlier run, which ended with their queue."""

@@ -52,7 +52,8 @@ class Operation:
         state: How far it is.
         done: Units of work that are done.
         total: All units; 0: not known.
-        detail: A line for a person: what it does now, or its result or error.
+        detail: What it has done so far, as numbers by key (``would_change 12; field.body 10``)
+            and examples; or its error, in words.
         begun_at: When it was asked for; None while it is added: now.
         moved_at: When it advanced last; a running one that is silent for a minute is dead.
         is_stopping: Whether somebody has asked to stop.

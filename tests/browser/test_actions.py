@@ -18,7 +18,7 @@ from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
 from tests.browser.test_pages import PHONE, WIDE, assert_calm, violations
 from tests.kit.console import settings_of
 from tests.kit.timing import wait_until
-from workers.operations.crawl_states import list_pauses
+from workers.operations.controlling.crawl_states import list_pauses
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_pages_are_fetched_again(chromium: Browser, acting: World) -> None:
         assert violations(page) == []
         page.get_by_role("button", name="Confirm").click()
         page.wait_for_url(re.compile(r"/audit/\d+$"))
-        expect(page.locator("main")).to_contain_text("finished")
+        expect(page.locator("main")).to_contain_text("queued, to be fetched")
         assert_calm(visit, acting)
 
 

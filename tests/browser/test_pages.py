@@ -272,7 +272,7 @@ def test_versions_and_cases_without_scripts(chromium: Browser, world: World) -> 
         page.locator('a[href^="/cases/"]').first.click()
         assert page.url.endswith(f"/cases/{world.case}")
         with page.expect_download() as download:
-            page.click("text=As a test folder (zip)")
+            page.click("text=Download the copy (zip)")
         assert download.value.suggested_filename.endswith(".zip")
 
 

@@ -9,6 +9,7 @@ started again after a second, the servers on their own files. A third kind, for 
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -223,6 +224,7 @@ class Servers(Fleet):
     """Commands of their own on a Redis-protocol and a MongoDB-protocol server."""
 
     roles = ("spider", "worker", "job", "sweeper", "queue", "mongo")
+    address = "127.0.0.1"  # of both servers
 
     def __init__(
         self,
@@ -246,8 +248,8 @@ class Servers(Fleet):
         """
         super().__init__(folder, seeds, hurry=hurry, sabotage=sabotage, images=images)
         port = free_port()
-        self.queue_url = f"redis://:{WORD_IN_URL}@127.0.0.1:{port}/0"
-        self.mongo_server = MongoServer(folder / "mongo")
+        self.queue_url = f"redis://:{WORD_IN_URL}@{self.address}:{port}/0"
+        self.mongo_server = MongoServer(folder / "mongo", address=self.address)
         self.mongo_url = self.mongo_server.url("crawl")
         queue = queue_folder or folder / "queue"
         self.logs.mkdir(parents=True)
@@ -260,21 +262,30 @@ class Servers(Fleet):
         )
         self.queue = Member(
             "queue",
-            [
-                *(find_server(), "--port", str(port), "--bind", "127.0.0.1"),
-                *("--requirepass", PASSWORD, "--dir", str(queue), "--logfile", ""),
-                *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
-                *("--maxmemory", "256mb", "--maxmemory-policy", "noeviction"),
-            ],
+            self.placed(
+                "queue",
+                [
+                    *(find_server(), "--port", str(port), "--bind", self.address),
+                    *("--requirepass", PASSWORD, "--dir", str(queue), "--logfile", ""),
+                    *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+                    *("--maxmemory", "256mb", "--maxmemory-policy", "noeviction"),
+                ],
+            ),
             folder / "queue.log",
             environment(),
         )
-        self.mongo = Member("mongo", self.mongo_server.command, folder / "mongo.log", environment())
+        mongo = self.placed("mongo", self.mongo_server.command)
+        self.mongo = Member("mongo", mongo, folder / "mongo.log", environment())
         roles = ["spider", "spider", "worker", "worker", "sweeper"]
         self._workforce = [
-            Member(role, command(role), self.logs / f"{role}-{n}.log", env)
+            Member(role, self.placed(role, command(role)), self.logs / f"{role}-{n}.log", env)
             for n, role in enumerate(roles)
         ]
+
+    def placed(self, role: str, command: Sequence[str]) -> Sequence[str]:
+        """The command line that starts a role's process where that role runs: here."""
+        del role
+        return command
 
     def start(self) -> None:
         self.members = [self.queue, self.mongo]
@@ -287,8 +298,12 @@ class Servers(Fleet):
         for member in self._workforce:
             member.start()
 
+    def spec(self) -> CrawlSpec:
+        """The order of the crawl."""
+        return CrawlSpec(crawl_id=CRAWL, seeds=self.seeds, allow_private=True, images=self.images)
+
     def _seed(self) -> None:
-        spec = CrawlSpec(crawl_id=CRAWL, seeds=self.seeds, allow_private=True, images=self.images)
+        spec = self.spec()
         frontier, store = self.frontier(), self.open_store()
         frontier.open_crawl(spec)
         store.crawls.put(spec, CrawlState.RUNNING)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -45,12 +46,20 @@ def text_sites(pages: int, latency_ms: int, seed: int, hosts: int) -> list[dict[
 class Sites(Running):
     """Some web servers, for a ``with`` block; each is a host of the crawl."""
 
-    def __init__(self, folder: Path, sites: Sequence[Mapping[str, Page]]) -> None:
-        """Prepares a server for each site."""
+    def __init__(
+        self,
+        folder: Path,
+        sites: Sequence[Mapping[str, Page]],
+        serving: Callable[[Path, Mapping[str, Page], int], Web] | None = None,
+    ) -> None:
+        """Prepares a server for each site; ``serving`` makes one elsewhere than here."""
         hosts = len(sites)
         self._stack = ExitStack()
         self._sites = sites
-        self._webs = [Web(folder / f"web{n}", each) for n, each in enumerate(self._sites)]
+        self._webs = [
+            serving(folder / f"web{n}", each, n) if serving else Web(folder / f"web{n}", each)
+            for n, each in enumerate(self._sites)
+        ]
         self._logs = [folder / f"web{n}" / "requests.log" for n in range(hosts)]
         self._read = [0] * hosts
         self._asked = 0
@@ -87,6 +96,15 @@ class Sites(Running):
                 if path != "/robots.txt":
                     asked[web.url(path)] += n
         return asked
+
+    def pauses_s(self) -> dict[str, list[float]]:
+        """Seconds from each answer's begin to the next request, by host, as its server saw it."""
+        return {
+            web.host: [
+                after[0] - before[1] for before, after in itertools.pairwise(sorted(web.log()))
+            ]
+            for web in self._webs
+        }
 
     def pages(self) -> Iterator[tuple[str, bytes]]:
         """(URL, body) of every page."""

@@ -19,7 +19,7 @@ from tests.kit.crawls import counted, crawlclean, run_crawl
 from tests.kit.mongo_server import free_port
 from tests.kit.web import Page, Web, html
 from workers.jobs.learning import learn_host
-from workers.operations.stored_images import report_images
+from workers.operations.files.stored_images import report_images
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分，前后都是文字。"
 

@@ -29,7 +29,7 @@ from tests.kit.timing import LIMIT_S, wait_until
 from tests.storage.store.queues_contract import age
 from workers.config import Settings
 from workers.context import Context
-from workers.operations.watching.queues import _queues
+from workers.operations.watching.views.queues import _queues
 from workers.processes.queue_watch import WatchedQueue
 from workers.processes.sweeper import update_crawls
 from workers.site_models import SiteModels

@@ -43,6 +43,7 @@ NOT_RUN = {
     r"(.*\s)?docker ": "needs Docker and the images",
     r"sudo ": "changes the machine",
     r"kubectl ": "needs a cluster",
+    r"sh deploy/(backup|restore)\.sh": "needs Docker; tests/house/test_backup_scripts.py runs them",
     r"make test": "is the test run itself",
     r"\. \.venv/": "the tests have an environment of their own",
     r"chmod 700|for ": "makes passwords for containers",

@@ -20,14 +20,18 @@ ROLES = ("admin", "worker", "sweeper", "keeper", "sender", "spider", "console", 
 class DeployedRedis(ServerProcess):
     """The server's process, on a socket, for a ``with`` block."""
 
-    def __init__(self) -> None:
-        """Writes the container's files into a folder with a short name, as a socket needs."""
+    def __init__(self, program: Path | None = None) -> None:
+        """Writes the container's files into a folder with a short name, as a socket needs.
+
+        Args:
+            program: Another server than the one of the embedded mode.
+        """
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         self.socket = folder / "s"
         for role in ROLES:
             (folder / f"redis_{role}_password").write_text(self.password(role) + "\n")
-        (folder / "redis-server").symlink_to(find_server())
+        (folder / "redis-server").symlink_to(program or find_server())
         conf = (DEPLOY / "redis.conf").read_text("utf-8").replace("dir /data", f"dir {folder}")
         (folder / "redis.conf").write_text(f"{conf}\nport 0\nunixsocket {self.socket}\n")
         (folder / "redis-users.acl").write_text((DEPLOY / "redis-users.acl").read_text("utf-8"))

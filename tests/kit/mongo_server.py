@@ -33,20 +33,20 @@ def free_port() -> int:
 class MongoServer(ServerProcess):
     """``secantusdb`` on a folder, standalone."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, address: str = "127.0.0.1") -> None:
         """Prepares a server on a free port; ``options`` are more arguments of the program."""
         folder.mkdir(exist_ok=True)
         port = free_port()
         super().__init__(
             [
                 *(sys.executable, "-m", "secantus", "--standalone", "--enable-test-commands"),
-                *("--host", "127.0.0.1", "--port", str(port)),
+                *("--host", address, "--port", str(port)),
                 *("--storage-path", str(folder / "data"), *options),
             ],
             log=folder / "log",
             cwd=folder,
         )
-        self.address = f"127.0.0.1:{port}"
+        self.address = f"{address}:{port}"
 
     def url(self, database: str, options: str = "") -> str:
         return f"mongodb://{self.address}/{database}{options}"

@@ -138,7 +138,7 @@ def test_an_interrupted_command_is_status_130(
     def press_ctrl_c(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("workers.operations.crawls.list_crawls", press_ctrl_c)
+    monkeypatch.setattr("workers.operations.controlling.crawls.list_crawls", press_ctrl_c)
     assert main(["crawls"]) == 130
     assert capsys.readouterr().err == "crawlclean: interrupted\n"
 

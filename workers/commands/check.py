@@ -58,7 +58,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         ConfigError: No file is named.
     """
     from workers.crawl_file.keys import example
-    from workers.operations.file_checking import check_file
+    from workers.operations.files.file_checking import check_file
     from workers.output.printing import print_answer
 
     if arguments.example:

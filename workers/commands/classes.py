@@ -47,7 +47,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the URL classes of a host, or stores the operator's decisions."""
-    from workers.operations.classes import find_classes, lift_stops, pin_classes
+    from workers.operations.hosts.classes import find_classes, lift_stops, pin_classes
     from workers.output.class_report import classes_text
     from workers.output.printing import print_answer
 

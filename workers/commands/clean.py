@@ -18,7 +18,7 @@ from workers.config import Settings
 
 if TYPE_CHECKING:
     from cleaning.model.site_model import SiteModel
-    from workers.operations.page_files import PageInput
+    from workers.operations.files.page_files import PageInput
 
 FORMATS = {"jsonl": ".json", "markdown": ".md", "text": ".txt"}  # suffix of a page's file
 
@@ -74,10 +74,10 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
             is no model.
         StoreUnavailable: A file cannot be written.
     """
-    from workers.operations.file_cleaning import clean_sources, with_models
-    from workers.operations.model_files import load_models
-    from workers.operations.page_files import page_input
-    from workers.operations.page_sources import Columns
+    from workers.operations.files.file_cleaning import clean_sources, with_models
+    from workers.operations.files.page_files import page_input
+    from workers.operations.hosts.model_files import load_models
+    from workers.operations.pages.page_sources import Columns
     from workers.output.progress import Tally
     from workers.output.record_formats import encoded
 
@@ -123,7 +123,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
 def _write(url: str, data: bytes, arguments: argparse.Namespace) -> None:
     """Writes a record to its file, or to standard output: on a terminal without controls."""
     from workers.control_characters import printable
-    from workers.operations.whole_files import page_name, write_whole
+    from workers.operations.files.whole_files import page_name, write_whole
     from workers.output.printing import print_line
 
     if arguments.output:
@@ -152,8 +152,8 @@ def _learn(
         ConfigError: The models of several hosts are to be saved to one file.
         StoreUnavailable: A model cannot be written.
     """
-    from workers.operations.file_cleaning import MIN_PAGES, learn_hosts, urls_by_host
-    from workers.operations.model_files import is_one_file, save_models
+    from workers.operations.files.file_cleaning import MIN_PAGES, learn_hosts, urls_by_host
+    from workers.operations.hosts.model_files import is_one_file, save_models
     from workers.output.progress import Tally
 
     with Tally("read", len(pages.files)) as tally:

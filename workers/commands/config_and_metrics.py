@@ -38,7 +38,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def run_metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
     """Prints every counter and gauge."""
     from workers.operations.backends import any_queue
-    from workers.operations.watching.moment_metrics import read_metrics
+    from workers.operations.watching.now.moment_metrics import read_metrics
 
     with any_queue(settings) as frontier:
         sys.stdout.write(read_metrics(frontier, settings.storage))

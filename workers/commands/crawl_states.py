@@ -48,7 +48,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Pauses, resumes or stops a crawl or a host; `pause` alone lists what is paused."""
-    from workers.operations.crawl_states import change_state, this_user
+    from workers.operations.controlling.crawl_states import change_state, this_user
     from workers.output.printing import print_answer, write_lines
 
     if not arguments.target:
@@ -66,8 +66,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def _list_paused(settings: Settings, *, as_json: bool) -> int:
     """Prints the paused crawls, then the paused hosts."""
     from workers.answers.control import Paused, TargetKind
-    from workers.operations.crawl_states import list_pauses
-    from workers.operations.crawls import list_crawls
+    from workers.operations.controlling.crawl_states import list_pauses
+    from workers.operations.controlling.crawls import list_crawls
     from workers.output.printing import print_answer, table
 
     crawls = [

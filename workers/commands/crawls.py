@@ -15,7 +15,7 @@ from workers.control_characters import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.operations.crawls import CrawlStatus
+    from workers.operations.controlling.crawls import CrawlStatus
 
 MOST_HOSTS = 40  # in the table of `crawls CRAWL`
 DROPPED = ("SEED", "STARTED", "IN FLIGHT", "FAILED")  # on narrow terminals, in this order
@@ -41,8 +41,8 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
     from workers.operations.answering.crawls import crawl_line
-    from workers.operations.crawl_states import list_pauses, paused_line
-    from workers.operations.crawls import list_crawls
+    from workers.operations.controlling.crawl_states import list_pauses, paused_line
+    from workers.operations.controlling.crawls import list_crawls
     from workers.output.printing import (
         print_answer,
         table,
@@ -89,8 +89,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _store_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
     """Which crawls another queue runs or the store has not, and how old its figures are."""
-    from workers.operations.crawls import queue_text
-    from workers.operations.hosts import as_of_text
+    from workers.operations.controlling.crawls import queue_text
+    from workers.operations.hosts.hosts import as_of_text
 
     lines = [
         f"{each.row.spec.crawl_id} is only in the queue: the store does not have it"
@@ -109,7 +109,7 @@ def _store_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
     """What the hosts of each running crawl wait for, then what holds all crawls back."""
-    from workers.operations.holds import hold_lines
+    from workers.operations.controlling.holds import hold_lines
     from workers.output.wait_report import summary
 
     running = [each for each in crawls if each.waits and each.state is CrawlState.RUNNING]

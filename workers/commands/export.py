@@ -17,7 +17,7 @@ from workers.config import Settings
 if TYPE_CHECKING:
     from storage.store.export_state import ExportState
     from storage.store.selection import Selection
-    from workers.operations.exporting import Exported
+    from workers.operations.files.exporting import Exported
     from workers.output.progress import Tally
     from workers.output.record_writers import Format
 
@@ -153,7 +153,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _selection(arguments: argparse.Namespace) -> Selection:
     from storage.store.selection import Selection
-    from workers.operations.exporting import read_kinds
+    from workers.operations.files.exporting import read_kinds
     from workers.operations.reading import read_time
 
     if arguments.min_chars < 0:
@@ -217,7 +217,7 @@ def _items(
     state: ExportState | None = None,
 ) -> Iterator[Iterator[Any]]:
     """Opens the store for an iteration over what the format's writers take."""
-    from workers.operations.exporting import (
+    from workers.operations.files.exporting import (
         answers_to_export,
         lines_to_export,
         records_to_export,
@@ -268,8 +268,8 @@ def _write_one(
 def _write_pages(
     settings: Settings, wanted: Selection, arguments: argparse.Namespace, form: Format
 ) -> None:
-    from workers.operations.exporting import records_to_export
-    from workers.operations.whole_files import page_name
+    from workers.operations.files.exporting import records_to_export
+    from workers.operations.files.whole_files import page_name
     from workers.output.record_files import open_output
 
     suffix = form.page_suffix + (".gz" if arguments.gzip else "")

@@ -52,8 +52,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_causes(settings: Settings, target: str, *, as_json: bool) -> int:
     """Prints the causes of failures, most URLs first."""
-    from workers.operations.failure_causes import find_causes
-    from workers.operations.hosts import as_of_text
+    from workers.operations.failures.failure_causes import find_causes
+    from workers.operations.hosts.hosts import as_of_text
     from workers.output.printing import print_answer, table
 
     found = find_causes(settings, target)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cleaning.records import HostStats
     from workers.answers.hosts import HostAnswer
-    from workers.operations.hosts import HostFigures
+    from workers.operations.hosts.hosts import HostFigures
 
 MOST_CLASSES = 15  # of each crawl, below the figures of a host
 DROPPED = ("LAST SEEN", "OTHER", "BODY CHARS", "NOISE LINKS")  # on narrow terminals
@@ -51,8 +51,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     from workers.answers.hosts import HostLine
-    from workers.operations.crawl_states import list_pauses, paused_line
-    from workers.operations.hosts import list_hosts
+    from workers.operations.controlling.crawl_states import list_pauses, paused_line
+    from workers.operations.hosts.hosts import list_hosts
     from workers.output.printing import print_answer
 
     found = list_hosts(settings)
@@ -69,9 +69,9 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
-    from workers.operations.classes import find_classes
-    from workers.operations.crawl_states import list_pauses, pause_text, paused_line
-    from workers.operations.hosts import find_host
+    from workers.operations.controlling.crawl_states import list_pauses, pause_text, paused_line
+    from workers.operations.hosts.classes import find_classes
+    from workers.operations.hosts.hosts import find_host
     from workers.output.charts import draw
     from workers.output.class_report import classes_text
     from workers.output.host_report import host_text

@@ -52,9 +52,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             fetches pages has the name.
     """
     from workers.control_characters import printable
-    from workers.operations.page_files import page_input
-    from workers.operations.page_import import import_pages
-    from workers.operations.page_sources import Columns
+    from workers.operations.files.page_files import page_input
+    from workers.operations.files.page_import import import_pages
+    from workers.operations.pages.page_sources import Columns
     from workers.output.progress import Tally
 
     columns = Columns(arguments.url_column, arguments.html_column)
@@ -105,8 +105,8 @@ def _learn(settings: Settings, hosts: Sequence[str]) -> None:
     Raises:
         KeyboardInterrupt: Ctrl-C ended a re-cleaning.
     """
-    from workers.operations.host_models import learn_now
-    from workers.operations.host_recleaning import reclean_host
+    from workers.operations.hosts.host_models import learn_now
+    from workers.operations.hosts.host_recleaning import reclean_host
 
     for host in hosts:
         learned = learn_now(settings, host)

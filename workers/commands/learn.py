@@ -28,7 +28,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Learns a host, prints the version and a description of the model."""
     from workers.answers.hosts import LearnedModel
     from workers.operations.answering.models import version_fields
-    from workers.operations.host_models import learn_now
+    from workers.operations.hosts.host_models import learn_now
     from workers.output.model_report import in_words, on_a_screen
     from workers.output.printing import print_answer, write_lines
 

@@ -14,7 +14,7 @@ from workers.config import Settings
 
 if TYPE_CHECKING:
     from storage.store.models import ModelVersion
-    from workers.operations.host_models import WholeBodies
+    from workers.operations.hosts.host_models import WholeBodies
 
 VERDICTS = {
     "template": "template: left out where it stands before or behind the rest of a body",
@@ -77,7 +77,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.answers.hosts import ModelAnswer, ModelLine
     from workers.operations.answering.models import drift_answer, version_fields
-    from workers.operations.host_models import find_models
+    from workers.operations.hosts.host_models import find_models
     from workers.output.drift_report import drift_line, evidence_lines
     from workers.output.model_report import in_words, on_a_screen
     from workers.output.printing import print_answer, write_lines
@@ -116,7 +116,7 @@ def _table(versions: Sequence[ModelVersion]) -> str:
 
 def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.answers.hosts import ModelDifferences
-    from workers.operations.host_models import compare_models
+    from workers.operations.hosts.host_models import compare_models
     from workers.output.model_report import on_a_screen
     from workers.output.printing import print_answer, write_lines
 
@@ -134,7 +134,7 @@ def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int
 def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.answers.hosts import ModelLine
     from workers.operations.answering.models import version_fields
-    from workers.operations.host_models import take_up
+    from workers.operations.hosts.host_models import take_up
     from workers.output.printing import print_answer
 
     about = take_up(settings, arguments.host, arguments.rollback)
@@ -151,7 +151,7 @@ def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
 def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints why a text, a link or an image is template; returns 1 when it is not."""
     from workers.answers.hosts import TemplateAnswer
-    from workers.operations.host_models import explain_template
+    from workers.operations.hosts.host_models import explain_template
     from workers.output.printing import print_answer, write_lines
 
     text = arguments.why

@@ -39,7 +39,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    from workers.operations.purging import plan_purge, purge
+    from workers.operations.controlling.purging import plan_purge, purge
     from workers.output.printing import print_answer, write_lines
 
     target, keep = arguments.target, arguments.keep_records

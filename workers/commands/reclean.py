@@ -14,7 +14,7 @@ from workers.config import Settings
 if TYPE_CHECKING:
     from workers.answers.hosts import RecleaningReport
     from workers.jobs.recleaning import RecleanedPage, RecleaningCounts
-    from workers.operations.host_recleaning import Recleaned
+    from workers.operations.hosts.host_recleaning import Recleaned
 
 SHOWN_CHARS = 60
 
@@ -44,7 +44,7 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Re-cleans a host, prints the changes; fails when a page cannot be re-cleaned."""
     from workers.control_characters import readable_line
-    from workers.operations.host_recleaning import reclean_host
+    from workers.operations.hosts.host_recleaning import reclean_host
     from workers.output.printing import print_answer
     from workers.output.progress import Tally
 

@@ -38,7 +38,7 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Puts pages back, prints a line for each crawl."""
     from workers.answers.control import RefetchedCrawl
-    from workers.operations.fetching_again import PageFilter, fetch_again, read_since
+    from workers.operations.controlling.fetching_again import PageFilter, fetch_again, read_since
     from workers.output.printing import print_answer
 
     now = datetime.now(UTC)

@@ -39,7 +39,7 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Puts failed URLs back, prints a line for each crawl."""
     from workers.answers.control import RetriedCrawl
-    from workers.operations.failed_urls import retry_failed
+    from workers.operations.failures.failed_urls import retry_failed
     from workers.output.printing import print_answer
 
     reasons = {FailureReason(each) for each in arguments.reasons}

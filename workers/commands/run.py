@@ -86,7 +86,7 @@ def print_crawl(settings: Settings, result: CrawlResult, *, as_json: bool) -> in
 
 def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
     """One line, one more about paused hosts; or one JSON object."""
-    from workers.operations.crawl_states import paused_line
+    from workers.operations.controlling.crawl_states import paused_line
     from workers.output.outcome_report import outcome_lines
     from workers.output.printing import write_lines
     from workers.output.progress import duration

@@ -59,7 +59,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_history(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints a line for each version of a page."""
-    from workers.operations.page_versions import page_history
+    from workers.operations.pages.page_versions import page_history
     from workers.output.printing import print_answer, table, write_lines
 
     versions = page_history(settings, arguments.target)
@@ -80,7 +80,7 @@ def _print_history(settings: Settings, arguments: argparse.Namespace) -> int:
 def _print_difference(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the lines that differ between two versions of a page."""
     from cleaning.errors import ConfigError
-    from workers.operations.page_versions import page_difference
+    from workers.operations.pages.page_versions import page_difference
     from workers.output.printing import print_answer, write_lines
 
     if len(arguments.diff) not in (0, 2):

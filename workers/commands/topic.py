@@ -352,7 +352,7 @@ def _print(settings: Settings, arguments: argparse.Namespace, action: str) -> in
 
 
 def _write_page(report: TopicReport, path: Path) -> None:
-    from workers.operations.whole_files import write_whole
+    from workers.operations.files.whole_files import write_whole
     from workers.output.topic_page import topic_page
 
     page = topic_page(report)

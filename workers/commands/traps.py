@@ -26,7 +26,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the stopped URL classes."""
-    from workers.operations.classes import stopped_classes
+    from workers.operations.hosts.classes import stopped_classes
     from workers.output.printing import print_answer, table
 
     found = stopped_classes(settings, arguments.host)

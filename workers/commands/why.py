@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from workers.answers.crawls import UnknownUrl, UrlTrace
     from workers.answers.stories import StoryLine
     from workers.answers.topics import TopicVerdict
-    from workers.operations.explaining import Explanation, Trace
-    from workers.operations.refused_urls import NotTaken
+    from workers.operations.urls.explaining import Explanation, Trace
+    from workers.operations.urls.refused_urls import NotTaken
 
 MOST_CRAWLS_SHOWN = 5
 
@@ -53,7 +53,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     if arguments.text is not None:
         return _print_verdicts(settings, arguments)
     from workers.control_characters import readable_line
-    from workers.operations.explaining import explain_url
+    from workers.operations.urls.explaining import explain_url
     from workers.output.printing import print_answer, write_lines
     from workers.output.progress import Tally
 
@@ -76,7 +76,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.control_characters import readable_line
-    from workers.operations.judged_page import judge_url, matching
+    from workers.operations.pages.judged_page import judge_url, matching
     from workers.output.printing import print_answer, write_lines
     from workers.output.text_verdicts import verdict_text
 

@@ -3,7 +3,8 @@
 Entry: ``app.py`` makes the Flask application, ``serving.py`` serves it. Nothing imports this room
 but ``workers/commands/console.py``, inside its function.
 
-A screen is one file of ``screens/``, with its templates in ``templates/`` and its words in
+A screen is one file of ``screens/`` (``pages/`` about pages, ``acting/`` of actions, ``frame/``
+around them: login, help), with its templates in ``templates/`` and its words in
 ``words/``. To add one, named ``queues``:
 
 1. ``screens/queues.py``: views take the ``Console`` and what the address names, and return
@@ -17,12 +18,12 @@ A screen is one file of ``screens/``, with its templates in ``templates/`` and i
            return render("queues.html", queues=list_queues(console.backends))
 
    Values come from ``workers/operations/`` only: no SQL and no command of Redis is written here. An
-   operation of the console is in ``workers/operations/watching/``. It takes ``console.backends``
-   (``KeptBackends``), which it asks with ``with backends.store() as store`` and ``with
-   backends.queue() as frontier``; what is dear to ask and may be seconds old goes through
-   ``backends.remembered``. Errors of ``cleaning.errors`` become an error page (404 for
-   ``NotFound``, 503 where ``retryable``). A screen with several sources catches them in the
-   operation and shows ``ui.away(...)`` in place of the panel.
+   operation of the console is in ``workers/operations/watching/``, that of a screen in its
+   ``views/``. It takes ``console.backends`` (``KeptBackends``), which it asks with ``with
+   backends.store() as store`` and ``with backends.queue() as frontier``; what is dear to ask and
+   may be seconds old goes through ``backends.remembered``. Errors of ``cleaning.errors`` become an
+   error page (404 for ``NotFound``, 503 where ``retryable``). A screen with several sources catches
+   them in the operation and shows ``ui.away(...)`` in place of the panel.
 2. ``templates/queues.html`` extends ``base.html`` and imports the macros of ``ui.html``. No letter
    stands in a template outside ``_()``; no ``style=``, ``on...=``, inline script, or ``|safe``.
    A text of strangers (title, address, anchor text, host, robots.txt) goes through the filter

@@ -25,27 +25,21 @@ from workers.console.chart_numbers import drawn_marks
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens import (
-    actions,
-    audit,
-    cases,
     crawls,
     events,
     failures,
-    health,
-    help_page,
     hosts,
-    login,
     now,
-    pages,
     queues,
-    search,
     space,
-    tokens,
     topics,
     traps,
-    versions,
 )
+from workers.console.screens.acting import actions, audit
+from workers.console.screens.frame import health, help_page, login, tokens
+from workers.console.screens.pages import cases, pages, search, versions
 from workers.console.words.words import Language, all_words, say
+from workers.operations.acting.detail import read_detail
 
 SCREENS = (
     now,
@@ -183,6 +177,7 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "_": partial(say, g.get("language", Language.ENGLISH)),
         "asset": asset,
         "changed": changed,
+        "detail_of": read_detail,
         "charts": charts,
         "drawn_marks": drawn_marks,
         "has_password": console.access.needs_password,

@@ -13,11 +13,16 @@ from math import floor, log10
 
 from markupsafe import Markup
 
+from workers.console.formats import number
+
 WIDTH, HEIGHT = 1000, 120
 """Units of a drawing; the page stretches them."""
 
 COLUMNS = 500
 """Points a line is thinned to are two a column, the least and the greatest of each."""
+
+MOST_DIGITS = 4
+"""Behind the point, of the numbers beside a chart."""
 
 SPARK_WIDTH, SPARK_HEIGHT = 100, 20
 KINDS, STYLES = 8, 4
@@ -67,6 +72,18 @@ def top_of(lines: Sequence[Line]) -> float:
         return 1.0
     power = 10.0 ** floor(log10(most))
     return next(float(step * power) for step in (1, 2, 5, 10) if step * power >= most)
+
+
+def labels(values: Sequence[float]) -> list[str]:
+    """Numbers that stand beside each other, with so many digits that different ones differ."""
+    for digits in range(MOST_DIGITS + 1):
+        found = [f"{value:,.{digits}f}" if digits else number(value) for value in values]
+        if len(set(found)) == len(set(values)) and not any(
+            value and not float(text.replace(",", ""))
+            for value, text in zip(values, found, strict=True)
+        ):
+            return found
+    return found
 
 
 def drawn(lines: Sequence[Line]) -> Markup:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from storage.crawl_types import CrawlState
 from storage.host_waits import Hold, WaitReason
 from storage.live_state import ProcessRole
-from workers.operations.watching.now import Moment, QueueState
+from workers.operations.watching.now.now import Moment, QueueState
 
 HALF = 0.5
 BEHIND_S = 30.0

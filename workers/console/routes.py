@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from flask import Flask, Response, abort, g, make_response, redirect, render_tem
 from workers.config import Settings
 from workers.console.access import Access
 from workers.console.actions import Actions
+from workers.console.drawings import Drawings
 from workers.operations.watching.kept_backends import KeptBackends
 
 Page = str | Response | tuple[str, int]
@@ -33,12 +34,14 @@ class Console:
         backends: Queue and store, for operations.
         access: Password and sessions.
         actions: What it may do; None: it is read-only.
+        drawings: Charts that were drawn a moment ago.
     """
 
     settings: Settings
     backends: KeptBackends
     access: Access
     actions: Actions | None = None
+    drawings: Drawings = field(default_factory=Drawings)
 
 
 class Routes:

@@ -18,7 +18,7 @@ from storage.sqlite.schema import sqlite_version
 from workers.answers.control import Check, CheckStatus
 from workers.config import Settings
 from workers.hooks.loading import find_hooks
-from workers.operations.folder_checks import Warned, folder_checks
+from workers.operations.files.folder_checks import Warned, folder_checks
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:

@@ -18,9 +18,9 @@ from storage.store.protocol import Store
 from workers.answers.stories import StoryLine
 from workers.config import Settings
 from workers.operations.backends import existing_store
-from workers.operations.near_matches import did_you_mean, near_hosts, near_urls
-from workers.operations.stored_images import find_image, stored_images
+from workers.operations.files.stored_images import find_image, stored_images
 from workers.operations.topics.told_stories import story_of
+from workers.operations.urls.near_matches import did_you_mean, near_hosts, near_urls
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 

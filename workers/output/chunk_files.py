@@ -10,7 +10,7 @@ from typing import Any
 
 from cleaning.errors import ConfigError
 from storage.store.export_state import ExportState
-from workers.operations.whole_files import open_whole
+from workers.operations.files.whole_files import open_whole
 from workers.output.record_files import packed
 from workers.output.record_writers import Format
 

@@ -13,8 +13,8 @@ from storage.host_waits import WaitReason, Waits
 from storage.store.drifts import DriftEvent
 from storage.store.models import ModelVersion, StoredModel
 from workers.control_characters import printable
-from workers.operations.holds import hold_lines
-from workers.operations.hosts import HostFigures
+from workers.operations.controlling.holds import hold_lines
+from workers.operations.hosts.hosts import HostFigures
 from workers.output.charts import Row, chart, gauge, listed, rows_text
 from workers.output.drift_report import drift_line
 from workers.output.image_report import report_rows

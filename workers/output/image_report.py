@@ -12,7 +12,7 @@ from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
 from workers.answers.hosts import ImageRequests, StoredImage
 from workers.control_characters import readable_line
-from workers.operations.stored_images import ImageReport
+from workers.operations.files.stored_images import ImageReport
 from workers.output.charts import Row, listed
 
 MOST_SHOWN = 20  # stored images of a record: a screen

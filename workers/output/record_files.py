@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 
 from cleaning.errors import ConfigError
 from workers.control_characters import printable
-from workers.operations.whole_files import open_whole
+from workers.operations.files.whole_files import open_whole
 
 LEVEL = 6  # of gzip: 9 takes three times as long for 1 % less
 

@@ -20,7 +20,7 @@ from storage.archive.warc import (
     response_record,
     revisit_record,
 )
-from workers.operations.exporting import ExportedAnswer
+from workers.operations.files.exporting import ExportedAnswer
 
 ABOUT = (
     (

@@ -288,3 +288,22 @@ def test_weak_names_together_take_no_more_than_half_of_a_page() -> None:
     parts = [part.format(name, SENTENCES[n % 3] * (n + 1)) for n, name in enumerate(names)]
     body = body_of(page_of("<div class=box>", *parts, "</div>"))
     assert all(SENTENCES[n % 3] * (n + 1) in body.text for n in range(4))
+
+
+def test_a_second_layout_is_cut_with_its_short_lines() -> None:
+    text = f"<p>{SENTENCES[2]} {SENTENCES[2]}</p><ul><li>Two carts</li><li>One road</li></ul>"
+    layouts = f"<div class=wide>{text}</div><p>{SENTENCES[0]}</p><div class=small>{text}</div>"
+    body = body_of(page_of(f"<div class=page>{layouts}</div>"))
+    assert body.text.count("Two carts") == body.text.count(SENTENCES[0]) == 1
+    assert body.text.count(SENTENCES[2]) == 2
+
+
+def test_a_line_of_several_like_parts_is_their_own_text() -> None:
+    """Manuals write one note below several functions, shops one below several goods."""
+    note = f"<p class=note>{SENTENCES[2]}</p>"
+    parts = "".join(
+        f"<div class=function><h2>Function {n}</h2><p>Returns {n} carts of nuts, or none.</p>"
+        f"<div class=notes>{note}</div></div>"
+        for n in range(4)
+    )
+    assert body_of(page_of(f"<div class=page>{parts}</div>")).text.count(SENTENCES[2]) == 4

@@ -24,7 +24,7 @@ from cleaning.drift.watch import (
     log_ratio,
     next_score,
 )
-from tests.cleaning.body.test_with_model import article, site
+from tests.cleaning.body.test_with_model import SENTENCE, article, site
 
 T0 = datetime(2026, 3, 1, tzinfo=UTC)
 MODEL = SiteModel(host="www.example.com", version=2, learned_at=T0, page_count=40)
@@ -169,6 +169,25 @@ def test_how_pages_fit_what_their_host_taught() -> None:
     assert (walled.at_place, walled.framed) == (False, False)
     other = fit_of(clean(replace(article(80), url="http://www.example.com/blog/3/")), model)
     assert (other.is_known, other.frame_share) == (False, 0.0)
+
+
+def test_links_to_a_random_half_of_a_small_host_are_no_frame() -> None:
+    """Some of them are on most pages of any sample, by chance, and not on most of the next."""
+    chance = random.Random(7)
+
+    def linked(n: int) -> RawPage:
+        links = "".join(
+            f"<li><a href=/news/{to}.html>第{to}篇</a></li>"
+            for to in chance.sample(range(1, 201), 95)
+        )
+        text = "".join(f"<p>{SENTENCE.format(n=100 * n + i)}</p>" for i in range(4))
+        html = f"<title>见闻{n * 7}</title><div class=main>{text}</div><ul>{links}</ul>"
+        return RawPage.from_bytes(f"http://www.example.com/news/{n}.html", html.encode())
+
+    model = learn_site([linked(n) for n in range(1, 41)])
+    fits = [fit_of(clean(linked(n), model), model) for n in range(41, 161)]
+    assert sum(fit.framed for fit in fits) < 60, "else this shows nothing"
+    assert judged(fits, model)[1] is None
 
 
 def test_one_short_page_at_many_addresses_is_no_wall() -> None:

@@ -258,19 +258,6 @@ def test_short_titles_of_a_related_list_and_the_topics_of_its_cards() -> None:
     assert cards == [LinkKind.RELATED, LinkKind.OTHER] * 4
 
 
-def test_pictures_under_a_marker_are_related_whatever_else_leads_there() -> None:
-    page = record(
-        "<div><h3>相关文章</h3><ul>"
-        + "".join(
-            f"<li><a href=/n/{i}.html><img src={i}.jpg></a><a href=/n/{i}.html>{text}</a></li>"
-            for i, text in enumerate(TITLES)
-        )
-        + "</ul></div>",
-        before=f"<div>{titles()}</div>",
-    )
-    assert kinds(page) == [LinkKind.HOT] * 4 + [LinkKind.RELATED] * 8
-
-
 def test_lists_between_lines_of_the_body_are_of_it() -> None:
     rows = "".join(f"<li><a href=/series/{i}>第{i}讲</a></li>" for i in range(4))
     html = f"<title>城市公园改造今日完工</title><div class=text>{BODY}<ul>{rows}</ul>{MORE}</div>"
@@ -301,9 +288,9 @@ def test_a_picture_beside_the_body_is_of_it_and_one_in_another_part_is_not() -> 
     assert kinds(page) == [LinkKind.BODY, LinkKind.FUNCTION]
 
 
-def test_a_list_about_the_title_is_related_under_a_heading_of_news_before_the_body() -> None:
+def test_a_list_about_the_title_is_related_under_a_heading_of_news() -> None:
     about = ["公园改造方案公示结束", "改造后的公园怎么走", "公园步道改造征求意见"]
-    page = record("", before=f"<div><h3>新闻</h3>{titles(about)}</div>")
+    page = record(f"<div><h3>新闻</h3>{titles(about)}</div>")
     assert kinds(page) == [LinkKind.RELATED] * 3
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.kit.archived_site import article_html, article_url
 from tests.kit.commands import call
 from workers.config import Settings
-from workers.operations import file_cleaning
+from workers.operations.files import file_cleaning
 
 HOSTS = ("a.example", "b.example")
 Out = pytest.CaptureFixture[str]

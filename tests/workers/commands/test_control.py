@@ -30,8 +30,8 @@ from tests.kit.processes import family_of, role_of
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import WAIT, Waiting
-from workers.operations import purging
-from workers.operations.crawl_states import this_user
+from workers.operations.controlling import purging
+from workers.operations.controlling.crawl_states import this_user
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 COUNT = 12

@@ -25,7 +25,7 @@ from tests.kit.commands import call
 from tests.kit.crawls import ROOT, environment
 from tests.kit.outcomes import HOST, make_outcome, make_record
 from workers.config import Settings
-from workers.operations.whole_files import page_name
+from workers.operations.files.whole_files import page_name
 from workers.output.record_formats import markdown_of, text_of
 
 BASE = f"https://{HOST}"

@@ -187,7 +187,7 @@ def test_an_interrupted_import_is_status_130(
     def press_ctrl_c(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("workers.operations.page_import.import_pages", press_ctrl_c)
+    monkeypatch.setattr("workers.operations.files.page_import.import_pages", press_ctrl_c)
     assert call(settings, "import", str(write_rows(tmp_path / "rows.jsonl", row(1)))) == 130
     assert "interrupted; the same command does the rest" in capsys.readouterr().err
 

@@ -23,7 +23,7 @@ from tests.storage.store.drifts_contract import make_drift
 from tests.storage.store.models_contract import make_model
 from workers.config import Settings
 from workers.jobs.recleaning import RecleaningCounts
-from workers.operations.hosts import HostFigures
+from workers.operations.hosts.hosts import HostFigures
 from workers.output.charts import bar, draw, percent
 from workers.output.host_report import host_text
 from workers.output.model_report import on_a_screen
@@ -205,7 +205,7 @@ def test_an_interrupted_reclean_says_what_is_left(
 
     call(settings, "learn", HOST)
     capsys.readouterr()
-    monkeypatch.setattr("workers.operations.host_recleaning._reclean", interrupted)
+    monkeypatch.setattr("workers.operations.hosts.host_recleaning._reclean", interrupted)
     assert (
         call(
             settings,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from storage.crawl_types import Step
 from workers.answers.crawls import Cause
 from workers.commands.why import _reasons, _traces
-from workers.operations.explaining import Explanation, Trace
-from workers.operations.refused_urls import Inlinks, NotTaken
+from workers.operations.urls.explaining import Explanation, Trace
+from workers.operations.urls.refused_urls import Inlinks, NotTaken
 
 URL = "http://a.example/secret"
 

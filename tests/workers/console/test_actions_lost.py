@@ -302,7 +302,7 @@ def test_on_servers_actions_are_the_same(
     found = store.operations.get(operation.seq)
     assert found
     assert (found.state, found.detail) == (
-        *(OperationState.DONE, "deleted 6 queued URLs and 0 records"),
+        *(OperationState.DONE, "deleted_urls 6; deleted_records 0"),
     )
     assert queue.frontier.crawl_ids() == []
     store.close()

@@ -21,6 +21,8 @@ from tests.kit.timing import wait_until
 from tests.kit.web import html
 from tests.kit.worker_bench import LONG, Bench
 from workers.operations.acting import archive
+from workers.operations.watching.views import space
+from workers.operations.watching.views.space import is_low
 
 HOST = "a.example"
 
@@ -73,7 +75,7 @@ def test_pages_without_a_body_are_fetched_again(
         answer = client.get("/actions/refetch_host", query_string={**asked, **wrong})
         assert answer.status_code in (400, 404)
     do(client, "refetch_host", HOST, which="no_body")
-    assert newest(bench)[0].did == "pages 2; crawls 1"
+    assert newest(bench)[0].did == "pages 2; crawls 1; to_be_fetched"
     assert pending(bench) == 2
     monkeypatch.setattr(archive, "FEW", 0)
     do(client, "refetch_crawl", "c", which="all")
@@ -89,6 +91,24 @@ def test_a_crawl_at_work_keeps_its_raw_pages(client: FlaskClient) -> None:
     page = client.get("/actions/drop_raw_crawl", query_string={"target": "c"})
     assert (page.status_code, "stop it first" in page.text) == (400, True)
     assert client.get("/actions/drop_raw_host", query_string={"target": "c"}).status_code != 200
+
+
+def test_little_room_is_a_sign_with_what_makes_some(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def signs() -> str:
+        fresh = acting_console(settings_of(bench.data), bench.data)
+        return fresh.get("/now/live").text.partition('id="now-signs"')[2].partition("</ul>")[0]
+
+    assert is_low(1 << 20, 1 << 30)
+    assert not is_low(100 << 30, 1 << 40)
+    assert "little room left" not in signs()
+    monkeypatch.setattr(space, "LOW_LEAST_BYTES", 1 << 62)
+    assert "no finished crawl has raw pages to drop" in signs()
+    bench.frontier.set_state("c", CrawlState.STOPPED)
+    found = signs()
+    assert re.search(r"dropping raw pages frees [\d.]+ \w+", found)
+    assert "/actions/drop_raw_crawl?target=c" in found
 
 
 @pytest.mark.parametrize("is_full", [False, True])
@@ -118,6 +138,11 @@ def test_raw_pages_are_dropped(client: FlaskClient, bench: Bench, *, is_full: bo
         wait_until(lambda: newest(bench)[1][0].state.has_ended)
         (operation,) = newest(bench)[1]
         assert (operation.kind, operation.done) == ("drop_raw", 5)
+        freed = re.fullmatch(r"freed_bytes (\d+)", operation.detail)
+        assert freed
+        assert int(freed[1]) > 0
+        result = client.get(f"{page.request.path}/live").text
+        assert re.search(r"<span>[\d.]+ \w+ came free</span>", result)
     assert list((bench.data / "raw").iterdir()) == []
     with closing(bench.store()) as store:
         record = next(iter(store.records.scan()))

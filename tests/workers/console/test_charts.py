@@ -68,3 +68,11 @@ def test_times_are_printed_with_their_zone() -> None:
 )
 def test_shares(share: float, text: str) -> None:
     assert formats.percent(share) == text
+
+
+def test_labels_of_different_numbers_differ() -> None:
+    assert charts.labels([0.5, 0.27, 0.28]) == ["0.50", "0.27", "0.28"]
+    assert charts.labels([0.0005, 0.0004]) == ["0.0005", "0.0004"]
+    assert charts.labels([20, 3, 3]) == ["20", "3", "3"]
+    assert charts.labels([2000.0, 1234.0]) == ["2,000", "1,234"]
+    assert len(set(charts.labels([1.0, 0.00001]))) == 2, "no end of digits"

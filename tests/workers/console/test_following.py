@@ -14,14 +14,19 @@ import pytest
 from flask.testing import FlaskClient
 
 from cleaning.drift.alarms import Alarm, DriftSign
+from cleaning.records import BodySource
 from storage.crawl_types import CrawlState, Discovery, Failure, FailureReason, FetchResult
+from storage.sqlite.store import SqliteStore
 from storage.store.audit import Action
 from storage.store.drifts import DriftEvent, DriftOutcome
 from storage.store.operations import Operation, OperationState
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
+from tests.kit.outcomes import HOST as OTHER_HOST
+from tests.kit.outcomes import make_outcome
 from tests.kit.timing import wait_until
 from tests.kit.web import html as page_of
 from tests.kit.worker_bench import LONG, Bench
+from workers.operations.watching.signs.mending import bodies_back
 
 HOST = "a.example"
 EMPTY = "/n/e0"
@@ -103,13 +108,17 @@ def test_one_page_of_a_paused_host_is_tried(client: FlaskClient, bench: Bench) -
     live = re.search(r'data-live="(/audit/\d+/live)"', page.text)
     assert live
     assert "waits for its turn" in told(page.text)
+    assert re.search(r"for \d+ s so far", told(page.text))
+    assert "Page http://a.example/n/e0" in told(page.text), "decoded and labelled"
+    assert "%3A" not in told(page.text)
     (lease,) = bench.spider.pages(10)
     assert lease.url.endswith(EMPTY)
-    assert "is fetched" in told(client.get(live[1]).text)
+    assert "being fetched" in told(client.get(live[1]).text)
     assert bench.spider.put(lease, answer(f"again {LONG}"))
     bench.spider.flush()
     bench.sweep_until(lambda: "answered" in told(client.get(live[1]).text))
     result = told(client.get(live[1]).text)
+    assert re.search(r"took \d+ s", result)
     for part in ("HTTP status 200", "Characters of its body", "The page has a body", "Resume"):
         assert part in result, result
     assert bench.spider.lease() == (), "the pause stays"
@@ -180,9 +189,17 @@ def test_a_wall_ends_when_the_pages_have_bodies(client: FlaskClient, bench: Benc
 def test_the_host_and_the_results_repeat_the_sign(client: FlaskClient, bench: Bench) -> None:
     wall(bench)
     assert "18 of 20 pages have no body" in told(client.get(f"/hosts/{HOST}").text)
+    for place in (f"/hosts/{HOST}", "/"):
+        before = client.get(place).text
+        assert before.count("/actions/try_page?") == 1, place
+        assert "/actions/resume_host" not in before
     page = do(client, "pause_host", HOST, typed_why="wall")
     assert "host is paused" in told(page.text)
-    assert "/actions/try_page" in page.text
+    assert " s ago" not in told(page.text.partition("What was asked")[2])
+    for place in (page.text, client.get(f"/hosts/{HOST}").text, client.get("/").text):
+        assert place.count("/actions/try_page?") == 1
+        assert "/actions/pause_host" not in place, "it is paused"
+    assert client.get(f"/hosts/{HOST}").text.count("/actions/resume_host") == 1
     resumed = do(client, "resume_host", HOST).text
     again = re.search(r'href="/actions/refetch_host\?([^"]+)"', resumed)
     assert again
@@ -205,17 +222,24 @@ def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) ->
         store.drifts.save(event)
     signs = now_signs(bench)
     assert "version 1 is learned" in signs
-    assert "11 pages since are of an older version" in signs
+    assert "11 pages fetched since are cleaned by an older version" in signs
     assert "/n/p{n}" in signs, "as the host's page spells the class"
     page = do(client, "try_reclean", HOST)
     live = page.request.path + "/live"
-    wait_until(lambda: "Re-clean these 11 pages" in client.get(live).text)
+    wait_until(lambda: "Re-clean these 11 records" in client.get(live).text)
     result = client.get(live).text
+    assert re.search(r"\d+ records? would change", told(result))
+    chinese = client.get(live, headers={"Accept-Language": "zh"}).text
+    assert "条记录将有变化" in told(chinese)
+    assert "would" not in told(chinese)
     assert "A worker has done it: 11" in told(result)
     assert f'href="/operations/{last(bench).seq}"' in result
     operation = client.get(f"/operations/{last(bench).seq}").text
-    assert "Re-clean these 11 pages" in operation
-    form = fields_in(client.get(live))
+    assert "Re-clean these 11 records" in operation
+    assert "<form" not in result, "only Confirm acts"
+    confirm = client.get(f"/actions/reclean_host?target={HOST}")
+    assert "The sign on Now counts fewer" in told(confirm.text)
+    form = fields_in(confirm)
     sent = client.post("/actions/reclean_host", data=form, headers=ORIGIN)
     twice = client.post("/actions/reclean_host", data=form, headers=ORIGIN)
     assert sent.location == twice.location
@@ -267,3 +291,36 @@ def test_a_class_that_is_forbidden_is_counted(client: FlaskClient, bench: Bench)
     shown = told(page.text)
     assert "records of this class 9" in shown
     assert "waiting URLs of this class 5" in shown
+
+
+@pytest.mark.usefixtures("bench")
+def test_what_is_only_queued_is_not_called_finished(client: FlaskClient) -> None:
+    page = told(do(client, "refetch_host", HOST, which="all").text)
+    assert "queued, to be fetched" in page
+    assert "finished" not in page
+    assert "They wait to be fetched" in page
+    assert "Which pages all pages with a record" in page
+
+
+@pytest.mark.parametrize("source", [BodySource.SITE, BodySource.CONTAINER])
+def test_bodies_are_back_where_they_were_learned(tmp_path: Path, source: BodySource) -> None:
+    """A login page's body is its button: misfits that have a body, only not at their place."""
+    at = datetime.now(UTC)
+    alarm = Alarm(
+        sign=DriftSign.BODIES, since=at - timedelta(hours=1), at=at, pages=20, misfits=18, empty=0
+    )
+    event = DriftEvent(
+        host=OTHER_HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.NOTHING_BETTER
+    )
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        found = [make_outcome(f"/t/{n}", at=at, text="正文。" * 60) for n in range(9)]
+        placed = [
+            replace(each, record=replace(each.record, body_source=source))
+            for each in found
+            if each.record
+        ]
+        store.save(placed)
+        back = bodies_back(store, [event], len(placed))
+        assert back is not None
+        assert back.is_answering is (source is BodySource.SITE)
+        assert back.empty == 0

@@ -13,8 +13,8 @@ from storage.host_waits import Hold, WaitReason
 from storage.live_state import Claim, Process, ProcessRole, QueueNow, SpiderSession
 from workers.console.holding import BEHIND_S, RULES, Level, sentence
 from workers.console.words.words import all_words
-from workers.operations.watching.crawls import CrawlLine
-from workers.operations.watching.now import Moment, QueueState
+from workers.operations.watching.now.now import Moment, QueueState
+from workers.operations.watching.views.crawls import CrawlLine
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CLAIM = Claim(

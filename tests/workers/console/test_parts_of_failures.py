@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from storage.sqlite.store import SqliteStore
 from tests.kit.console import settings_of
-from workers.operations.watching.failures import list_failures
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.views.failures import list_failures
 
 Key = tuple[int, str, str]
 """(number of the page and its host, crawl, reason)."""

@@ -26,7 +26,7 @@ from workers.console.access import Access
 from workers.console.actions import Actions
 from workers.console.app import create_app
 from workers.console.routes import Console
-from workers.operations.crawl_states import change_state
+from workers.operations.controlling.crawl_states import change_state
 from workers.operations.watching.kept_backends import KeptBackends
 
 HOST = "a.example"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -51,7 +54,7 @@ def kill(store: Store) -> QueuedPage:
     """Stores a page on which workers died, as a worker does."""
     queued = make_failure("/kill", crawl_id="c", reason=FailureReason.POISON).queued
     result = FetchResult(status=200, headers=(), body=b"<p>x", elapsed_ms=3)
-    page = replace(queued, poison=True, crashes=3, result=result)
+    page = replace(queued, poison=True, crashes=3, result=result, fetched_at=datetime.now(UTC))
     store.save([end_page(page, KeepRaw.ALL).outcome])
     store.statistics.refresh()
     return page
@@ -66,7 +69,7 @@ def text_of(client: FlaskClient, address: str) -> str:
 def test_without_a_copy_the_address_is_the_report(client: FlaskClient, store: Store) -> None:
     page = kill(store)
     group = text_of(client, GROUP)
-    assert "none: report the address" in group
+    assert "none: send the address" in group
     found = text_of(client, f"/pages/{page.page_id}")
     assert "Workers died on this page" in found
     assert "No copy of it was kept" in found
@@ -85,9 +88,15 @@ def test_a_copy_is_a_case_that_can_be_downloaded(client: FlaskClient, store: Sto
     assert "workers died on it" in text_of(client, "/cases")
     shown = text_of(client, f"/cases/{case.case_id}")
     assert "not tried again" in shown
-    assert "report_verdict" not in shown
+    assert "Kept copy of a page that killed workers" in shown
+    main = shown.partition("<main")[2].lower()
+    for word in ("report", "verdict", "withdraw"):
+        assert word not in main, "nobody has reported a verdict"
+    assert "/failures/group?crawl=c" in main
     assert client.get(f"/cases/{case.case_id}/folder.zip").mimetype == "application/zip"
-    result = do(client, "withdraw_case", case.case_id)
+    refused = client.get(f"/actions/withdraw_case?target={case.case_id}")
+    assert refused.status_code == 404
+    result = do(client, "drop_copy", case.case_id)
     assert "Undo" not in result.text
     assert store.cases.count() == 0
 
@@ -96,8 +105,39 @@ def test_retry_is_the_last_thing_that_is_offered(client: FlaskClient, store: Sto
     kill(store)
     page = text_of(client, GROUP)
     assert 0 < page.index("Do not retry") < page.index("/kill") < page.index("<details")
-    assert page.index("<details") < page.index("/actions/retry_some")
-    asked = text_of(client, f"/actions/retry_some?target=c&host={HOST}&reason=poison&status=0")
+    assert page.index("<details") < page.index("/actions/retry_one")
+    assert "retry_some" not in page
+    assert "retry_failed" not in page, "one page is all there is"
+    asked = text_of(client, f"/actions/retry_one?target=c&host={HOST}&reason=poison&status=0")
     assert "Workers die on these pages again" in asked
+    assert "One page at a time" in asked
     assert "/actions/retry" not in text_of(client, "/failures?cause=poison")
     assert "which pages" in text_of(client, "/failures")
+
+
+def now_signs(bench: Bench) -> str:
+    fresh = acting_console(settings_of(bench.data), bench.data)
+    return text_of(fresh, "/now/live").partition('id="now-signs"')[2].partition("</ul>")[0]
+
+
+def test_what_somebody_has_seen_is_no_sign_until_there_are_more(
+    bench: Bench, client: FlaskClient, store: Store
+) -> None:
+    kill(store)
+    assert "page kills workers" in now_signs(bench)
+    result = do(client, "mark_seen", HOST, crawl="c")
+    assert "finished" in result.text
+    assert html.escape(GROUP) in result.text, "back to the group"
+    assert "page kills workers" not in now_signs(bench)
+    group = text_of(client, GROUP)
+    assert "mark_unseen" in group
+    assert ">seen<" in group
+    assert ">seen<" in text_of(client, "/failures?cause=poison")
+    assert ">seen<" in text_of(client, f"/events?host={HOST}")
+    undo = re.search(r'href="/actions/(mark_unseen[^"]*)"', result.text)
+    assert undo
+    do(client, "mark_unseen", HOST, crawl="c")
+    assert "page kills workers" in now_signs(bench)
+    do(client, "mark_seen", HOST, crawl="c")
+    kill(store)  # a newer failure than the one that was seen
+    assert "page kills workers" in now_signs(bench)

@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from storage.crawl_types import CrawlSpec, CrawlState
-from storage.live_state import ProcessRole
+from storage.live_state import SILENT_S, ProcessRole
 from storage.queue.entries import process_name
-from storage.queue.processes import LIFE_S
+from storage.queue.fetch_queue import SESSION_TTL_MS
+from storage.queue.frontier import CLAIM_TTL_MS
+from storage.queue.processes import LIFE_S, beat_args
 from tests.kit.console import acting_console, do, settings_of
 from tests.kit.worker_bench import Bench
-from workers.operations.watching.queues import SILENT_S
 
 NAME = process_name()
+CHINESE = {"Accept-Language": "zh"}
 
 
 @pytest.fixture
@@ -77,3 +79,41 @@ def test_the_sign_stays_until_the_process_is_declared_dead(bench: Bench) -> None
     assert "finished" in do(client, "declare_dead", NAME).text
     assert "process is silent" not in signs(bench)
     assert bench.frontier.processes.take_to_replace([NAME]) == [NAME]
+
+
+def test_help_and_the_sign_have_one_figure(bench: Bench) -> None:
+    fall_silent(bench, SILENT_S - 3)
+    assert "process is silent" not in signs(bench)
+    fall_silent(bench, SILENT_S)
+    assert "process is silent" in signs(bench)
+    client = acting_console(settings_of(bench.data), bench.data)
+    assert f"not heard for {SILENT_S:.0f} s" in client.get("/help").text
+    assert f"{SILENT_S:.0f} 秒没有响应" in client.get("/help", headers=CHINESE).text
+    assert round(SILENT_S * 1000) == CLAIM_TTL_MS == SESSION_TTL_MS, "what it holds goes then, too"
+
+
+def test_only_silent_processes_have_the_button(bench: Bench) -> None:
+    fall_silent(bench, 1)
+    client = acting_console(settings_of(bench.data), bench.data)
+    assert "declare_dead" not in client.get("/queues").text
+    fall_silent(bench, SILENT_S)
+    assert f"declare_dead?target={NAME}" in client.get("/queues").text
+
+
+def test_the_result_names_the_process_in_its_place(bench: Bench) -> None:
+    fall_silent(bench, 2 * SILENT_S)
+    client = acting_console(settings_of(bench.data), bench.data)
+    page = do(client, "declare_dead", NAME)
+    assert "is asked to kill it" in page.text
+    assert 'href="/queues">Back' in page.text
+    assert "every process is heard" in page.text
+    live = f"{page.request.path}/live"
+    assert bench.frontier.processes.take_to_replace([NAME]) == [NAME]
+    assert "Another one starts in its place" in client.get(live).text
+    beat = beat_args(ProcessRole.WORKER, f"{NAME.partition('.')[0]}.999999")
+    bench.frontier._scripts("beat", beat)
+    shown = client.get(live).text
+    assert "started in its place" in shown
+    assert ".999999" in shown
+    bench.client.delete(f"cc:replaced:{NAME}")
+    assert "No `run` has started it" in client.get(live).text

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from tests.kit.console import open_console, settings_of
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.kit.worker_bench import Bench
 from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.space import room_of
+from workers.operations.watching.views.space import room_of
 
 HOSTILE = "<script>alert(1)</script>\u202eevil"
 
@@ -98,6 +99,27 @@ def test_groups_and_their_urls_come_in_parts(console: FlaskClient, store: Store)
     assert list(dict.fromkeys(seen)) == ["/f/2", "/f/1", "/f/0"], "newest first"
 
 
+def test_a_group_that_grows_while_somebody_pages_is_named(
+    bench: Bench, console: FlaskClient, store: Store
+) -> None:
+    fail(store)
+    now = datetime.now(UTC)
+    first = text_of(console, "/failures?limit=1")
+    assert 'id="grown"' not in first
+    (more,) = (each for each in hrefs(first, "/failures?") if "after=" in each)
+    assert "begun=" in more
+    assert 'id="grown"' not in text_of(console, more)
+    reason = FailureReason.POISON
+    lost = [make_failure(f"/gone/{n}", crawl_id="other", reason=reason, at=now) for n in range(5)]
+    store.save(lost)
+    store.statistics.refresh()
+    fresh = open_console(bench.data)
+    second = text_of(fresh, more)
+    grown = second.partition('id="grown"')[2].partition("</section>")[0]
+    assert "cause=poison" in grown
+    assert hrefs(second.partition("Hosts and causes")[2], "/failures/group") == [], "it has moved"
+
+
 def test_a_group_says_what_mends_it(console: FlaskClient, store: Store) -> None:
     fail(store)
     (group,) = hrefs(text_of(console, "/failures?cause=poison"), "/failures/group")
@@ -156,6 +178,23 @@ def test_traps_name_stopped_classes(bench: Bench, console: FlaskClient) -> None:
     for part in ("/s/*", "no news", "1 class is stopped", "a.example"):
         assert part in page
     assert "No URL class is stopped" in text_of(console, "/traps?host=b.example")
+
+
+def test_a_stopped_class_is_spelled_as_on_other_screens(
+    bench: Bench, console: FlaskClient, store: Store
+) -> None:
+    bench.fetch(f"https://{HOST}/1")
+    store.save([make_outcome(f"/cal/{n}/{n + 1}.html", crawl_id="c") for n in range(3)])
+    store.statistics.refresh()
+    stop = Verdict(
+        stopped={"/cal/*/*.html": "no news"},
+        accounts={"/cal/*/*.html": Account(pages=7, with_news=1)},
+    )
+    asked = Asked(patterns=("/cal/*/*.html",), fingerprints=())
+    bench.frontier.classes.judge("c", HOST, asked, lambda _: stop)
+    for page in ("/traps", f"/hosts/{HOST}"):
+        assert "/cal/{n}/{n}.html" in text_of(console, page), page
+    assert "/cal/*" not in text_of(console, "/traps")
 
 
 def test_traps_at_rest_are_a_page(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from string import Formatter
@@ -14,6 +15,7 @@ from cleaning.drift.alarms import DriftSign
 from cleaning.page_warnings import WarningKind
 from cleaning.records import (
     BodySource,
+    CleanRecord,
     ImageKind,
     ImageReason,
     LinkKind,
@@ -34,9 +36,12 @@ from workers.answers.cases import CaseState
 from workers.console.actions import Refusal
 from workers.console.words.words import Language, all_words, language_of, say
 from workers.operations.acting.action import Fact, Note
-from workers.operations.watching.moments import MomentKind
-from workers.operations.watching.trials import TrialState
-from workers.operations.watching.troubles import TroubleSign
+from workers.operations.acting.actions import ACTIONS
+from workers.operations.acting.detail import Detail
+from workers.operations.watching.now.moments import MomentKind
+from workers.operations.watching.signs.signs import SignKind
+from workers.operations.watching.signs.trials import TrialState
+from workers.operations.watching.signs.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
@@ -70,6 +75,8 @@ ENUMS: dict[str, type[StrEnum]] = {
     "case_part": CaseSubject,
     "moment": MomentKind,
     "case_state": CaseState,
+    "detail": Detail,
+    "sign_kind": SignKind,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 
@@ -144,6 +151,14 @@ def test_every_key_of_the_templates_exists_and_every_entry_is_used() -> None:
         key for key in all_words() if key not in asked | quoted and not key.startswith(tuple(begun))
     ]
     assert unused == []
+
+
+def test_every_field_of_a_record_and_every_value_of_an_action_has_words() -> None:
+    names = {f"field.{each.name}" for each in fields(CleanRecord)}
+    names |= {f"asked.{each}" for action in ACTIONS.values() for each in action.values}
+    names |= {f"asked.{each}" for action in ACTIONS.values() for each in action.inputs}
+    names |= {f"action.{each}" for each in ACTIONS} | {f"action_about.{each}" for each in ACTIONS}
+    assert names - set(all_words()) == set()
 
 
 def test_the_number_chooses_the_words() -> None:

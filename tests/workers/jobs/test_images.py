@@ -31,7 +31,7 @@ from tests.storage.store.images_contract import PNG, URL, pictured
 from workers.answers.hosts import ImageRequests
 from workers.jobs.images import filter_images
 from workers.jobs.outcomes import end_page, failed, with_stored_step
-from workers.operations.stored_images import find_image, report_host, report_images, suffix_of
+from workers.operations.files.stored_images import find_image, report_host, report_images, suffix_of
 from workers.output.charts import rows_text
 from workers.output.image_report import image_requests, report_rows
 

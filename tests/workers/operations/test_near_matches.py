@@ -16,7 +16,7 @@ from storage.sqlite.store import SqliteStore
 from tests.kit.commands import call
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from workers.config import Settings
-from workers.operations.near_matches import did_you_mean, near_hosts, near_urls, with_scheme
+from workers.operations.urls.near_matches import did_you_mean, near_hosts, near_urls, with_scheme
 
 BASE = f"https://{HOST}"
 PORT = "127.0.2.1:9911"

@@ -8,7 +8,7 @@ from cleaning.records import UrlKind
 from storage.sqlite.store import SqliteStore
 from tests.kit.outcomes import HOST, make_outcome
 from workers.answers.crawls import UrlClass
-from workers.operations.watching.hosts import with_templates
+from workers.operations.watching.views.hosts import with_templates
 
 
 def url_class(template: str, kind: UrlKind | None = None, stopped: str = "") -> UrlClass:

@@ -16,7 +16,7 @@ from workers.console.routes import (
     render,
 )
 from workers.console.words.words import say
-from workers.operations.watching.crawls import CrawlDetails, find_crawl, list_crawls
+from workers.operations.watching.views.crawls import CrawlDetails, find_crawl, list_crawls
 
 MOST_QUEUES = 20
 KINDS = {

@@ -27,6 +27,7 @@ LEVELS = {
     EventKind.RECOVERED: "ok",
     EventKind.MODEL: "info",
     EventKind.CRAWL: "info",
+    EventKind.SEEN: "info",
 }
 """Colours of the kinds."""
 

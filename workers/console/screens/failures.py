@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
 from flask import abort, request
 
 from storage.crawl_types import FailureReason
+from storage.store.codec import from_microseconds, to_microseconds
+from storage.store.overview import FailureGroup
 from storage.store.urls import FailureKey
 from workers.console.routes import (
     Console,
@@ -14,7 +19,12 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.operations.watching.failures import find_group, list_failures
+from workers.operations.watching.views.failures import find_group, grown_groups, list_failures
+
+MARGIN = timedelta(seconds=15)
+"""The list may be so much older than it says: what failed in between is named twice at most."""
+
+MOST_DIGITS = 17
 
 HINTED_STATUSES = {401: "401", 403: "403", 404: "404", 410: "404", 429: "429"}
 """Statuses with a hint of their own."""
@@ -33,10 +43,22 @@ def show_failures(console: Console) -> Page:
     crawl, host = request.args.get("crawl", "").strip(), request.args.get("host", "").strip()
     place = (asked_place(), asked_limit())
     page = list_failures(console.backends, crawl, host.lower(), reason, place)
+    begun = _begun(page.as_of)
+    grown: Sequence[FailureGroup] = ()
+    if place[0]:
+        grown = grown_groups(console.backends, crawl, host.lower(), reason, (place[0], begun))
     return render(
         "failures.html", page=page, crawl=crawl, host_name=host, reason=reason,
-        reasons=list(FailureReason),
+        reasons=list(FailureReason), grown=grown, begun=to_microseconds(begun),
     )  # fmt: skip
+
+
+def _begun(as_of: datetime | None) -> datetime:
+    """When the first part of the list was read, as its address has it; else now, with a margin."""
+    text = request.args.get("begun", "")
+    if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS:
+        return from_microseconds(int(text))
+    return (as_of or datetime.now(UTC)) - MARGIN
 
 
 def show_failure_group(console: Console) -> Page:

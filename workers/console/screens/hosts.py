@@ -23,7 +23,9 @@ from workers.console.routes import (
 )
 from workers.console.screens.crawls import KINDS as KINDS_OF_STATES
 from workers.console.words.words import say
-from workers.operations.watching.hosts import (
+from workers.operations.watching.signs.signs import signs_of
+from workers.operations.watching.signs.troubles import troubled_hosts
+from workers.operations.watching.views.hosts import (
     HostWaiting,
     changed_class,
     find_host,
@@ -32,8 +34,6 @@ from workers.operations.watching.hosts import (
     named_hosts,
     paused_rows,
 )
-from workers.operations.watching.signs import signs_of
-from workers.operations.watching.troubles import troubled_hosts
 
 K = TypeVar("K", bound=StrEnum)
 
@@ -92,7 +92,10 @@ def _live(console: Console, details: HostWaiting) -> dict[str, object]:
     elif lines:
         level = "ok"
     signs = signs_of(console.backends, details.host)
-    return {"details": details, "lines": lines, "level": level, "signs": signs}
+    offered = {name for sign in signs for name in sign.offers}
+    return {
+        "details": details, "lines": lines, "level": level, "signs": signs, "offered": offered,
+    }  # fmt: skip
 
 
 def _bars(stats: HostStats) -> list[tuple[str, list[Part]]]:

@@ -17,9 +17,16 @@ from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens.events import LEVELS
 from workers.console.strangers_text import plain
 from workers.console.words.words import say
-from workers.operations.watching.history import GAUGES, RATES, History, Range, full_in_s, history
-from workers.operations.watching.marks import Marked, events_of
-from workers.operations.watching.now import Moment, this_moment
+from workers.operations.watching.now.history import (
+    GAUGES,
+    RATES,
+    History,
+    Range,
+    full_in_s,
+    history,
+)
+from workers.operations.watching.now.marks import Marked, events_of
+from workers.operations.watching.now.now import Moment, this_moment
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -50,18 +57,32 @@ def show_now(console: Console) -> Page:
     asked = request.args.get("range", "")
     span = Range(asked) if asked in set(Range) else Range.HOUR
     found = history(console.backends, span)
-    values = _live(console) | {"history": found, "span": span, "spans": Range, "charted": []}
+    values = _live(console) | {"span": span, "spans": Range, "charted": None}
     if found and not found.is_empty:
-        marked = events_of(console.backends, found, span)
-        charts = _charts(found)
-        values |= {
-            "charted": charts,
-            "marked": marked,
-            "marks": marks_of(_happenings(marked), found.since, found.until),
-            "levels": LEVELS,
-            "row_s": steps_of_row(charts[0].lines) * found.step_s,
-        }
+        values |= {"charted": _drawn(console, found, span)}
     return render("now.html", **values)
+
+
+def _drawn(console: Console, found: History, span: Range) -> Markup:
+    """The charts; drawn once for each sample and event, language and time zone."""
+    marked = events_of(console.backends, found, span)
+    newest = marked.events[0].seq if marked.events else 0
+    key = (found.since, found.until, marked.since, newest, len(marked.events))
+
+    def draw() -> Markup:
+        charts = _charts(found)
+        page = render(
+            "now_charts.html",
+            charted=charts,
+            history=found,
+            marked=marked,
+            marks=marks_of(_happenings(marked), found.since, found.until),
+            levels=LEVELS,
+            row_s=steps_of_row(charts[0].lines) * found.step_s,
+        )
+        return Markup(page)  # noqa: S704 - our own template, whose values are escaped
+
+    return console.drawings.of((*key, g.language, str(g.zone)), draw)
 
 
 def live_now(console: Console) -> Page:

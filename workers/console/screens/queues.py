@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workers.console.routes import Console, Page, Routes, render
-from workers.operations.watching.queues import LONG_CLAIM_S, queues_now
+from workers.operations.watching.views.queues import LONG_CLAIM_S, queues_now
 
 
 def register(routes: Routes) -> None:

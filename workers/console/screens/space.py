@@ -8,7 +8,7 @@ from cleaning.errors import ServiceError
 from workers.console.charts import Part
 from workers.console.routes import Console, Page, Routes, asked_limit, asked_place, render
 from workers.console.words.words import say
-from workers.operations.watching.space import HostRoom, Room, hosts_room, room_of
+from workers.operations.watching.views.space import HostRoom, Room, hosts_room, room_of
 
 MIB = 1 << 20
 

@@ -13,7 +13,7 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.operations.watching.traps import TrapPage, list_traps
+from workers.operations.watching.views.traps import TrapPage, list_traps
 
 
 def register(routes: Routes) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 WORDS: Final = {
-    "cases.title": ("Reported verdicts", "已报告的判断"),
+    "cases.title": ("Reported verdicts and kept copies", "已报告的判断与保留的副本"),
+    "cases.copy": ("Kept copy of a page that killed workers", "使进程崩溃的页面的副本"),
+    "cases.copied": ("Kept", "保存时间"),
+    "cases.download": ("Download the copy (zip)", "下载副本（zip）"),
+    "cases.to_group": ("The pages of this host that kill workers", "该主机使进程崩溃的页面"),
     "cases.one": ("A reported verdict", "一条已报告的判断"),
     "cases.none": (
         "Nobody has reported a verdict. A page has a button beside each of its texts, links, "
-        "images and fields. Pages on which workers died appear here by themselves.",
-        "还没有报告。页面的每段文字、链接、图片和字段旁都有按钮。导致进程崩溃的页面会自动出现在这里。",
+        "images and fields. Copies of pages on which workers died appear here by themselves.",
+        "还没有报告。页面的每段文字、链接、图片和字段旁都有按钮。使进程崩溃的页面的副本会自动出现在这里。",
     ),
     "cases.lead": (
         "Each is kept with its page as it was, and can be exported as a test folder: a test "
@@ -66,9 +70,11 @@ WORDS: Final = {
         "未再尝试：它曾使进程崩溃",
     ),
     "cases.crash": (
-        "This copy is what a developer needs: download it and send it, with its address, to who "
-        "maintains the program. The page itself is not retried until somebody asks for it.",
-        "开发人员需要这份副本：请下载并连同网址一起发给程序的维护者。在有人要求之前不会重试该页面。",
+        "A worker has kept this copy of the page as it was fetched. Who maintains the program "
+        "needs it: download it and send it there with its address; then mark the group as seen. "
+        "The page itself is not retried until somebody asks for it.",
+        "工作进程保存了该页面抓取时的副本。程序的维护者需要它：请下载并连同网址一起发送，然后将该组标记"
+        "为已查看。在有人要求之前不会重试该页面。",
     ),
     "wanted.body": ("belongs to the body", "属于正文"),
     "wanted.not_body": ("does not belong to the body", "不属于正文"),

@@ -17,12 +17,20 @@ WORDS: Final = {
     "failures.attempts": ("Attempts", "尝试次数"),
     "failures.at": ("Failed", "失败于"),
     "failures.all": ("All failures", "全部失败"),
-    "failures.copy": ("Kept copy", "保留的副本"),
-    "failures.has_copy": ("copy, to be reported", "副本（供报告）"),
+    "failures.copy": ("Copy of the page", "页面副本"),
+    "failures.has_copy": ("kept copy", "保留的副本"),
     "failures.no_copy": (
-        "none: report the address",
-        "无：请报告网址",
+        "none: send the address",
+        "无：请发送网址",
     ),
+    "failures.grown": ("Grown since you read the first part", "读取首页之后增多的组"),
+    "failures.grown_lead": (
+        "They stand before this part now, and may have stood behind it: look whether you know "
+        "them.",
+        "它们现在排在本页之前，可能此前排在后面：请查看是否已读过。",
+    ),
+    "failures.seen": ("seen", "已查看"),
+    "failures.seen_by": ("by {who},", "查看者：{who}，"),
     "failures.mended": ("Retry, when the program was mended", "程序修复后再重试"),
     "failures.mended_lead": (
         "Each of these pages kills three workers again, unless the program was mended since.",
@@ -118,12 +126,12 @@ WORDS: Final = {
     ),
     "hint.poison": (
         "Workers died on each of these pages, so they are set aside: the crawl goes on without "
-        "them. Do not retry them. Report them: they show a defect of the program, and the kept "
-        "copy is what a developer needs. There is none where the crawl archives no responses, the "
-        "page was too large, or keeping it killed a worker, too.",
-        "清洗这些页面时工作进程崩溃，因此已搁置，抓取照常进行。请不要重试，而是报告：这说明程序有"
-        "缺陷，开发人员需要保留的副本。若任务不存档响应、页面过大，或保留副本时进程也崩溃，则没有"
-        "副本。",
+        "them. Do not retry them. They show a defect of the program: send the kept copy to who "
+        "maintains it, then mark the group as seen. There is no copy where the crawl archives no "
+        "responses, the page was too large, or keeping it killed a worker, too.",
+        "清洗这些页面时工作进程崩溃，因此已搁置，抓取照常进行。请不要重试：这说明程序有缺陷，请把保留"
+        "的副本发给程序的维护者，然后将该组标记为已查看。若任务不存档响应、页面过大，或保留副本时进程"
+        "也崩溃，则没有副本。",
     ),
     "hint.page_error": (
         "They cannot be cleaned; the log of the workers has the reason.",

@@ -10,6 +10,25 @@ WORDS: Final = {
         "Nothing: no sign of this host stands on Now.",
         "没有：“当前状况”上没有该主机的提示。",
     ),
+    "follow.no_silent": ("Nothing: every process is heard.", "没有：所有进程都有响应。"),
+    "follow.replace_asked": (
+        "Its work is given to others. The `run` that started it is asked to kill it and to start "
+        "another one.",
+        "其工作已交给其他进程。已要求启动它的 run 结束它并启动新的进程。",
+    ),
+    "follow.replace_killed": (
+        "Its work is given to others; its `run` has killed it. Another one starts in its place.",
+        "其工作已交给其他进程；run 已结束它，正在启动新的进程。",
+    ),
+    "follow.replace_started": (
+        "Its work is given to others; its `run` has killed it, and started in its place:",
+        "其工作已交给其他进程；run 已结束它，并启动了新的进程：",
+    ),
+    "follow.replace_not_ours": (
+        "Its work is given to others. No `run` has started it: end it on its machine; the service "
+        "that started it starts another one.",
+        "其工作已交给其他进程。它不是由 run 启动的：请在其机器上结束它，由启动它的服务重新启动。",
+    ),
     "follow.see": ("No. {n}: progress, Stop", "第 {n} 号：进度、停止"),
     "follow.waiting": ("It waits for a worker.", "正在等待工作进程。"),
     "follow.waiting_of": (
@@ -25,16 +44,18 @@ WORDS: Final = {
     "follow.stopped": ("It was stopped after {done}.", "已停止，停止前完成 {done}。"),
     "follow.failed": ("It failed after {done}:", "失败，失败前完成 {done}："),
     "follow.reclean": (
-        "Re-clean this page",
-        "Re-clean these {n} pages",
-        "重新清洗这 {n} 个页面",
+        "Re-clean this record",
+        "Re-clean these {n} records",
+        "重新清洗这 {n} 条记录",
     ),
     "trial.waits": ("waits for its turn", "等待轮到它"),
-    "trial.fetching": ("is fetched", "抓取中"),
-    "trial.cleaning": ("is cleaned", "清洗中"),
+    "trial.fetching": ("being fetched", "抓取中"),
+    "trial.cleaning": ("being cleaned", "清洗中"),
     "trial.ended": ("answered", "已响应"),
     "trial.no_answer": ("no answer", "没有响应"),
     "trial.unknown": ("not known any more", "已无记录"),
+    "trial.for": ("for {span} so far", "已等 {span}"),
+    "trial.took": ("took {span}", "用时 {span}"),
     "trial.status": ("HTTP status", "HTTP 状态"),
     "trial.bytes": ("Response", "响应大小"),
     "trial.why_not": ("Why not", "原因说明"),

@@ -67,10 +67,12 @@ WORDS: Final = {
     ),
     "help.way_wall": (
         "“Pause” beside the sign. “Try one page” fetches one page and shows what came, until "
-        "it has a body. Then Resume, and “Fetch again” the pages since then without a body. It is "
-        "done when the sign says that the last 8 of 8 pages have a body.",
-        "在该提示旁点“暂停”。用“试抓一页”抓取一个页面并查看结果，直到页面有正文。然后点“恢复”，"
-        "再点“重新抓取”此后没有正文的页面。当提示显示最近 8 个页面都有正文时即告完成。",
+        "it has a body. Then “Resume”, which stands in the place of Pause, and “Fetch again” the "
+        "pages since then without a body. It is done when the sign, here and on the result, says "
+        "that the last 8 of 8 pages have a body.",
+        "在该提示旁点“暂停”。用“试抓一页”抓取一个页面并查看结果，直到页面有正文。然后点“恢复”（"
+        "在“暂停”的位置），再点“重新抓取”此后没有正文的页面。当提示（结果页上也有）"
+        "显示最近 8 个页面都有正文时即告完成。",
     ),
     "help.see_changed": (
         "“site has changed”, with the version that is learned",
@@ -83,10 +85,28 @@ WORDS: Final = {
     ),
     "help.way_changed": (
         "“Re-clean: dry run” beside the sign, Confirm: the result says what would change for "
-        "older pages, and re-cleans them by one button. It is done when the sign says that nothing "
-        "is left. Roll back (host, beside an older version) only if the new version is worse.",
-        "在该提示旁点“重新清洗（试运行）”并确认：结果页显示旧页面会有哪些变化，点一个按钮即可重"
-        "新清洗。当提示显示没有剩余时即告完成。仅当新版本更差时才“回滚”（主机页面，旧版本旁）。",
+        "older pages, and leads to their re-cleaning, Confirm. It is done when the sign says that "
+        "nothing is left. Roll back (host, beside an older version) only if the new version is "
+        "worse.",
+        "在该提示旁点“重新清洗（试运行）”并确认：结果页显示旧页面会有哪些变化，并可进入重新清洗，再"
+        "确认一次。当提示显示没有剩余时即告完成。仅当新版本更差时才“回滚”（主机页面，旧版本旁）。",
+    ),
+    "help.see_room": (
+        "“little room left”, with what is free",
+        "“空间不足”，并注明剩余空间",
+    ),
+    "help.means_room": (
+        "Less than {low_share} % of the disk (never more than {low_gib} GiB, never less than "
+        "{low_mib} MiB) is free, or less than {quota_share} % of the quota is left. Fetching stops "
+        "when nothing is left.",
+        "磁盘剩余不足 {low_share}%（不高于 {low_gib} GiB，不低于 {low_mib} MiB），或配额剩余不足 "
+        "{quota_share}%。用完时停止抓取。",
+    ),
+    "help.way_room": (
+        "The sign names the finished crawl whose raw pages free most: “Drop raw pages” beside it. "
+        "Space has the others, and what other files take of the disk.",
+        "该提示注明删除哪个已完成任务的原始页面可释放最多空间：点旁边的“删除原始页面”。“存储空间”列出"
+        "其他任务以及其他文件占用的空间。",
     ),
     "help.see_full": (
         "Red sentence: no room on the disk, or the quota is reached",
@@ -125,18 +145,20 @@ WORDS: Final = {
         "“进程无响应”，并注明进程、起始时间和持有的页面",
     ),
     "help.means_silent": (
-        "A worker or spider hangs, was stopped, or its machine is gone. After 20 s its pages "
-        "are given to others by themselves, but the crawl stays short of it. The sign stays "
-        "until it is heard again or declared dead, six hours at most.",
-        "工作进程或爬虫卡住、被停止或机器掉线。20 秒后其页面自动交给其他进程，但抓取仍少一个进程。"
-        "该提示一直保留，直到再次收到其消息或声明其已死，最长六小时。",
+        "A worker or spider hangs, was stopped, or its machine is gone. When it was not heard for "
+        "{silent_s} s the sign appears and its pages are given to others by themselves, but the "
+        "crawl stays short of it. The sign stays until it is heard again or declared dead, six "
+        "hours at most.",
+        "工作进程或爬虫卡住、被停止或机器掉线。{silent_s} 秒没有响应时出现该提示，其页面自动交给其"
+        "他进程，但抓取仍少一个进程。该提示一直保留，直到再次收到其消息或声明其已死，最长六小时。",
     ),
     "help.way_silent": (
         "“Declare dead” beside the sign, Confirm: others get its work at once, and a crawl of "
-        "`run` kills it and starts another. Late results of it are refused, so nothing counts "
-        "twice. A process that a service started is ended on its machine.",
-        "在该提示旁点“声明进程已死”并确认：其工作立即交给其他进程，run 启动的进程会被结束并重新"
-        "启动。迟到的结果会被拒绝，不会重复计数。由服务启动的进程须在其机器上结束。",
+        "`run` kills it and starts another; the result names the new one. Late results of it are "
+        "refused, so nothing counts twice. A process that a service started is ended on its "
+        "machine.",
+        "在该提示旁点“声明进程已死”并确认：其工作立即交给其他进程，run 启动的进程会被结束并启动新"
+        "的，结果页注明新进程。迟到的结果会被拒绝，不会重复计数。由服务启动的进程须在其机器上结束。",
     ),
     "help.see_poison": (
         "“page kills workers”",
@@ -149,11 +171,12 @@ WORDS: Final = {
     ),
     "help.way_poison": (
         "Nothing has to be done for the crawl. Follow the sign: each page has a kept copy, which "
-        "is downloaded and given to who maintains the program, or says that there is none: then "
-        "its address is the report. Retry only after the program was mended: each page kills "
-        "three workers again.",
-        "抓取本身无需处理。点该提示：每个页面都有保留的副本，请下载并交给程序的维护者；若注明没有"
-        "副本，则报告其网址。程序修复后才可重试：否则每个页面会再次使三个工作进程崩溃。",
+        "is downloaded and sent to who maintains the program; where there is none, its address is "
+        "sent. Then “Mark as seen”: the sign goes until there is another such page. Retry only "
+        "after the program was mended, one page first: each may kill three workers again.",
+        "抓取本身无需处理。点该提示：每个页面都有保留的副本，请下载并发给程序的维护者；没有副本的则发送"
+        "其网址。然后“标记为已查看”，提示消失，直到再有这样的页面。程序修复后才可重试，先重试一个页面："
+        "每个页面可能再次使三个工作进程崩溃。",
     ),
     "help.see_failing": (
         "Many failures of one cause",

@@ -45,18 +45,18 @@ WORDS: Final = {
     "pages.poison": ("Workers died on this page", "清洗此页面时进程崩溃"),
     "pages.poison_lead": (
         "It is set aside: the crawl goes on without it. Its steps below name each death. Do not "
-        "retry it before the program is mended; report it.",
-        "页面已搁置，抓取照常进行；下方的经过记录了每次崩溃。程序修复前请不要重试，请报告。",
+        "retry it before the program is mended; who maintains it needs the copy, or the address.",
+        "页面已搁置，抓取照常进行；下方的经过记录了每次崩溃。程序修复前请不要重试；维护者需要副本或网址。",
     ),
     "pages.poison_copy": (
-        "Its kept copy, with the report for developers",
-        "保留的副本和给开发人员的报告",
+        "Its kept copy",
+        "它的保留副本",
     ),
     "pages.poison_none": (
-        "No copy of it was kept, so a report is its address and the steps below. (A crawl that "
+        "No copy of it was kept: send its address and the steps below. (A crawl that "
         "archives no responses keeps none, nor is a page kept that is too large, or on which a "
         "worker died while it was kept.)",
-        "没有保留副本，请报告其网址和下方的经过。（任务不存档响应、页面过大，或保留时进程也崩溃，"
+        "没有保留副本，请发送其网址和下方的经过。（任务不存档响应、页面过大，或保留时进程也崩溃，"
         "则没有副本。）",
     ),
     "pages.poison_older": (

@@ -93,4 +93,5 @@ WORDS: Final = {
     "event.poison": ("poison", "崩溃页面"),
     "event.recovered": ("recovered", "重建"),
     "event.away": ("away", "不可用"),
+    "event.seen": ("seen", "已查看"),
 }

@@ -7,6 +7,7 @@ from typing import Final
 WORDS: Final = {
     "signs.title": ("To look at", "需要查看"),
     "sign_kind.silent": ("process is silent", "进程无响应"),
+    "sign_kind.room": ("little room left", "空间不足"),
     "sign_kind.poison": ("page kills workers", "页面使进程崩溃"),
     "sign_kind.wall": ("pages without a body", "页面没有正文"),
     "sign_kind.changed": ("site has changed", "网站改版"),
@@ -18,6 +19,22 @@ WORDS: Final = {
     "signs.holds_none": (
         "; what it held was given to others, but it does no work",
         "；其工作已交给其他进程，但它不再工作",
+    ),
+    "signs.room_disk": (
+        "{free} of {total} of the disk are free, and fetching stops when it is full",
+        "磁盘剩余 {free}，共 {total}；磁盘满时停止抓取",
+    ),
+    "signs.room_quota": (
+        "{free} are left of the quota of {total}, and fetching stops when it is spent",
+        "配额剩余 {free}，共 {total}；用完时停止抓取",
+    ),
+    "signs.room_frees": (
+        "; dropping raw pages frees {size}, of the finished crawl",
+        "；删除原始页面可释放 {size}，所属的已完成任务：",
+    ),
+    "signs.room_frees_none": (
+        "; no finished crawl has raw pages to drop",
+        "；没有可删除原始页面的已完成任务",
     ),
     "signs.poison": (
         "{n} page that workers died on, set aside",
@@ -38,8 +55,9 @@ WORDS: Final = {
         "; {n} pages without one are left",
         "；还有 {n} 个没有正文",
     ),
-    "signs.changed": ("version {version} is learned,", "已学习版本 {version}，"),
-    "signs.taken_back": ("an older version was taken back,", "已回滚到旧版本，"),
+    "signs.changed": ("; version {version} is learned,", "；已学习版本 {version}，"),
+    "signs.taken_back": ("; an older version was taken back,", "；已回滚到旧版本，"),
+    "signs.learning": ("; it is being learned anew,", "；正在重新学习，"),
     "signs.recleaned": (
         "{n} page re-cleaned, nothing left",
         "{n} pages re-cleaned, nothing left",
@@ -50,9 +68,9 @@ WORDS: Final = {
         "此后没有旧版本的页面",
     ),
     "signs.older": (
-        "{n} page since is of an older version",
-        "{n} pages since are of an older version",
-        "此后还有 {n} 个旧版本的页面",
+        "{n} page fetched since is cleaned by an older version",
+        "{n} pages fetched since are cleaned by an older version",
+        "此后抓取的页面中还有 {n} 个由旧版本清洗",
     ),
     "signs.barren": (
         "{n} page, {news} with news, and more wait",

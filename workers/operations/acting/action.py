@@ -57,6 +57,8 @@ class Fact(StrEnum):
     OPERATION = "operation"
     RESPONSES = "responses"
     FREED_BYTES = "freed_bytes"
+    POISON_PAGES = "poison_pages"
+    COPIES = "copies"
 
 
 class Note(StrEnum):
@@ -82,6 +84,11 @@ class Note(StrEnum):
     ONE_REQUEST = "one_request"  # by the host's delay and robots.txt; a pause stays
     NEEDS_SPIDER = "needs_spider"  # at rest nothing fetches
     RECORDS_STAY = "records_stay"  # until newer ones are stored
+    TO_BE_FETCHED = "to_be_fetched"  # it is only queued
+    MORE_THAN_SIGN = "more_than_sign"  # re-cleaning takes pages from before the change, too
+    SIGN_ENDS = "sign_ends"  # Now is silent about it until there are more
+    ONE_FIRST = "one_first"  # each page may kill three workers
+    NO_WAY_BACK_COPY = "no_way_back_copy"  # a copy of a page is deleted
     NO_WAY_BACK_RAW = "no_way_back_raw"  # without its response no page can be cleaned again
 
 

@@ -9,6 +9,7 @@ from workers.operations.acting.cases import CASE_ACTIONS
 from workers.operations.acting.crawls import CRAWL_ACTIONS
 from workers.operations.acting.hosts import HOST_ACTIONS
 from workers.operations.acting.others import OTHER_ACTIONS
+from workers.operations.acting.poison import POISON_ACTIONS
 from workers.operations.acting.topics import TOPIC_ACTIONS
 from workers.operations.acting.trials import TRIAL_ACTIONS
 
@@ -20,6 +21,7 @@ ACTIONS = MappingProxyType(
             *CRAWL_ACTIONS,
             *ARCHIVE_ACTIONS,
             *TRIAL_ACTIONS,
+            *POISON_ACTIONS,
             *TOPIC_ACTIONS,
             *OTHER_ACTIONS,
             *CASE_ACTIONS,

@@ -25,8 +25,8 @@ from workers.operations.acting.action import (
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import existing_store, queue_side
-from workers.operations.dropping_raw import drop_raw, plan_drop
-from workers.operations.fetching_again import (
+from workers.operations.controlling.dropping_raw import drop_raw, plan_drop
+from workers.operations.controlling.fetching_again import (
     PageFilter,
     count_pages,
     crawls_of_target,
@@ -93,7 +93,8 @@ def _again(settings: Settings, asked: Asked) -> Done:
         raise NotFound("no stored page matches")
     if not _is_long(found.pages, is_whole=found.is_whole):
         offered = fetch_again(settings, asked.target, wanted)
-        return Done(facts={Fact.PAGES: sum(offered.values()), Fact.CRAWLS: len(offered)})
+        facts = {Fact.PAGES: sum(offered.values()), Fact.CRAWLS: len(offered)}
+        return Done(facts=facts, notes=(Note.TO_BE_FETCHED,))
     arguments = {
         "target": asked.target,
         "crawls": list(crawls),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from storage.store.cases import CaseSubject
+from cleaning.errors import NotFound
+from storage.store.cases import Case, CaseSubject
 from workers.config import Settings
 from workers.operations.acting.action import (
     Action,
@@ -68,6 +69,7 @@ def _report(settings: Settings, asked: Asked) -> Done:
 
 def _plan_withdraw(settings: Settings, asked: Asked) -> Plan:
     case = find_case(settings, asked.target)
+    _refuse_copy(case)
     matter = Matter(
         subject=case.subject.value,
         text=case.text,
@@ -75,14 +77,22 @@ def _plan_withdraw(settings: Settings, asked: Asked) -> Plan:
         rule=case.rule,
         wanted=case.wanted,
     )
-    is_lost = case.subject is CaseSubject.CRASH
-    return Plan(facts={Fact.CASES: 1}, notes=(Note.NO_WAY_BACK,) if is_lost else (), matter=matter)
+    return Plan(facts={Fact.CASES: 1}, matter=matter)
+
+
+def _refuse_copy(case: Case) -> None:
+    """Refuses the copy of a page that killed workers: nobody has reported anything.
+
+    Raises:
+        NotFound: It is one.
+    """
+    if case.subject is CaseSubject.CRASH:
+        raise NotFound(f"{case.case_id} is a copy of a page that killed workers, no report")
 
 
 def _withdraw(settings: Settings, asked: Asked) -> Done:
+    _refuse_copy(find_case(settings, asked.target))
     case = withdraw(settings, asked.target)
-    if case.subject is CaseSubject.CRASH:  # only a worker that dies on the page reports it
-        return Done(facts={Fact.CASES: 1})
     undo = written(
         "report_verdict",
         case.url,

@@ -25,11 +25,16 @@ from workers.operations.acting.action import (
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import existing_store, queue_side
-from workers.operations.crawl_states import change_state
-from workers.operations.failed_urls import TOO_MANY_REQUESTS, TRANSIENT, FailureFilter, retry_some
+from workers.operations.controlling.crawl_states import change_state
+from workers.operations.failures.failed_urls import (
+    TOO_MANY_REQUESTS,
+    TRANSIENT,
+    FailureFilter,
+    retry_some,
+)
 
-SOME = 20
-"""URLs of a group that are tried first."""
+SOME, ONE = 20, 1
+"""URLs of a group that are tried first; of pages that kill workers one: it kills three again."""
 OPPOSITE = {
     CrawlState.PAUSED: "resume_crawl",
     CrawlState.STOPPED: "resume_crawl",
@@ -109,20 +114,22 @@ def _filter(asked: Asked) -> FailureFilter:
     )
 
 
-def _plan_retry(settings: Settings, asked: Asked, *, in_background: bool) -> Plan:
-    """Counts the group by its kept figures."""
+def _plan_retry(settings: Settings, asked: Asked, *, most: int | None) -> Plan:
+    """Counts the group by its kept figures; ``most`` None: all, in the background."""
     wanted = _filter(asked)
     with existing_store(settings) as store:
         _existing_crawl(store, asked.target)
         urls, hosts, hopeless = _count_group(store, asked.target, wanted)
     if not urls:
         raise NotFound("no failed URL matches")
-    if not in_background:
-        urls = min(SOME, urls)
+    if most is not None:
+        urls = min(most, urls)
     facts = {Fact.URLS: urls, Fact.HOSTS: min(hosts, urls)}
     is_deadly = FailureReason.POISON in wanted.reasons
     notes = [Note.KILLS_AGAIN] if is_deadly else [Note.WILL_FAIL_AGAIN] if hopeless else []
-    if in_background:
+    if is_deadly and most == ONE:
+        notes.append(Note.ONE_FIRST)
+    if most is None:
         notes += background_notes(settings)
     else:
         with queue_side(settings, at_rest=False) as side:
@@ -156,9 +163,9 @@ def _count_group(store: Store, crawl: str, wanted: FailureFilter) -> tuple[int, 
     return urls, hosts, hopeless
 
 
-def _retry_some(settings: Settings, asked: Asked) -> Done:
-    urls = retry_some(settings, asked.target, _filter(asked), SOME)
-    return Done(facts={Fact.URLS: urls})
+def _retry_some(settings: Settings, asked: Asked, *, most: int) -> Done:
+    urls = retry_some(settings, asked.target, _filter(asked), most)
+    return Done(facts={Fact.URLS: urls}, notes=(Note.TO_BE_FETCHED,))
 
 
 def _retry(settings: Settings, asked: Asked) -> Done:
@@ -240,15 +247,23 @@ CRAWL_ACTIONS = (
         name="retry_some",
         safety=Safety.COUNTED,
         subject=_OF,
-        plan=partial(_plan_retry, in_background=False),
-        act=_retry_some,
+        plan=partial(_plan_retry, most=SOME),
+        act=partial(_retry_some, most=SOME),
+        values=_FILTER,
+    ),
+    Action(
+        name="retry_one",
+        safety=Safety.COUNTED,
+        subject=_OF,
+        plan=partial(_plan_retry, most=ONE),
+        act=partial(_retry_some, most=ONE),
         values=_FILTER,
     ),
     Action(
         name="retry_failed",
         safety=Safety.COUNTED,
         subject=_OF,
-        plan=partial(_plan_retry, in_background=True),
+        plan=partial(_plan_retry, most=None),
         act=_retry,
         values=_FILTER,
     ),

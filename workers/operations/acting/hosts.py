@@ -23,7 +23,8 @@ from workers.operations.acting.action import (
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import any_queue, existing_store, queue_side
-from workers.operations.classes import (
+from workers.operations.controlling.crawl_states import change_state
+from workers.operations.hosts.classes import (
     ClassSize,
     class_size,
     crawls_with,
@@ -31,8 +32,7 @@ from workers.operations.classes import (
     pin_classes,
     stops_of,
 )
-from workers.operations.crawl_states import change_state
-from workers.operations.host_models import find_version, take_up
+from workers.operations.hosts.host_models import find_version, take_up
 
 
 def _counts(settings: Settings, host: str) -> Plan:
@@ -193,12 +193,12 @@ def _older(settings: Settings, host: str) -> dict[Fact, int]:
 
 
 def _plan_try(settings: Settings, asked: Asked) -> Plan:
-    notes = (Note.CHANGES_NOTHING, *background_notes(settings))
+    notes = (Note.CHANGES_NOTHING, Note.MORE_THAN_SIGN, *background_notes(settings))
     return Plan(facts=_older(settings, asked.target), notes=notes)
 
 
 def _plan_reclean(settings: Settings, asked: Asked) -> Plan:
-    notes = (Note.TRY_FIRST, *background_notes(settings))
+    notes = (Note.TRY_FIRST, Note.MORE_THAN_SIGN, *background_notes(settings))
     return Plan(facts=_older(settings, asked.target), notes=notes)
 
 

@@ -25,7 +25,7 @@ from workers.operations.acting.action import (
     Subject,
 )
 from workers.operations.backends import existing_store, queue_side
-from workers.operations.near_matches import with_scheme
+from workers.operations.urls.near_matches import with_scheme
 
 SAMPLED = 5
 """Pages among which one is chosen where no change of the host has named any."""

@@ -16,12 +16,13 @@ from storage.store.models import LearnReason
 from workers.hooks.calling import HookCalls
 from workers.jobs.learning import learn_host
 from workers.jobs.recleaning import RecleaningCounts, reclean_records
+from workers.operations.acting.detail import FIELD, Detail, told_detail
 from workers.operations.acting.turn import Turn
-from workers.operations.dropping_raw import STEP, raw_place
-from workers.operations.failed_urls import FailureFilter, failed_batches, record_state
-from workers.operations.fetching_again import PageFilter, portions
-from workers.operations.host_models import find_version
-from workers.operations.purging import purge
+from workers.operations.controlling.dropping_raw import STEP, raw_place
+from workers.operations.controlling.fetching_again import PageFilter, portions
+from workers.operations.controlling.purging import purge
+from workers.operations.failures.failed_urls import FailureFilter, failed_batches, record_state
+from workers.operations.hosts.host_models import find_version
 from workers.operations.topics.topics import mark_page
 from workers.site_models import read_model
 
@@ -78,17 +79,27 @@ def drop_raw(turn: Turn) -> bool:
     """Drops archived responses of a crawl or a host."""
     context = turn.context
     crawl, host = raw_place(context.settings, context.store, turn.asked["target"])
+    frees = context.store.raw_space(crawl, host).freed_bytes
+    before: int = turn.cursor.setdefault("frees", frees)
     while dropped := context.store.drop_raw(crawl, host, STEP):
-        if not turn.tell(turn.done + dropped, turn.total, "", turn.cursor):
+        if not turn.tell(turn.done + dropped, turn.total, turn.detail, turn.cursor):
+            left = context.store.raw_space(crawl, host).freed_bytes
+            turn.tell(turn.done, turn.total, _freed(before - left), turn.cursor)
             return False
+    turn.tell(turn.done, turn.total, _freed(before), turn.cursor)
     return True
+
+
+def _freed(size: int) -> str:
+    """The line that says how many bytes came free."""
+    return told_detail({Detail.FREED_BYTES: max(0, size)})
 
 
 def learn(turn: Turn) -> bool:
     """Learns a host from its archive, in one step."""
     learned = learn_host(turn.context.store, turn.asked["host"], LearnReason.ASKED)
-    what = "stored version" if learned.is_new else "no new version: equal to version"
-    turn.tell(1, 1, f"{what} {learned.about.version}", turn.cursor)
+    key = Detail.NEW_VERSION if learned.is_new else Detail.SAME_VERSION
+    turn.tell(1, 1, told_detail({key: learned.about.version}), turn.cursor)
     return True
 
 
@@ -112,6 +123,7 @@ def _reclean(turn: Turn, *, save: bool) -> bool:
         "changed": 0,
         "kept": 0,
         "gone": 0,
+        "failed": 0,
         "fields": {},
         "urls": [],
     }
@@ -130,7 +142,8 @@ def _reclean(turn: Turn, *, save: bool) -> bool:
 
 def _count(cursor: dict[str, Any], part: RecleaningCounts) -> None:
     cursor["changed"] += part.changed
-    cursor["kept"] += part.outdated + len(part.failed)
+    cursor["kept"] += part.outdated
+    cursor["failed"] += len(part.failed)
     cursor["gone"] += part.unarchived
     for name, n in part.by_field.items():
         cursor["fields"][name] = cursor["fields"].get(name, 0) + n
@@ -139,21 +152,20 @@ def _count(cursor: dict[str, Any], part: RecleaningCounts) -> None:
 
 
 def _result(cursor: dict[str, Any], *, save: bool) -> str:
-    """``12 changed: body 10, title 2; 3 not cleaned: their raw pages are gone; http://...``."""
-    fields = sorted(cursor["fields"].items(), key=lambda each: (-each[1], each[0]))
-    names = ": " + ", ".join(f"{name} {n}" for name, n in fields) if fields else ""
-    parts = [f"{cursor['changed']} {'changed' if save else 'would change'}{names}"]
-    if cursor["gone"]:
-        parts.append(f"{cursor['gone']} not cleaned: their raw pages are gone")
-    if cursor["kept"]:
-        parts.append(f"{cursor['kept']} not cleaned: of an older layout, or failed")
-    return "; ".join([*parts, *cursor["urls"]])
+    """``changed 12; field.body 10; field.title 2; gone 3; http://...``."""
+    names = sorted(cursor["fields"].items(), key=lambda each: (-each[1], each[0]))
+    numbers = {str(Detail.CHANGED if save else Detail.WOULD_CHANGE): cursor["changed"]}
+    numbers |= {f"{FIELD}{name}": n for name, n in names}
+    stay = {Detail.GONE: "gone", Detail.OTHER_LAYOUT: "kept", Detail.NOT_CLEANED: "failed"}
+    numbers |= {str(key): cursor[name] for key, name in stay.items() if cursor[name]}
+    return told_detail(numbers, cursor["urls"])
 
 
 def purge_all(turn: Turn) -> bool:
     """Deletes a crawl, or a host in every crawl, in one step: it cannot be stopped."""
     done = purge(turn.context.settings, turn.asked["target"], keep_records=False)
-    turn.tell(1, 1, f"deleted {done.urls} queued URLs and {done.records} records", turn.cursor)
+    numbers = {str(Detail.DELETED_URLS): done.urls, str(Detail.DELETED_RECORDS): done.records}
+    turn.tell(1, 1, told_detail(numbers), turn.cursor)
     return True
 
 
@@ -171,5 +183,5 @@ def mark(turn: Turn) -> bool:
         tell,
         is_relevant=asked["word"] == "relevant",
     )
-    turn.tell(turn.done, turn.done, f"version {row.version} of {row.name}", turn.cursor)
+    turn.tell(turn.done, turn.done, told_detail({Detail.TOPIC_VERSION: row.version}), turn.cursor)
     return True

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from storage.crawl_types import UrlState
 from workers.answers.crawls import CrawlLine
 from workers.operations.answering.waits import hosts_left, wait_counts, waiting_host
-from workers.operations.crawls import CrawlStatus
+from workers.operations.controlling.crawls import CrawlStatus
 
 
 def crawl_line(

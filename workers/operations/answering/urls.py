@@ -11,8 +11,8 @@ from storage.host_waits import HostWait
 from workers.answers.crawls import FailedUrl, Inlink, LinkedFrom, UnknownUrl, UrlTrace
 
 if TYPE_CHECKING:  # they import the cleaner, which a list of failures does not need
-    from workers.operations.explaining import Explanation, Trace
-    from workers.operations.refused_urls import Inlinks
+    from workers.operations.urls.explaining import Explanation, Trace
+    from workers.operations.urls.refused_urls import Inlinks
 
 Describe = Callable[[HostWait, datetime], str]
 """What a host waits for at a time, in words for a person."""

@@ -27,7 +27,7 @@ from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.cases.golden import clean_case, corrected, settled, shown
 from workers.operations.cases.parts import Part, find_part, right_value
-from workers.operations.judged_page import raw_page
+from workers.operations.pages.judged_page import raw_page
 from workers.site_models import SiteModels
 
 MOST_NOTE_CHARS = 1_000

@@ -16,7 +16,7 @@ from storage.queue.receipts import check_store
 from workers.answers.crawls import EndedBy, SiteReport
 from workers.config import Settings
 from workers.jobs.images import catch_up, offer_due
-from workers.operations.crawl_states import paused_line
+from workers.operations.controlling.crawl_states import paused_line
 from workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
     NO_URL_LEFT,

@@ -18,7 +18,7 @@ from workers.answers.images import TopicImage, TopicImages, TopicPicture
 from workers.config import Settings
 from workers.jobs.images import wanted_pages
 from workers.operations.backends import existing_store
-from workers.operations.stored_images import split_by_kind
+from workers.operations.files.stored_images import split_by_kind
 from workers.operations.topics.topics import crawl_of, find_topic
 
 CACHED_RECORDS = 64  # pages of images that follow each other in a listing

@@ -11,9 +11,9 @@ from storage.store.story_rebuild import RebuildProgress
 from workers.answers.stories import StoryLine
 from workers.config import Settings
 from workers.operations.backends import existing_store
-from workers.operations.near_matches import with_scheme
 from workers.operations.reading import find_page, is_page_id
 from workers.operations.topics.told_stories import story_line
+from workers.operations.urls.near_matches import with_scheme
 
 STORY_ID = re.compile(rf"[0-9a-f]{{{NUMBER_DIGITS}}}")
 

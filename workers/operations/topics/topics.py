@@ -32,7 +32,7 @@ from workers.jobs.topic_rows import (
 )
 from workers.jobs.topics import judgement_of, stored_model
 from workers.operations.backends import existing_store, queue_side
-from workers.operations.crawl_states import change_state
+from workers.operations.controlling.crawl_states import change_state
 from workers.operations.topics.examples import read_examples, read_synonyms
 
 SLICE_PAGES = 200

@@ -1,5 +1,6 @@
 """What the console asks again and again, over queue and store that are kept open.
 
-``kept_backends.py`` keeps them open; the other files are the questions, one for each screen.
+``kept_backends.py`` keeps them open. ``views/`` has a file for each screen, ``now/`` this moment
+and the hours before it, ``signs/`` what somebody should look at.
 Nothing here starts a server, refreshes figures, or writes: asking costs a crawl next to nothing.
 """

@@ -26,16 +26,16 @@ from workers.operations.answering.urls import (
     url_traces,
 )
 from workers.operations.answering.waits import waiting_host
-from workers.operations.crawls import CrawlStatus
-from workers.operations.explaining import explain_from
-from workers.operations.host_models import find_version
-from workers.operations.near_matches import with_scheme
+from workers.operations.controlling.crawls import CrawlStatus
+from workers.operations.hosts.host_models import find_version
 from workers.operations.reading import find_page, is_page_id
 from workers.operations.topics.stories import STORY_ID
 from workers.operations.topics.told_stories import story_line
-from workers.operations.watching.crawls import CrawlDetails, CrawlLine, find_crawl
-from workers.operations.watching.hosts import find_host
+from workers.operations.urls.explaining import explain_from
+from workers.operations.urls.near_matches import with_scheme
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.views.crawls import CrawlDetails, CrawlLine, find_crawl
+from workers.operations.watching.views.hosts import find_host
 
 STORIES_S = 30.0
 """How old a list of stories may be: it reads every member."""

@@ -7,8 +7,8 @@ from contextlib import suppress
 from enum import StrEnum
 
 from cleaning.errors import ServiceError
-from workers.operations.watching.crawls import has_crawl
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.views.crawls import has_crawl
 
 PAGE_ID = re.compile(r"[0-9a-f]{32}")
 SCHEME = re.compile(r"https?://", re.IGNORECASE)

@@ -12,7 +12,7 @@ from workers.console.api.paging import Name, PageOf, Part, cursor, number
 from workers.console.api.registry import Api, Call
 from workers.console.api.resources.actions import ActionRequest, ActionResult, post_action
 from workers.operations.cases.cases import case_line
-from workers.operations.watching.cases import cases_of_console, show_one
+from workers.operations.watching.views.cases import cases_of_console, show_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from workers.answers.crawls import CrawlLine
 from workers.console.api.paging import PageOf, Part, following, place
 from workers.console.api.registry import Api, Call
 from workers.operations.watching.answers import crawl_answer, crawl_answers
-from workers.operations.watching.crawls import list_crawls
+from workers.operations.watching.views.crawls import list_crawls
 
 LIST = "crawls"
 

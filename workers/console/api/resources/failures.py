@@ -15,7 +15,7 @@ from workers.console.api.paging import Name, PageOf, Part, following, place
 from workers.console.api.registry import Api, Call
 from workers.operations.answering.urls import failed_url
 from workers.operations.watching.answers import failure_causes
-from workers.operations.watching.failures import find_group, list_failures
+from workers.operations.watching.views.failures import find_group, list_failures
 
 GROUPS, URLS = "failures", "failed urls"
 

@@ -11,7 +11,7 @@ from workers.console.api.paging import Name, PageOf, Part, following, place
 from workers.console.api.problems import refuse
 from workers.console.api.registry import Api, Call
 from workers.operations.watching.answers import host_answer, model_answer, model_lines
-from workers.operations.watching.hosts import find_host, list_hosts, named_hosts, paused_rows
+from workers.operations.watching.views.hosts import find_host, list_hosts, named_hosts, paused_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

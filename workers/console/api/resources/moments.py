@@ -8,7 +8,7 @@ from workers.console.api.registry import Api, Call
 from workers.console.holding import sentence
 from workers.console.words.words import Language, say
 from workers.operations.watching.answers import cause_answer, crawl_answers
-from workers.operations.watching.now import Moment, this_moment
+from workers.operations.watching.now.now import Moment, this_moment
 
 
 def register(api: Api) -> None:

@@ -15,7 +15,7 @@ from workers.console.api.paging import PageOf
 from workers.console.api.registry import Api, Call
 from workers.console.api.resources.moments import wait_in_words
 from workers.operations.watching.answers import record_answer, url_history
-from workers.operations.watching.versions import version_answers, version_difference
+from workers.operations.watching.views.versions import version_answers, version_difference
 
 MOST_CHARS = 4096
 """The longest URL that is crawled."""

@@ -13,7 +13,7 @@ from workers.answers.searching import SearchHit
 from workers.console.api.paging import Name, PageOf, Part, cursor, number
 from workers.console.api.registry import Api, Call
 from workers.operations.searching import Wanted, require_search
-from workers.operations.watching.search import search_words
+from workers.operations.watching.views.search import search_words
 
 LIST = "search"
 Time = Annotated[datetime, msgspec.Meta(tz=True)]

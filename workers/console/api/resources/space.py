@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workers.console.api.paging import PageOf, Part, following, place
 from workers.console.api.registry import Api, Call
-from workers.operations.watching.space import HostSpace, Room, hosts_room, room_of
+from workers.operations.watching.views.space import HostSpace, Room, hosts_room, room_of
 
 LIST = "space hosts"
 

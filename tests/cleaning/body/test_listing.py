@@ -1,0 +1,113 @@
+"""Bodies of shops: grids of goods, descriptions that the page declares, cards with buttons."""
+
+from __future__ import annotations
+
+import json
+
+from cleaning.body.page_body import Body, extract_body
+from cleaning.document.raw_page import RawPage
+from cleaning.document.reader import parse
+from cleaning.records import BodySource
+from cleaning.verdict import VerdictReason
+from cleaning.why.verdicts import explain
+
+URL = "http://shop.example.com/lamps"
+ABOUT = "Our lamps are made by hand in a village by the sea, and each of them takes two days. "
+HEAD = "<title>Lamps - A shop</title><body><nav><a href=/>Home</a></nav>"
+REVIEW = "I waited two weeks for it, and the box was open when it came, but the lamp was whole. "
+DESCRIPTION = "A lamp of oiled oak, with a shade of linen that is sewn by hand."
+
+
+def body_of(html: str) -> Body:
+    return extract_body(parse(HEAD + html), URL)
+
+
+def grid(count: int = 9, button: str = "Quick view") -> str:
+    return "".join(
+        f'<li class="tile"><a href=/p{n}><h3>Lamp {n}</h3><p>${n}9</p><div>{button}</div></a></li>'
+        for n in range(count)
+    )
+
+
+def test_a_grid_behind_the_title_is_content_beside_a_text_about_it() -> None:
+    """The titles are too short for teasers, and the text below is longer than the list."""
+    about = f"<div class=about><p>{ABOUT * 3}</p><p>{ABOUT * 2}</p></div>"
+    body = body_of(f"<h1>Lamps</h1><ul>{grid()}</ul>{about}")
+    assert body.source is BodySource.LIST
+    assert "Lamp 8\n$89" in body.text
+    assert "Quick view" not in body.text
+    assert ABOUT.strip() in body.text
+
+
+def test_a_grid_behind_the_text_ends_it() -> None:
+    body = body_of(f"<h1>Lamps</h1><div><p>{ABOUT * 6}</p></div><ul>{grid()}</ul>")
+    assert body.source is BodySource.CONTAINER
+    assert "Lamp 8" not in body.text
+
+
+def test_players_and_few_columns_are_no_grid() -> None:
+    """Cards have linked titles, and more than one line."""
+    film = "<div class=film><p>Watch the film now</p><span>2:10</span><p>Clip {0}</p>{1}</div>"
+    films = "".join(film.format(n, f"<a href=/v{n}>Play</a>") for n in range(12))
+    menu = "".join(f"<li><a href=/m{n}>Room {n}</a></li>" for n in range(20))
+    about = f"<div class=about><p>{ABOUT * 3}</p></div>"
+    for parts in (films, f"<ul>{menu}</ul>"):
+        body = body_of(f"<h1>Lamps</h1><div>{parts}</div>{about}")
+        assert body.source is not BodySource.LIST
+
+
+def test_each_line_of_a_grid_has_its_verdict() -> None:
+    html = f"{HEAD}<h1>Lamps</h1><ul>{grid()}</ul><div><p>{ABOUT * 4}</p></div>"
+    record, verdicts = explain(RawPage.from_bytes(URL, html.encode()))
+    kept = [each for each in verdicts if each.in_body]
+    assert "\n".join(each.text for each in kept) == record.body
+    assert {each.reason for each in kept} <= {
+        VerdictReason.RUNNING_TEXT,
+        VerdictReason.BETWEEN_TEXT,
+        VerdictReason.NEAR_TEXT,
+    }
+
+
+def shop(description: str, panel: str) -> str:
+    data = {"@context": "https://schema.org", "@type": "Product", "description": description}
+    reviews = "".join(f"<div class=opinion><p>{REVIEW}{n}.</p></div>" for n in range(8))
+    return (
+        f'<script type="application/ld+json">{json.dumps(data)}</script><h1>Lamp</h1>'
+        f"<div class=detail>{panel}</div><div class=opinions>{reviews}</div>"
+    )
+
+
+def test_the_declared_description_of_a_product_is_its_body() -> None:
+    more = "<ul><li>Height: 40 cm, with the shade.</li><li>Cable: two metres, black.</li></ul>"
+    panel = f"<aside class=sheet><p>{DESCRIPTION}</p><p>{ABOUT}</p>{more}</aside>"
+    undeclared = body_of(shop("", panel))
+    assert DESCRIPTION not in undeclared.text
+    body = body_of(shop(f"<p>{DESCRIPTION}</p>\n<p>{ABOUT}</p>", panel))
+    assert DESCRIPTION in body.text
+    assert "Cable: two metres" in body.text
+
+
+def test_a_description_that_is_not_on_the_page_decides_nothing() -> None:
+    html = shop("Buy lamps of every kind here, at the best price of the whole town.", "<p>Oak</p>")
+    assert REVIEW.strip() in body_of(html).text
+
+
+def test_cards_that_end_with_a_link_are_sections_with_buttons() -> None:
+    """The link of a teaser is its title, and stands before its text."""
+    text = "<p>We come to house {0}, measure the room, and make a drawing of it for you.</p>"
+    link = "<a href=/s{0}>Read more about service {0}</a>"
+    title = "<h3>Service {0}</h3>"
+    foot = "<p>Oak.</p>"
+    sections = "".join(
+        f"<div class=card>{title.format(n)}{text.format(n)}<p>{link.format(n)}</p></div>"
+        for n in range(4)
+    )
+    body = body_of(f"<h1>Lamps</h1><div class=main><p>{ABOUT * 2}</p>{sections}{foot}</div>")
+    assert body.text.count("measure the room") == 4
+    assert "Service 3" in body.text
+    assert "Read more" not in body.text
+    teasers = "".join(
+        f"<div class=card><h3>{link.format(n)}</h3>{text.format(n)}</div>" for n in range(4)
+    )
+    body = body_of(f"<h1>Lamps</h1><div class=main><p>{ABOUT * 2}</p>{teasers}{foot}</div>")
+    assert "measure the room" not in body.text

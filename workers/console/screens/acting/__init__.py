@@ -1,0 +1,1 @@
+"""Screens of actions: confirming one, its result, what was done by whom."""

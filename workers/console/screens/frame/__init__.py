@@ -1,0 +1,1 @@
+"""Screens around the others: login, help, tokens, health."""

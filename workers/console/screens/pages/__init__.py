@@ -1,0 +1,1 @@
+"""Screens about pages: one page, its versions, reported verdicts, search."""

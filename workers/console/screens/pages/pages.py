@@ -1,0 +1,144 @@
+"""A page: its record beside the answer as it came, why each text was kept or cut, and its way."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from flask import Response, abort, g, redirect, request, url_for
+
+from cleaning.errors import InvalidUrl
+from cleaning.verdict import KEPT, VerdictKind, VerdictReason
+from workers.console.charts import KINDS, Part
+from workers.console.routes import Console, Page, Routes, asked_place, render
+from workers.console.words.words import Language, say
+from workers.operations.watching.views.pages import (
+    MOST_LINKS,
+    clean_again,
+    explain_unknown,
+    find_page_details,
+    find_stored_page,
+    list_blocks,
+    silent_page,
+)
+
+PAGE_ID = re.compile(r"[0-9a-f]{32}")
+FRAME_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; "
+    "base-uri 'none'; frame-ancestors 'self'"
+)
+FRAME_HEADERS = {
+    "Content-Security-Policy": FRAME_POLICY,
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-DNS-Prefetch-Control": "off",
+    "Referrer-Policy": "no-referrer",
+}
+# A light ground and dark letters, whatever the page's own are.
+_COLOURS = {
+    VerdictKind.TITLE: "#b6e3ff",
+    VerdictKind.HEADLINE: "#b6e3ff",
+    VerdictKind.BODY: "#c4f1cb",
+    VerdictKind.POST: "#c4f1cb",
+    VerdictKind.QUOTE: "#d8f5dc",
+    VerdictKind.CAPTION: "#d5e8ff",
+    VerdictKind.ABOUT: "#f0e4ff",
+    VerdictKind.COMMENTS: "#ffe0f0",
+    VerdictKind.NAVIGATION: "#e4e7eb",
+    VerdictKind.RELATED: "#ffedb0",
+    VerdictKind.HOT: "#ffedb0",
+    VerdictKind.TAGS: "#ffedb0",
+    VerdictKind.LINKS: "#ffedb0",
+    VerdictKind.ADVERTISING: "#ffd6cf",
+    VerdictKind.LEGAL: "#e4e7eb",
+    VerdictKind.HIDDEN: "#ffd6cf",
+    VerdictKind.REPEAT: "#e4e7eb",
+    VerdictKind.TEMPLATE: "#e4e7eb",
+    VerdictKind.OTHER: "#ffe3d5",
+}
+FRAME_STYLES = "v-t{color:#1f2328!important}v-t:target{outline:3px solid #a40e26}" + "".join(
+    f'v-t[data-kind="{kind}"]{{background:{colour}!important;'
+    f"box-shadow:inset 0 -2px {'#116329' if kind in KEPT else '#a40e26'}}}"
+    for kind, colour in _COLOURS.items()
+)
+
+
+def register(routes: Routes) -> None:
+    """Adds the pages."""
+    routes.page("/pages", show_pages)
+    routes.page("/pages/<page_id>", show_page)
+    routes.page("/pages/<page_id>/again", show_page_again)
+    routes.page("/raw/<page_id>", show_raw)
+
+
+def show_pages(console: Console) -> Page:
+    """The form; the page that an address names, or why no crawl took the address."""
+    text = request.args.get("url", "").strip()
+    if not text:
+        return render("find_page.html", found=None, text="", wrong="")
+    try:
+        page_id = find_stored_page(console.backends, text)
+        if page_id is not None:
+            answer = redirect(url_for("show_page", page_id=page_id), code=303)
+            return answer if isinstance(answer, Response) else abort(500)
+        found = explain_unknown(console.backends, text)
+    except InvalidUrl as error:
+        return render("find_page.html", found=None, text=text, wrong=str(error)), 400
+    return render("find_page.html", found=found, text=text, wrong="")
+
+
+def show_page(console: Console, page_id: str) -> Page:
+    """One page."""
+    crawl = request.args.get("crawl", "")
+    details = find_page_details(console.backends, checked_id(page_id), crawl)
+    shown, place = request.args.get("show", ""), asked_place()
+    judged = details.judged
+    blocks = list_blocks(judged.verdicts, shown, place[0] if place else -1) if judged else None
+    record = details.record
+    again = judged.again if judged else None
+    return render(
+        "page.html",
+        details=details,
+        reported=details.reported,
+        same_links=bool(record and again and record.links == again.links),
+        same_images=bool(record and again and record.images == again.images),
+        blocks=blocks,
+        shown=shown,
+        links=_by_kind("link_kind", record.links) if record else [],
+        images=_by_kind("image_kind", record.images) if record else [],
+        most=MOST_LINKS,
+    )
+
+
+def show_page_again(console: Console, page_id: str) -> Page:
+    """The difference that the newest model of the host would make to the record."""
+    crawl = request.args.get("crawl", "")
+    reading = clean_again(console.backends, checked_id(page_id), crawl)
+    return render("page_again.html", page_id=page_id, crawl=crawl, reading=reading)
+
+
+def show_raw(console: Console, page_id: str) -> Page:
+    """The archived answer, silent and coloured; only for the frame of a page's screen."""
+    if request.headers.get("Sec-Fetch-Dest", "iframe") != "iframe":
+        return Response("only for a frame of this console\n", 403, content_type="text/plain")
+    crawl = request.args.get("crawl", "")
+    language: Language = g.language
+    titles = {each.value: str(say(language, f"rule.{each.value}")) for each in VerdictReason}
+    titles |= {each.value: str(say(language, f"verdict.{each.value}")) for each in VerdictKind}
+    html = silent_page(console.backends, checked_id(page_id), crawl, titles, FRAME_STYLES)
+    return Response(html, 200, FRAME_HEADERS, content_type="text/html; charset=utf-8")
+
+
+def checked_id(page_id: str) -> str:
+    """The id of an address; 404 for a text that is none."""
+    if not PAGE_ID.fullmatch(page_id):
+        abort(404)
+    return page_id
+
+
+def _by_kind(kind: str, found: Iterable[object]) -> list[Part]:
+    counts = Counter(str(getattr(each, "kind", "")) for each in found)
+    return [
+        Part(name=say(g.language, f"{kind}.{value}"), value=n, kind=place % KINDS + 1)
+        for place, (value, n) in enumerate(counts.most_common())
+    ]

@@ -1,0 +1,93 @@
+"""Search: the page, crawl or host that was typed; without one of that name records by words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from flask import request, url_for
+
+from cleaning.errors import ConfigError, NotFound, ServiceError
+from workers.config import variable
+from workers.console.routes import (
+    Console,
+    Page,
+    Routes,
+    asked_limit,
+    asked_number,
+    render,
+    see,
+)
+from workers.operations.reading import read_time
+from workers.operations.searching import SearchPage, Wanted
+from workers.operations.watching.naming import SCHEME, Named, what_is
+from workers.operations.watching.views.search import search_words
+
+MOST_HITS = 50
+"""Records of one page: each is read, and compared with the phrases."""
+
+
+def register(routes: Routes) -> None:
+    """Adds the address."""
+    routes.page("/search", search)
+
+
+def search(console: Console) -> Page:
+    """Leads to the page, crawl or host of that name; without one to the records with the words.
+
+    While search by words is off: to the hosts of a name like it. ``kind=words`` leads nowhere.
+    """
+    text = request.args.get("q", "").strip()
+    is_on = console.settings.storage.search
+    if not text:
+        return _page(text, None, "", is_on=is_on)
+    if request.args.get("kind") != "words":
+        leads_to = _leads_to(console, text)
+        if leads_to:
+            return see(leads_to)
+        if not is_on:
+            return see(url_for("show_hosts", q=text))
+    page, wrong = _found(console, text) if is_on else (None, "")
+    return _page(text, page, wrong, is_on=is_on)
+
+
+def _page(text: str, page: SearchPage | None, wrong: str, *, is_on: bool) -> Page:
+    setting = f"{variable('search')}=true"
+    return render("search.html", text=text, is_on=is_on, page=page, wrong=wrong, setting=setting)
+
+
+def _leads_to(console: Console, text: str) -> str:
+    named = what_is(console.backends, text)
+    if named is Named.URL:
+        return url_for("show_pages", url=text if SCHEME.match(text) else f"https://{text}")
+    if named is Named.PAGE:
+        return url_for("show_page", page_id=text)
+    if named is Named.CRAWL:
+        return url_for("show_crawl", crawl=text)
+    if named is Named.HOST:
+        return url_for("show_host", host=text.lower())
+    return ""
+
+
+def _found(console: Console, text: str) -> tuple[SearchPage | None, str]:
+    """What was found, or why nothing can be."""
+    asked = request.args
+    before, limit = asked_number(), min(asked_limit(), MOST_HITS)
+    try:
+        wanted = Wanted(
+            text=text,
+            host=asked.get("host", "").strip().lower(),
+            crawl=asked.get("crawl", "").strip(),
+            since=_time(asked.get("from", "")),
+            until=_time(asked.get("to", "")),
+        )
+        return search_words(console.backends, wanted, before, limit), ""
+    except (ConfigError, NotFound) as error:
+        return None, str(error)
+    except ServiceError as error:
+        if not error.retryable:
+            raise
+        return None, str(error)
+
+
+def _time(text: str) -> datetime | None:
+    return read_time(text.strip()) if text.strip() else None

@@ -1,0 +1,166 @@
+"""Pauses, resumes and stops crawls and hosts, and lists what is paused."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from cleaning.errors import NotFound, ServiceError
+from storage.crawl_types import CrawlState
+from storage.opening import join_queue
+from storage.queue.ownership import check_owner
+from storage.queue.receipts import check_store
+from storage.store.pauses import Pause
+from workers.answers.control import Paused, StateChange, TargetKind
+from workers.config import Settings
+from workers.control_characters import printable
+from workers.operations.backends import any_queue, existing_store
+from workers.operations.urls.near_matches import hosts_hint
+
+if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
+    from storage.queue.frontier import Frontier
+
+MOST_NAMED = 5  # hosts in one line
+
+
+def paused_line(hosts: Sequence[str]) -> str:
+    """Names paused hosts: ``1 host is paused: a.example (`resume a.example` ends the pause)``."""
+    named = printable(", ".join(hosts[:MOST_NAMED]))
+    more = f" and {len(hosts) - MOST_NAMED} more" if len(hosts) > MOST_NAMED else ""
+    if len(hosts) == 1:
+        return f"1 host is paused: {named} (`resume {named}` ends the pause)"
+    return f"{len(hosts)} hosts are paused: {named}{more} (`resume HOST` ends a pause)"
+
+
+def pause_text(pause: Paused) -> str:
+    """Describes the pause of a host: ``since 2026-01-31 12:00 UTC by root@machine: too slow``."""
+    since = f"since {pause.since:%Y-%m-%d %H:%M} UTC" if pause.since else ""
+    by = f"by {pause.who}" if pause.who else ""
+    said = " ".join(filter(None, (since, by)))
+    return printable(": ".join(filter(None, (said, pause.why))))
+
+
+def this_user() -> str:
+    """Returns who gives a command: ``root@machine``."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # a container's user has no name
+        name = str(os.getuid())
+    return f"{name}@{socket.gethostname()}"
+
+
+def list_pauses(settings: Settings) -> list[Paused]:
+    """Returns the paused hosts: of the queue while it runs, else of the store.
+
+    Raises:
+        NotFound: The data folder holds no crawl.
+    """
+    with existing_store(settings) as store:
+        stored = store.pauses.all()
+    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
+        return [paused_host(pause, frontier.crawls_of(pause.host)) for pause in frontier.pauses()]
+    return [paused_host(pause, pause.crawls) for pause in stored]
+
+
+def paused_host(pause: Pause, crawls: Sequence[str] = ()) -> Paused:
+    """The answer of a stored pause; ``crawls`` know the host."""
+    return Paused(
+        kind=TargetKind.HOST,
+        target=pause.host,
+        since=pause.since,
+        who=pause.who,
+        why=pause.why,
+        crawls=tuple(crawls),
+    )
+
+
+def change_state(
+    settings: Settings, target: str, state: CrawlState, *, who: str = "", why: str = ""
+) -> StateChange:
+    """Pauses, resumes or stops a crawl, or pauses and resumes a host for every crawl.
+
+    A crawl that has ended keeps its state. A resumed crawl that nothing runs is STOPPED.
+
+    Args:
+        settings: Where store and queue are.
+        target: Name of a crawl, or a host.
+        state: RUNNING resumes; a host is paused by every other state.
+        who: Who asks for it: ``root@machine``.
+        why: Why it is paused, in words for a person.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+        StorageError: Another living queue runs the crawl.
+    """
+    with any_queue(settings) as frontier:
+        with existing_store(settings) as store:
+            check_owner(settings.storage, frontier, store, [target])
+        if target in frontier.crawl_ids():
+            return _change_crawl(settings, frontier, (target, state), (who, why))
+        crawls = known_crawls(settings, frontier, target)
+        with existing_store(settings) as store:
+            if state is CrawlState.RUNNING:
+                store.pauses.delete(target, who)
+                frontier.resume_host(target)
+            else:
+                state = CrawlState.PAUSED
+                now = datetime.now(UTC)
+                pause = Pause(host=target, since=now, crawls=crawls, who=who, why=why)
+                store.pauses.put(pause)
+                frontier.keep_paused([pause])
+    return StateChange(kind=TargetKind.HOST, target=target, state=state)
+
+
+def _change_crawl(
+    settings: Settings, frontier: Frontier, asked: tuple[str, CrawlState], by: tuple[str, str]
+) -> StateChange:
+    """Sets the state of a crawl; returns the state that the crawl has then.
+
+    Args:
+        settings: Where store and queue are.
+        frontier: The queue.
+        asked: The crawl, and its state.
+        by: Who asks, and why.
+
+    Raises:
+        StorageError: The crawl resumes, and the store is older than the queue.
+    """
+    crawl, state = asked
+    counts = frontier.counts(crawl)
+    is_spent = counts.is_spent and counts.open > 0
+    with existing_store(settings) as store:
+        if counts.state is CrawlState.FINISHED and not counts.open:
+            state = CrawlState.FINISHED
+        elif state is CrawlState.RUNNING:
+            check_store(frontier, store.urls, crawl)
+            if is_spent or not frontier.is_fetching():
+                state = CrawlState.STOPPED
+        elif is_spent:
+            state = CrawlState.STOPPED
+        if state is not CrawlState.FINISHED:
+            frontier.set_state(crawl, state)
+            state = frontier.counts(crawl).state
+        store.crawls.put(frontier.spec(crawl), state, *by)
+    return StateChange(
+        kind=TargetKind.CRAWL, target=crawl, state=state, has_reached_max_pages=is_spent
+    )
+
+
+def known_crawls(settings: Settings, frontier: Frontier, host: str) -> list[str]:
+    """Returns the crawls in the queue that know a host.
+
+    Raises:
+        NotFound: None does.
+    """
+    crawls = frontier.crawls_of(host)
+    if not crawls:
+        hint = hosts_hint(settings, host, frontier.crawl_ids())
+        raise NotFound(
+            f"no crawl and no host is named {host}; `crawls` and `hosts` list them{hint}"
+        )
+    return crawls

@@ -1,0 +1,138 @@
+"""Deletes a crawl, or a host in every crawl, and counts beforehand what would be deleted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from cleaning.errors import QueueUnavailable
+from storage.crawl_types import CrawlState, UrlState
+from storage.queue.ownership import check_owner
+from workers.answers.control import Purged, PurgePlan, TargetKind
+from workers.config import Settings
+from workers.operations.backends import any_queue, existing_store
+from workers.operations.controlling.crawl_states import known_crawls
+from workers.operations.topics.purging import hand_over
+
+if TYPE_CHECKING:
+    from storage.queue.frontier import Frontier
+    from storage.store.protocol import Store
+
+PURGE_WAIT_S = 20.0
+LOOK_S = 0.1
+
+
+def plan_purge(settings: Settings, target: str) -> PurgePlan:
+    """Counts what `purge` of a crawl or a host would delete; deletes nothing.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+    """
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        queued = frontier.crawl_ids()
+        store.statistics.refresh()  # who deletes decides by these numbers
+        for row in store.crawls.all():
+            if row.spec.crawl_id == target:
+                return PurgePlan(
+                    kind=TargetKind.CRAWL,
+                    target=target,
+                    crawls=(target,),
+                    records=row.pages.get(UrlState.RECORD, 0),
+                    failed=row.pages.get(UrlState.FAILED, 0),
+                    waiting=frontier.counts(target).open if target in queued else 0,
+                    model_versions=0,
+                )
+        crawls = _crawls_of(settings, frontier, store, target)
+        stats = store.statistics.get(target)
+        pages = stats.pages_by_state if stats else {}
+        return PurgePlan(
+            kind=TargetKind.HOST,
+            target=target,
+            crawls=tuple(crawls),
+            records=pages.get(UrlState.RECORD, 0),
+            failed=pages.get(UrlState.FAILED, 0),
+            waiting=sum(frontier.pending_of(crawl, target) for crawl in crawls if crawl in queued),
+            model_versions=len(store.models.versions(target)),
+        )
+
+
+def _crawls_of(settings: Settings, frontier: Frontier, store: Store, host: str) -> list[str]:
+    """Returns the crawls of queue and store that have a host: imports are in the store alone.
+
+    Raises:
+        NotFound: None has.
+    """
+    stored = [row.spec.crawl_id for row in store.crawls.all()]
+    found = {crawl for crawl in stored if store.statistics.get(host, crawl)}
+    return sorted(found | set(frontier.crawls_of(host))) or known_crawls(settings, frontier, host)
+
+
+def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
+    """Deletes a crawl, or a host in every crawl, from the queue and from the store.
+
+    Waits for running workers that hold pages of it and may be about to save them.
+
+    Args:
+        settings: Where store and queue are.
+        target: Name of a crawl, or a host.
+        keep_records: Delete only the URLs in the queue.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+        StorageError: Another living queue runs the crawl.
+    """
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        check_owner(settings.storage, frontier, store, [target])
+        stored = {row.spec.crawl_id for row in store.crawls.all()}
+        if target in frontier.crawl_ids() or target in stored:
+            return _purge_crawl(frontier, store, target, keep_records=keep_records)
+        return _purge_host(settings, frontier, store, target, keep_records=keep_records)
+
+
+def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: bool) -> Purged:
+    for row in store.crawls.all():
+        if row.spec.crawl_id == crawl:  # first: a process that misses its queue reads why
+            store.crawls.put(row.spec, CrawlState.PURGED)
+    urls = frontier.purge(crawl) if crawl in frontier.crawl_ids() else 0
+    _await_workers(frontier, crawl)
+    store.spills.forget(crawl)
+    store.images.forget_due(crawl)
+    if keep_records:
+        return Purged(kind=TargetKind.CRAWL, target=crawl, urls=urls, records=0)
+    hand_over(store, crawl)
+    records = store.delete_crawl(crawl)
+    if crawl in store.topics.versions():
+        store.topics.delete(crawl)
+    store.statistics.refresh()  # other crawls have the pages that were handed over
+    return Purged(kind=TargetKind.CRAWL, target=crawl, urls=urls, records=records)
+
+
+def _purge_host(
+    settings: Settings, frontier: Frontier, store: Store, host: str, *, keep_records: bool
+) -> Purged:
+    urls = records = 0
+    queued = frontier.crawls_of(host)
+    for crawl in _crawls_of(settings, frontier, store, host):
+        if crawl in queued:
+            urls += frontier.purge(crawl, host)
+            _await_workers(frontier, crawl, host)
+            frontier.forget_receipts(crawl)
+        store.spills.forget(crawl, host)
+        store.images.forget_due(crawl, host)
+        records += 0 if keep_records else store.delete_host(crawl, host)
+    if not keep_records:
+        store.models.delete(host)
+        store.drifts.delete(host)
+        frontier.learning.forget(host)
+    return Purged(kind=TargetKind.HOST, target=host, urls=urls, records=records)
+
+
+def _await_workers(frontier: Frontier, crawl_id: str, host: str = "") -> None:
+    """Waits until no worker holds pages, at most ``PURGE_WAIT_S``."""
+    deadline = time.monotonic() + PURGE_WAIT_S
+    between_looks = threading.Event()
+    with suppress(QueueUnavailable):  # the run has ended, its workers before it
+        while frontier.has_claims(crawl_id, host) and time.monotonic() < deadline:
+            between_looks.wait(LOOK_S)

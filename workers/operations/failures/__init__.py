@@ -1,0 +1,1 @@
+"""What failed: why, what is fetched again, what somebody has seen."""

@@ -1,0 +1,1 @@
+"""Files outside of a crawl: pages to clean or import, results to export, folders to check."""

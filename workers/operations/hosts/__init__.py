@@ -1,0 +1,1 @@
+"""Hosts: their figures, URL classes and models. Entry: ``hosts.py``."""

@@ -1,0 +1,285 @@
+"""The URL classes of a host: shown as its crawls learned them, pinned, and released."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from cleaning.errors import ConfigError, NotFound
+from cleaning.records import UrlKind
+from cleaning.url_classes.rules import UrlRule, UrlRules, class_with_groups
+from cleaning.urls.shapes import read_template, shape_of, template_of_words, word_slots
+from storage.crawl_types import UrlState
+from storage.live_state import StoppedClass
+from storage.queue.frontier import Frontier
+from storage.store.protocol import Store
+from workers.answers.crawls import UrlClass
+from workers.config import Settings
+from workers.jobs.url_classes import host_rules, keep_rules, queued_rules
+from workers.operations.backends import any_queue, existing_store
+from workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
+
+COUNTED_S = 1.0
+"""How long the URLs of a class are counted: some 80,000 where the processor is free."""
+
+SAMPLED_URLS = 1000  # of each final state, that a template is compared with: 0.1 s
+
+
+def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
+    """Returns the URL classes of a host, crawl by crawl; none before anything is learned.
+
+    Args:
+        settings: Where the queue is.
+        host: Lower-case authority; ``""``: all hosts.
+
+    Raises:
+        NotFound: No crawl knows the host.
+    """
+    with any_queue(settings) as frontier:
+        stops = frontier.classes.all_stopped()
+        return [
+            found
+            for crawl, name in _hosts(settings, frontier, host)
+            for found in classes_of(frontier, crawl, name, stops)
+        ]
+
+
+def stopped_classes(settings: Settings, host: str = "") -> list[UrlClass]:
+    """Returns the classes and groups that are stopped because their pages brought nothing new.
+
+    Args:
+        settings: Where the queue is.
+        host: Lower-case authority; ``""``: all hosts.
+
+    Raises:
+        NotFound: No crawl knows the host.
+    """
+    with any_queue(settings) as frontier:
+        if host:
+            crawls_with(settings, frontier, host)
+        return stops_of(frontier, host)
+
+
+def stops_of(frontier: Frontier, host: str = "") -> list[UrlClass]:
+    """Returns the stopped classes of a host, ``""``: of all; reads no host without any."""
+    stops = frontier.classes.all_stopped()
+    hosts = dict.fromkeys((each.crawl_id, each.host) for each in stops)
+    return [
+        found
+        for crawl, name in hosts
+        if host in ("", name)
+        for found in classes_of(frontier, crawl, name, stops)
+        if found.stopped and found.kind is None
+    ]
+
+
+def lift_stops(settings: Settings, host: str = "") -> int:
+    """Resets the accounts of a host's URL classes in every crawl; returns how many were stopped.
+
+    URLs that ended as a trap stay ended; URLs that are found from now on are fetched. Classes that
+    are refused by their kind or by an operator stay refused.
+
+    Args:
+        settings: Where the queue is.
+        host: Lower-case authority; ``""``: all hosts.
+
+    Raises:
+        NotFound: No crawl knows the host.
+    """
+    with any_queue(settings) as frontier:
+        hosts = list(_hosts(settings, frontier, host))
+        lifted = sum(frontier.classes.lift(crawl, name) for crawl, name in hosts)
+        _copy_rules(settings, frontier, hosts)
+    return lifted
+
+
+def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
+    """Stores an operator's decisions for URL classes of a host, in every crawl.
+
+    Waiting URLs of a class end, or are fetched, by the decision; the order of the queue stays.
+
+    Args:
+        settings: Where the queue is.
+        host: Lower-case authority, as ``example.com``.
+        pins: The decision of each template: a kind (``article``), ``forbid``, or ``""`` to forget
+            an earlier decision.
+
+    Raises:
+        ConfigError: A text that is not a template.
+        NotFound: No crawl knows the host, or no URL of the host is of the class.
+    """
+    for template in pins:
+        if not template.startswith("/") or template_of_words(*read_template(template)) != template:
+            raise ConfigError(f"{template} is not a URL template; `classes {host}` lists them")
+    with any_queue(settings) as frontier:
+        crawls = crawls_with(settings, frontier, host)
+        _check_templates(settings, frontier, [(crawl, host) for crawl in crawls], pins)
+        for template, word in pins.items():
+            frontier.classes.pin(host, template, word)
+        for crawl in crawls:
+            keep_rules(frontier, crawl, host)
+        _copy_rules(settings, frontier, [(crawl, host) for crawl in crawls])
+
+
+def _copy_rules(settings: Settings, frontier: Frontier, hosts: Iterable[tuple[str, str]]) -> None:
+    """Copies the rules of (crawl, host) from the queue to the store, as workers do."""
+    with existing_store(settings) as store:
+        for crawl, host in hosts:
+            store.rules.put(crawl, host, queued_rules(frontier, crawl, host))
+
+
+def _check_templates(
+    settings: Settings,
+    frontier: Frontier,
+    hosts: Sequence[tuple[str, str]],
+    templates: Iterable[str],
+) -> None:
+    """Checks that (crawl, host) have classes, or URLs, of some templates.
+
+    Raises:
+        NotFound: They do not; a decision would have no effect. The message names like classes.
+    """
+    known: set[str] = set()
+    for crawl, host in hosts:
+        rules = host_rules(frontier, crawl, host)  # with the decisions so far
+        known.update(rule.template for rule in rules.rules)
+    missing = [template for template in templates if template not in known]
+    if not missing:
+        return
+    with existing_store(settings) as store:
+        rows = [
+            row
+            for crawl, host in hosts
+            for state in UrlState
+            for row in store.urls.sample(crawl, host, state, SAMPLED_URLS)
+        ]
+    known.update(template_of_url(row.url) for row in rows)
+    for template in missing:
+        rule = UrlRules([UrlRule(kind=UrlKind.OTHER, template=template)])
+        if not any(rule.find(row.url) for row in rows):
+            near = get_close_matches(template, sorted(known), MOST_SHOWN, 0.5)
+            raise NotFound(f"no URL of {hosts[0][1]} is of class {template}{did_you_mean(near)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassSize:
+    """How many URLs of a host are of one class.
+
+    Attributes:
+        records: Pages of it with a record.
+        waiting: URLs of it that wait.
+        is_whole: Whether all URLs of the host were looked at; otherwise there may be more.
+    """
+
+    records: int
+    waiting: int
+    is_whole: bool
+
+
+def class_size(
+    store: Store, frontier: Frontier | None, crawls: Sequence[str], host: str, template: str
+) -> ClassSize:
+    """Counts the URLs of a class of a host in some crawls, for ``COUNTED_S`` at most.
+
+    Args:
+        store: Holds the ended ones.
+        frontier: Holds the waiting ones; None: none is counted.
+        crawls: Names of the crawls.
+        host: Lower-case authority.
+        template: Of the class: ``/news/{n}.html``.
+    """
+    rules = UrlRules([UrlRule(kind=UrlKind.OTHER, template=template)])
+    until, counts, is_whole = time.monotonic() + COUNTED_S, [0, 0], True
+    for crawl in crawls:
+        ended = (end.url for end in store.urls.ended(crawl, host) if end.state is UrlState.RECORD)
+        pending = frontier.classes.pending(crawl, host) if frontier else iter(())
+        for place, urls in enumerate((ended, pending)):
+            for url in urls:
+                counts[place] += rules.find(url) is not None
+                if time.monotonic() > until:
+                    is_whole = False
+                    break
+    return ClassSize(records=counts[0], waiting=counts[1], is_whole=is_whole)
+
+
+def template_of_url(url: str) -> str:
+    """Returns the template of a URL with all its words: ``/news/{n}.html`` of ``/news/7.html``."""
+    shape = shape_of(url)
+    words = tuple((slot, shape.values[slot]) for slot in word_slots(shape.key))
+    return template_of_words(shape.key, words)
+
+
+def crawls_with(settings: Settings, frontier: Frontier, host: str) -> list[str]:
+    """Returns the names of the crawls that know a host.
+
+    Raises:
+        NotFound: None does; the message names like hosts.
+    """
+    crawls = frontier.crawls_of(host)
+    if not crawls:
+        hint = hosts_hint(settings, host)
+        raise NotFound(f"no crawl knows the host {host}; `hosts` lists them{hint}")
+    return crawls
+
+
+def _hosts(settings: Settings, frontier: Frontier, host: str) -> Iterator[tuple[str, str]]:
+    """Yields (crawl, host) of every host that a crawl knows, or of the one that is named."""
+    if host:
+        yield from ((crawl, host) for crawl in crawls_with(settings, frontier, host))
+        return
+    for crawl in frontier.crawl_ids():
+        yield from ((crawl, name) for name in frontier.hosts(crawl))
+
+
+def classes_of(
+    frontier: Frontier, crawl: str, host: str, stopped: Iterable[StoppedClass] | None = None
+) -> Iterator[UrlClass]:
+    """Yields the learned classes, then patterns that are not learned, or stopped.
+
+    Args:
+        frontier: The queue.
+        crawl: Name of the crawl.
+        host: Lower-case authority.
+        stopped: All stopped classes; None: they are read.
+    """
+    stopped = frontier.classes.all_stopped() if stopped is None else stopped
+    here = (crawl, host)
+    since = {each.pattern: each.since for each in stopped if (each.crawl_id, each.host) == here}
+    known = host_rules(frontier, crawl, host)
+    pins = frontier.classes.known(crawl, host).pins
+    rows = {row.pattern: row for row in frontier.classes.rows(crawl, host)}
+    learned: set[str] = set()
+    for rule in known.rules:
+        patterns = class_with_groups(f"http://{host}{rule.example}") if rule.example else ()
+        own = rows.get(patterns[0]) if patterns else None
+        learned.update(patterns[:1])
+        stops = [each for each in patterns if each in rows and rows[each].stopped]
+        yield UrlClass(
+            crawl=crawl,
+            host=host,
+            template=rule.template,
+            kind=rule.kind,
+            operator=pins.get(rule.template, ""),
+            better_form=rule.twin,
+            urls=rule.urls,
+            pages_seen=rule.pages,
+            pattern_pages=own.pages if own else 0,
+            pattern_pages_with_news=own.with_news if own else 0,
+            refused=known.refused.get(rule.template, ""),
+            stopped=rows[stops[0]].stopped if stops else "",
+            stopped_at=since.get(stops[0]) if stops else None,
+            example=rule.example,
+        )
+    for pattern, row in rows.items():
+        if row.stopped or not (pattern in learned or pattern.endswith("**")):
+            yield UrlClass(
+                crawl=crawl,
+                host=host,
+                template=pattern,
+                pattern_pages=row.pages,
+                pattern_pages_with_news=row.with_news,
+                stopped=row.stopped,
+                stopped_at=since.get(pattern),
+            )

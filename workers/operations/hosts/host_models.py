@@ -1,0 +1,301 @@
+"""Learns, lists, compares, rolls back and explains the model versions of a host."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cleaning import clean
+from cleaning.errors import InvalidUrl, NotFound
+from cleaning.learn.model_diff import differences, explain, is_left_out
+from cleaning.model.site_model import SiteModel
+from cleaning.page import signature_of
+from cleaning.records import BodySource, CleanRecord
+from cleaning.urls.normal_form import host_of, normalize, page_id
+from storage.store.drifts import DriftEvent
+from storage.store.models import LearnReason, ModelVersion, StoredModel
+from storage.store.protocol import Store
+from workers.answers.hosts import TemplateVerdict
+from workers.config import Settings
+from workers.jobs.learning import Learned, learn_host, roll_back
+from workers.operations.backends import existing_store
+from workers.operations.urls.near_matches import did_you_mean, near_hosts
+from workers.site_models import read_model
+
+MAX_PAGES = 5  # named as examples
+SEARCH_S = 5.0  # for records whose whole body is one text: about 100,000 records
+KEPT = {
+    TemplateVerdict.TEMPLATE: "nothing else on these pages was found as text, and the last "
+    "lines of a body are not left out",
+    TemplateVerdict.REPEATED: "it is not on most of the pages that were learned from",
+    TemplateVerdict.OWN: "it does not repeat on the pages that were learned from",
+}
+KEPT_AT_PLACE = "it is all that the part of these pages holds where the model finds the body"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelHistory:
+    """One version of a host's model, the list of all versions, and the host's changes.
+
+    Attributes:
+        stored: The requested version.
+        versions: Every stored version.
+        drifts: When the host changed, newest first.
+    """
+
+    stored: StoredModel
+    versions: Sequence[ModelVersion]
+    drifts: Sequence[DriftEvent]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelDiff:
+    """The differences between two versions of a host's model, one line each."""
+
+    host: str
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateReasons:
+    """Why a text, a link or an image is template.
+
+    Attributes:
+        host: Lower-case authority.
+        version: Of the host's model.
+        found: A line for each reason; empty when it is not template.
+        elsewhere: A line with the pages that have it when it is not template; ``""`` otherwise.
+        verdict: What cleaning does with a text; None for a URL.
+        bodies: The records whose whole body is the text.
+    """
+
+    host: str
+    version: int
+    found: Sequence[str]
+    elsewhere: str
+    verdict: TemplateVerdict | None
+    bodies: WholeBodies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeBodies:
+    """The records of a host whose whole body is one text.
+
+    Attributes:
+        sources: How many there are, by the method that gave the body.
+        examples: URLs of some of them.
+        because: Why the text was kept there; ``""`` when there is none.
+        is_whole: Whether all records of the host were searched, which ``SEARCH_S`` may end.
+    """
+
+    sources: Mapping[BodySource, int] = field(default_factory=dict)
+    examples: Sequence[str] = ()
+    because: str = ""
+    is_whole: bool = True
+
+    @property
+    def count(self) -> int:
+        """How many records there are."""
+        return sum(self.sources.values())
+
+
+def learn_now(settings: Settings, host: str) -> Learned:
+    """Learns a host from the archive, and stores a changed model as its next version.
+
+    Args:
+        settings: Where the store is.
+        host: A host, or any URL of it.
+
+    Raises:
+        NotFound: The archive holds no page of the host.
+    """
+    with existing_store(settings) as store:
+        return learn_host(store, host_named(host), LearnReason.ASKED)
+
+
+def find_models(settings: Settings, host: str, version: int | None) -> ModelHistory:
+    """Returns a version of a host's model (None: the one in use) and the list of all versions.
+
+    Raises:
+        NotFound: The host does not have the version.
+    """
+    with existing_store(settings) as store:
+        stored = find_version(store, host_named(host), version)
+        return ModelHistory(
+            stored=stored,
+            versions=store.models.versions(stored.about.host),
+            drifts=store.drifts.of(stored.about.host),
+        )
+
+
+def compare_models(settings: Settings, host: str, old: int, new: int) -> ModelDiff:
+    """Returns the differences from an older to a newer version of a host's model.
+
+    Raises:
+        NotFound: The host does not have one of the versions.
+    """
+    with existing_store(settings) as store:
+        before, after = (
+            read_model(find_version(store, host_named(host), each)) for each in (old, new)
+        )
+    return ModelDiff(host=before.host, lines=tuple(differences(before, after)))
+
+
+def take_up(settings: Settings, host: str, version: int) -> ModelVersion:
+    """Rolls a host back to an older version of its model; returns the copy that is in use now.
+
+    Raises:
+        NotFound: The host does not have the version.
+    """
+    with existing_store(settings) as store:
+        return roll_back(store, host_named(host), version)
+
+
+def explain_template(
+    settings: Settings, host: str, version: int | None, text: str
+) -> TemplateReasons:
+    """Returns why a text, a link or an image is template, and on which pages it was seen.
+
+    Args:
+        settings: Where the store is.
+        host: A host, or any URL of it.
+        version: Of its model; None: the one in use.
+        text: A line of text, or the URL of a link or an image.
+
+    Raises:
+        NotFound: The host does not have the version.
+    """
+    with existing_store(settings) as store:
+        model = read_model(find_version(store, host_named(host), version))
+        url = _url_of(text)
+        found = list(_explain_url(store, model, url) if url else explain(model, text))
+        elsewhere = "" if found else _seen_on(store, model, text)
+        verdict = None if url else _verdict(model, text, found)
+        bodies = WholeBodies() if verdict is None else _whole_bodies(store, model, text, verdict)
+    return TemplateReasons(
+        host=model.host,
+        version=model.version,
+        found=found,
+        elsewhere=elsewhere,
+        verdict=verdict,
+        bodies=bodies,
+    )
+
+
+def _verdict(model: SiteModel, text: str, found: Sequence[str]) -> TemplateVerdict:
+    ends = (each.text for each in model.template.title_suffixes)
+    if is_left_out(model, text) or text.strip() in ends:
+        return TemplateVerdict.TEMPLATE
+    return TemplateVerdict.REPEATED if found else TemplateVerdict.OWN
+
+
+def _whole_bodies(
+    store: Store, model: SiteModel, text: str, verdict: TemplateVerdict
+) -> WholeBodies:
+    """Searches the records of a host for those whose whole body is a text."""
+    signature = signature_of(text)
+    deadline = time.monotonic() + SEARCH_S
+    sources: Counter[BodySource] = Counter()
+    urls: list[str] = []
+    is_whole = True
+    for records in store.records.with_signature(signature, model.host) if signature else ():
+        sources.update(record.body_source for record in records)
+        urls += [record.url for record in records][: MAX_PAGES - len(urls)]
+        if time.monotonic() > deadline:
+            is_whole = False
+            break
+    because = KEPT_AT_PLACE if set(sources) == {BodySource.SITE} else KEPT[verdict]
+    return WholeBodies(
+        sources=dict(sources),
+        examples=urls,
+        because=because if sources else "",
+        is_whole=is_whole,
+    )
+
+
+def _url_of(text: str) -> str:
+    """Returns a URL normalized; ``""`` for any other text."""
+    try:
+        return normalize(text) if "://" in text else ""
+    except InvalidUrl:
+        return ""
+
+
+def _explain_url(store: Store, model: SiteModel, url: str) -> Iterator[str]:
+    """Yields lines about a URL: what the model knows, and its kinds on the sampled pages."""
+    if host_of(url) == model.host:
+        yield f"its URL class leads to: {model.url_kind(url)}"
+    for name, shares in (("a link", model.noise.links), ("an image", model.noise.images)):
+        if url in shares:
+            share = shares[url]
+            pages = round(share * (model.page_count - 1)) + 1
+            yield f"{name} that repeats: on {pages} of {model.page_count} pages (m2 {share:.2f})"
+    verdicts: Counter[str] = Counter()
+    pages_with: dict[str, list[str]] = {}
+    for record in _sample_records(store, model):
+        for verdict in _verdicts(record, url):
+            verdicts[verdict] += 1
+            pages_with.setdefault(verdict, []).append(record.url)
+    for verdict, count in verdicts.most_common():
+        yield f"{verdict} on {count} of {model.page_count} pages: {_shown(pages_with[verdict])}"
+
+
+def _seen_on(store: Store, model: SiteModel, text: str) -> str:
+    """Returns a line with the number of sampled pages that have a text that is not template."""
+    pages = bodies = 0
+    for url in model.sample:
+        page = store.answers.page(page_id(url))
+        if page is not None and text in page.html:
+            pages += 1
+            bodies += text in clean(page, model).body
+    return (
+        f"not in a line or title end that repeats on {model.host}: it is on {pages} of the "
+        f"{model.page_count} pages that were learned from, in the body of {bodies}"
+    )
+
+
+def _sample_records(store: Store, model: SiteModel) -> Iterator[CleanRecord]:
+    for url in model.sample:
+        page = store.answers.page(page_id(url))
+        if page is not None:
+            yield clean(page, model)
+
+
+def _verdicts(record: CleanRecord, url: str) -> set[str]:
+    """Returns the kinds that a URL has on a page: ``{"link navigation (link_list)"}``."""
+    links = {f"link {each.kind} ({each.reason})" for each in record.links if each.url == url}
+    return links | {
+        f"image {each.kind} ({each.reason})" for each in record.images if each.url == url
+    }
+
+
+def _shown(urls: Sequence[str]) -> str:
+    return ", ".join(urls[:MAX_PAGES]) + (
+        f" and {len(urls) - MAX_PAGES} more" if len(urls) > MAX_PAGES else ""
+    )
+
+
+def host_named(text: str) -> str:
+    """Returns the host of ``Example.com`` or ``http://example.com/a``: ``example.com``.
+
+    Raises:
+        InvalidUrl: The text is neither a host nor a URL.
+    """
+    return host_of(normalize(text if "://" in text else f"http://{text}/"))
+
+
+def find_version(store: Store, host: str, version: int | None) -> StoredModel:
+    """Returns a version of a host's model, the one in use when ``version`` is None.
+
+    Raises:
+        NotFound: The host does not have the version, or any.
+    """
+    stored = store.models.get(host, version)
+    if stored is not None:
+        return stored
+    if version is not None and store.models.newest(host):
+        raise NotFound(f"{host} has no version {version}; `model {host}` lists its versions")
+    hint = "" if store.statistics.crawls_of([host]) else did_you_mean(near_hosts(store, host))
+    raise NotFound(f"{host} has no model; `learn {host}` learns it from the archive{hint}")

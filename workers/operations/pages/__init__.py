@@ -1,0 +1,1 @@
+"""One stored page: its verdicts, its older versions, where its bytes come from."""

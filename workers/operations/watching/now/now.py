@@ -1,0 +1,174 @@
+"""What crawls at this moment, and everything that could hold it back."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from storage.crawl_types import CrawlState
+from storage.host_waits import WaitReason
+from storage.live_state import QueueNow
+from storage.store.overview import Cause
+from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.signs.signs import Sign, signs_now
+from workers.operations.watching.views.crawls import CrawlLine, newest_crawls
+
+EXAMINED_HOSTS = 200
+"""Hosts whose waits are read, of all running crawls: 20 ms."""
+
+EXAMINED_S = 10.0
+"""How old these waits may be."""
+
+CAUSES_S = 5.0
+MOST_CRAWLS = 8
+MOST_CAUSES = 8
+
+_NOT_WAITING = frozenset({WaitReason.NOTHING_LEFT})
+
+
+class QueueState(StrEnum):
+    """Whether the queue can be asked."""
+
+    ANSWERS = "answers"
+    AT_REST = "at_rest"  # embedded, and no crawl runs
+    AWAY = "away"  # its server does not answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """The disk of the data folder.
+
+    Attributes:
+        free_bytes: Free for this user.
+        total_bytes: Its size.
+    """
+
+    free_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """One moment of all crawls.
+
+    Attributes:
+        at: When it was read, by the clock of this machine.
+        queue_state: Whether the queue could be asked.
+        queue: The queue; None unless it answers.
+        why_no_queue: Why it could not be asked, for a person.
+        why_no_store: Why the store could not be asked; ``""`` when it could, or has no crawl yet.
+        crawls: The newest crawls, running ones first.
+        running: Crawls that run.
+        spent: Running crawls whose page budget is used up.
+        pending: URLs that wait in running crawls.
+        waits: Examined hosts of running crawls by what they wait for.
+        causes: Causes of failures in all crawls, the most frequent first.
+        as_of: When the store's figures were computed; None: they are of this moment.
+        disk: The disk of the data folder; None with servers.
+        signs: What somebody should look at, the worst first.
+        limit_pages: Pages that may wait for workers.
+        limit_bytes: Their packed bytes.
+    """
+
+    at: datetime
+    queue_state: QueueState = QueueState.AT_REST
+    queue: QueueNow | None = None
+    why_no_queue: str = ""
+    why_no_store: str = ""
+    crawls: Sequence[CrawlLine] = ()
+    running: int = 0
+    spent: int = 0
+    pending: int = 0
+    waits: Mapping[WaitReason, int] = field(default_factory=dict)
+    causes: Sequence[Cause] = ()
+    as_of: datetime | None = None
+    disk: Disk | None = None
+    signs: Sequence[Sign] = ()
+    limit_pages: int = 0
+    limit_bytes: int = 0
+
+
+def this_moment(backends: KeptBackends) -> Moment:
+    """Returns the moment; what cannot be read is named in it."""
+    config = backends.settings.storage
+    queue, state, why_no_queue = _queue(backends)
+    crawls: list[CrawlLine] = []
+    causes: list[Cause] = []
+    as_of, why_no_store = None, ""
+    try:
+        crawls = newest_crawls(backends)
+        causes = backends.remembered("causes", CAUSES_S, lambda: _causes(backends))
+        with backends.store() as store:
+            as_of = store.overview.as_of()
+    except NotFound:
+        pass
+    except ServiceError as error:
+        why_no_store = str(error)
+    running = [each for each in crawls if each.state is CrawlState.RUNNING and each.counts]
+    return Moment(
+        at=datetime.now(UTC),
+        queue_state=state,
+        queue=queue,
+        why_no_queue=why_no_queue,
+        why_no_store=why_no_store,
+        crawls=sorted(crawls, key=lambda each: each.state is not CrawlState.RUNNING)[:MOST_CRAWLS],
+        running=len(running),
+        spent=sum(each.counts.budget_left == 0 for each in running if each.counts),
+        pending=sum(each.counts.pending for each in running if each.counts),
+        waits=_waits(backends, [each.name for each in running]) if queue else {},
+        causes=causes,
+        as_of=as_of,
+        disk=_disk(backends) if config.is_embedded else None,
+        signs=signs_now(backends),
+        limit_pages=config.max_pages_in_flight,
+        limit_bytes=config.max_bytes_in_flight,
+    )
+
+
+def _queue(backends: KeptBackends) -> tuple[QueueNow | None, QueueState, str]:
+    try:
+        with backends.queue() as frontier:
+            return frontier.now(), QueueState.ANSWERS, ""
+    except NotFound as error:
+        return None, QueueState.AT_REST, str(error)
+    except QueueUnavailable as error:
+        return None, QueueState.AWAY, str(error)
+
+
+def _causes(backends: KeptBackends) -> list[Cause]:
+    with backends.store() as store:
+        return store.overview.causes()[:MOST_CAUSES]
+
+
+def _waits(backends: KeptBackends, crawls: Sequence[str]) -> Mapping[WaitReason, int]:
+    """Hosts by what they wait for, in a sample of all crawls."""
+    if not crawls:
+        return {}
+    most = max(1, EXAMINED_HOSTS // len(crawls))
+
+    def ask() -> Mapping[WaitReason, int]:
+        with backends.queue() as frontier:
+            found = [
+                host.reason
+                for crawl in crawls[:EXAMINED_HOSTS]
+                for host in frontier.waits.of_crawl(crawl, most).hosts
+            ]
+        return Counter(reason for reason in found if reason not in _NOT_WAITING)
+
+    try:
+        return backends.remembered(("waits", *crawls), EXAMINED_S, ask)
+    except ServiceError:
+        return {}
+
+
+def _disk(backends: KeptBackends) -> Disk | None:
+    try:
+        usage = shutil.disk_usage(backends.settings.storage.data)
+    except OSError:
+        return None
+    return Disk(free_bytes=usage.free, total_bytes=usage.total)

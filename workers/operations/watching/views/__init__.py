@@ -1,0 +1,1 @@
+"""What each screen of the console and each resource of the API shows, one file each."""

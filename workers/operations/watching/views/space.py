@@ -1,0 +1,320 @@
+"""What takes the room: folders of the data folder; crawls and hosts by what is stored of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from cleaning.errors import NotFound, ServiceError
+from storage.crawl_types import CrawlState, UrlState
+from storage.store.overview import HostRow
+from storage.store.protocol import Store
+from storage.store.space import COUNTED, SAMPLED, Space, SpaceKind
+from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.views.crawls import newest_crawls
+from workers.processes.fleet import size_of
+
+AT_WORK = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
+
+SPACE_S = 10.0
+"""How old the figures may be: a million responses take 0.1 s to add up."""
+
+FOLDERS = ("raw", "queue", "logs")
+"""Folders of a data folder; the rest is the store's file."""
+
+LOW_SHARE, LOW_LEAST_BYTES, LOW_MOST_BYTES = 1 / 20, 64 << 20, 10 << 30
+"""A disk is nearly full with a twentieth free, but never above 10 GiB, which last for a while, nor
+below 64 MiB: at 8 MiB a crawl stops."""
+
+LOW_QUOTA_SHARE = 1 / 10
+"""A quota is nearly reached with that much of it left."""
+
+HOSTS_PER_PAGE = 20
+"""Hosts that are sampled for one page: one with 30,000 responses takes 1.3 ms in SQLite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of the data folder.
+
+    Attributes:
+        name: ``raw``, ``queue``, ``logs``, ``store`` or ``other``.
+        used_bytes: Its size on disk.
+    """
+
+    name: str
+    used_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlSpace:
+    """What one crawl takes.
+
+    Attributes:
+        crawl_id: The crawl.
+        raw: Its archived responses; None without any.
+        records: Its records; None without any.
+        is_at_rest: Whether it is finished or stopped: its responses can be dropped.
+    """
+
+    crawl_id: str
+    raw: Space | None
+    records: Space | None
+    is_at_rest: bool = True
+
+    @property
+    def stored_bytes(self) -> int:
+        """Packed size of both."""
+        return sum(each.stored_bytes for each in (self.raw, self.records) if each)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What takes the room.
+
+    Attributes:
+        parts: Parts of the data folder; empty with servers.
+        mount: Where its disk is mounted: ``/srv``; ``""`` with servers.
+        free_bytes: Free on its disk; None with servers.
+        total_bytes: Size of that disk; None with servers.
+        quota_bytes: Most that the data folder may take; 0: no limit.
+        crawls: The largest first.
+        why_no_store: Why the store cannot be read; ``""``: it can, or has no crawl yet.
+    """
+
+    parts: Sequence[Part]
+    free_bytes: int | None
+    total_bytes: int | None
+    quota_bytes: int
+    crawls: Sequence[CrawlSpace]
+    why_no_store: str
+    mount: str = ""
+
+    @property
+    def used_bytes(self) -> int:
+        """What the data folder takes."""
+        return sum(part.used_bytes for part in self.parts)
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the disk is nearly full."""
+        return self.total_bytes is not None and is_low(self.free_bytes or 0, self.total_bytes)
+
+    @property
+    def is_quota_low(self) -> bool:
+        """Whether the quota is nearly reached."""
+        return self.quota_bytes > 0 and is_quota_low(self.used_bytes, self.quota_bytes)
+
+    @property
+    def others_bytes(self) -> int:
+        """What other files take of the disk, and what it keeps for the administrator."""
+        return max(0, (self.total_bytes or 0) - (self.free_bytes or 0) - self.used_bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowRoom:
+    """That the disk is nearly full, or the quota nearly reached, and what makes room.
+
+    Attributes:
+        is_quota: Whether it is the quota.
+        free_bytes: What is left.
+        total_bytes: Of so much.
+        crawl_id: The crawl at rest whose archived responses free most; ``""``: none frees any.
+        freed_bytes: What dropping them frees.
+    """
+
+    is_quota: bool
+    free_bytes: int
+    total_bytes: int
+    crawl_id: str = ""
+    freed_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSpace:
+    """What one host takes, over all crawls.
+
+    Attributes:
+        host: Lower-case authority.
+        fetched_bytes: Bytes of its responses after content decoding, by which hosts are sorted.
+        responses: Its archived responses; of very many, at least so many.
+        raw_bytes: Their packed size.
+        records: Its clean records.
+        record_bytes: Their packed size.
+        images: Its stored images; their bytes are among the archived responses.
+        is_estimate: Whether sizes are the mean of 200 items, times their number.
+    """
+
+    host: str
+    fetched_bytes: int
+    responses: int
+    raw_bytes: int
+    records: int
+    record_bytes: int
+    images: int
+    is_estimate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRoom:
+    """A part of the list of hosts by the bytes that were fetched of them.
+
+    Attributes:
+        hosts: The largest first.
+        after: Place behind the last host, as in the address; ``""`` at the end.
+        as_of: When the numbers of records and images were computed; None: of this moment.
+    """
+
+    hosts: Sequence[HostSpace]
+    after: str
+    as_of: datetime | None
+
+
+def hosts_room(
+    backends: KeptBackends, after: tuple[int, str] | None = None, limit: int = HOSTS_PER_PAGE
+) -> HostRoom:
+    """Returns what hosts take, the most fetched first; figures are at most a minute old.
+
+    Args:
+        backends: Queue and store.
+        after: Only hosts behind this (fetched bytes, host).
+        limit: At most this many hosts, at most ``HOSTS_PER_PAGE``.
+    """
+    most = min(limit, HOSTS_PER_PAGE)
+    ask = partial(_hosts_room, backends, after, most)
+    return backends.remembered(("space of hosts", after, most), SPACE_S, ask)
+
+
+def _hosts_room(backends: KeptBackends, after: tuple[int, str] | None, most: int) -> HostRoom:
+    with backends.store() as store:
+        rows = store.overview.hosts("fetched_bytes", after, most + 1)
+        hosts = [_host_space(store, row) for row in rows[:most]]
+        as_of = store.overview.as_of()
+    last = rows[most - 1] if len(rows) > most else None
+    return HostRoom(
+        hosts=hosts, after=f"{last.fetched_bytes}~{last.host}" if last else "", as_of=as_of
+    )
+
+
+def _host_space(store: Store, row: HostRow) -> HostSpace:
+    sample = store.sample_host(row.host)
+    stats = store.statistics.get(row.host)
+    images = stats.pages_by_state.get(UrlState.IMAGE, 0) if stats else 0
+    responses = sample.responses
+    if responses == COUNTED:
+        responses = max(COUNTED, row.records + images)
+    return HostSpace(
+        host=row.host,
+        fetched_bytes=row.fetched_bytes,
+        responses=responses,
+        raw_bytes=round(sample.response_bytes * responses),
+        records=row.records,
+        record_bytes=round(sample.record_bytes * row.records),
+        images=images,
+        is_estimate=max(responses, row.records) > SAMPLED,
+    )
+
+
+def is_low(free_bytes: int, total_bytes: int) -> bool:
+    """Whether a disk is nearly full."""
+    least = max(LOW_LEAST_BYTES, min(LOW_MOST_BYTES, round(total_bytes * LOW_SHARE)))
+    return free_bytes < least
+
+
+def is_quota_low(used_bytes: int, quota_bytes: int) -> bool:
+    """Whether a quota is nearly reached."""
+    return quota_bytes - used_bytes < quota_bytes * LOW_QUOTA_SHARE
+
+
+def low_room(backends: KeptBackends) -> LowRoom | None:
+    """Returns that there is little room, and what makes some; None: there is enough, or servers."""
+    storage = backends.settings.storage
+    if not (storage.is_embedded and storage.data.exists()):
+        return None
+    usage, quota = shutil.disk_usage(storage.data), storage.disk_quota_bytes
+    if not quota and not is_low(usage.free, usage.total):
+        return None
+    room = room_of(backends)
+    if not (room.is_low or room.is_quota_low):
+        return None
+    is_quota = not room.is_low
+    free = quota - room.used_bytes if is_quota else usage.free
+    low = LowRoom(
+        is_quota=is_quota, free_bytes=max(0, free), total_bytes=quota if is_quota else usage.total
+    )
+    of_rest = [each for each in room.crawls if each.is_at_rest and each.raw]
+    if not of_rest:
+        return low
+    crawl = max(of_rest, key=lambda each: each.raw.stored_bytes if each.raw else 0).crawl_id
+
+    def ask() -> int:
+        with backends.store() as store:
+            return store.raw_space(crawl).freed_bytes
+
+    freed = backends.remembered(("freed by", crawl), SPACE_S, ask)
+    return replace(low, crawl_id=crawl, freed_bytes=freed) if freed else low
+
+
+def room_of(backends: KeptBackends) -> Room:
+    """Returns what takes the room; figures are at most ten seconds old."""
+    storage = backends.settings.storage
+    parts: Sequence[Part] = ()
+    free, total, mount = None, None, ""
+    if storage.is_embedded and storage.data.exists():
+        usage = shutil.disk_usage(storage.data)
+        free, total = usage.free, usage.total
+        parts = backends.remembered(("folders",), SPACE_S, lambda: _parts(storage.data))
+        mount = str(_mount_of(storage.data))
+    crawls: Sequence[CrawlSpace] = ()
+    why_no_store = ""
+    try:
+        crawls = backends.remembered(("space",), SPACE_S, lambda: _crawls(backends))
+        running = {each.name for each in newest_crawls(backends) if each.state in AT_WORK}
+        crawls = [replace(each, is_at_rest=each.crawl_id not in running) for each in crawls]
+    except NotFound:
+        pass
+    except ServiceError as error:
+        why_no_store = str(error)
+    return Room(
+        parts=parts,
+        free_bytes=free,
+        total_bytes=total,
+        quota_bytes=storage.disk_quota_bytes,
+        crawls=crawls,
+        why_no_store=why_no_store,
+        mount=mount,
+    )
+
+
+def _mount_of(data: Path) -> Path:
+    """The folder where the disk of a folder is mounted."""
+    place = data.resolve()
+    return next((each for each in (place, *place.parents) if each.is_mount()), place)
+
+
+def _parts(data: Path) -> list[Part]:
+    sizes = {name: size_of(data / name) for name in FOLDERS}
+    sizes["store"] = sum(
+        each.stat().st_blocks * 512 for each in data.glob("records.sqlite*") if each.is_file()
+    )
+    sizes["other"] = max(0, size_of(data) - sum(sizes.values()))
+    ordered = sorted(sizes.items(), key=lambda each: -each[1])
+    return [Part(name=name, used_bytes=size) for name, size in ordered]
+
+
+def _crawls(backends: KeptBackends) -> list[CrawlSpace]:
+    with backends.store() as store:
+        found = {(each.crawl_id, each.kind): each for each in store.space()}
+    crawls = [
+        CrawlSpace(
+            crawl_id=crawl,
+            raw=found.get((crawl, SpaceKind.RAW)),
+            records=found.get((crawl, SpaceKind.RECORDS)),
+        )
+        for crawl in {crawl for crawl, _ in found}
+    ]
+    return sorted(crawls, key=lambda each: (-each.stored_bytes, each.crawl_id))
