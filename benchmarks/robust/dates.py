@@ -56,26 +56,32 @@ def rewrite_dates(root: HtmlElement, write: Write | None, *, keep_hidden: bool =
             for name in ("datetime", "title"):
                 if _DATE.search(element.get(name, "")):
                     del element.attrib[name]
-        element.text = _rewritten(element, element.text, write, keep_hidden=keep_hidden)
+        found = _rewritten(element, element.text, write, keep_hidden=keep_hidden)
+        if found is not None:
+            element.text = found
         around = element.getparent()
         if around is not None:
-            element.tail = _rewritten(around, element.tail, write, keep_hidden=keep_hidden)
+            found = _rewritten(around, element.tail, write, keep_hidden=keep_hidden)
+            if found is not None:
+                element.tail = found
 
 
 def _rewritten(
     element: HtmlElement, text: str | None, write: Write | None, *, keep_hidden: bool
 ) -> str | None:
+    """The text with its date written anew; None where it stays as it is."""
     match = _DATE.search(text) if text else None
     if text is None or match is None:
-        return text
+        return None
     if len("".join(text.split())) - len(match[0]) > _BESIDE_CHARS:
-        return text
+        return None
     day = _day_of(match)
     if day is None:
-        return text
+        return None
     if keep_hidden:
         element.set("title", match[0])
-    return text[: match.start()] + (write(day) if write else "") + text[match.end() :]
+    found = text[: match.start()] + (write(day) if write else "") + text[match.end() :]
+    return "".join(each for each in found if each >= " " or each.isspace())  # as lxml wants it
 
 
 def _day_of(match: re.Match[str]) -> date | None:
