@@ -196,7 +196,7 @@ def cost_of_a_job() -> dict[str, float]:
             alone, together = cpu_s(process.pid), cpu_s(process.pid, with_children=True)
             served = server_cpu_s(server)
             for number in range(JOBS):
-                job = ["c", "c", "h", HOST, "ids", f"{number:032x}"]
+                job = ["crawl", "c", "host", HOST, "ids", f"{number:032x}"]
                 client.hset(f"cc:j:j{number}", items=job)
                 jobs.enqueue(f"j{number}")
             wait_until(lambda: not list(client.scan_iter("rq:job:*", 1000)), WORKER_LIMIT_S)
