@@ -9,6 +9,10 @@ from benchmarks.documents.cells import Rows
 from benchmarks.kit.results import kept
 
 ROLES = ("worker", "spider", "queue server", "sweeper")
+PARTS = {  # of the processor time of a whole crawl
+    "worker": "worker", "spider": "spider", "queue": "queue server",
+    "sweeper": "sweeper", "run": "`run`",
+}  # fmt: skip
 PLANS = (10**6, 10**7, 10**8, 10**9)  # records
 DAYS = 30
 FULL = 0.9  # share of all cores from which nothing else bounds
@@ -113,8 +117,8 @@ def costs() -> Rows:
     records = found["records"]
     yield ["of a record", "value"]
     yield ["requests (pages, redirects, errors)", f"{found['requests'] / records:.1f}"]
-    for role in ROLES:
-        yield [f"CPU of {role}, ms", f"{1000 * found['ours_cpu_s'][role] / records:.1f}"]
+    for part, name in PARTS.items():
+        yield [f"CPU of {name}, ms", f"{1000 * found['ours_cpu_s'][part] / records:.1f}"]
     yield ["archive, KB", f"{found['archive_bytes'] / records / 1000:.1f}"]
     yield ["store (SQLite), KB", f"{found['store_bytes'] / records / 1000:.1f}"]
 
@@ -124,11 +128,11 @@ def plans() -> Rows:
     found = kept("crawl")["all_sites"]
     records = found["records"]
     requests = found["requests"] / records
-    cpu = {role: found["ours_cpu_s"][role] / records for role in ROLES}
+    cpu = {part: found["ours_cpu_s"][part] / records for part in ("worker", "spider", "queue")}
     seen = kept("frontier")["sizes"][-1]["seen_bytes"]
     yield [
         f"records in {DAYS} days", "records/s", "requests/s: hosts at a time",
-        *(f"{role}: cores" for role in ROLES), "seen URLs in the queue, GB", "archive, TB",
+        *(f"{PARTS[part]}: cores" for part in cpu), "seen URLs in the queue, GB", "archive, TB",
         "store, TB",
     ]  # fmt: skip
     for wanted in PLANS:
@@ -137,7 +141,7 @@ def plans() -> Rows:
             f"{wanted:,}",
             f"{rate:.1f}",
             f"{rate * requests:,.1f}",
-            *(f"{rate * cpu[role] / BUSY:.2f}" for role in ROLES),
+            *(f"{rate * seconds / BUSY:.2f}" for seconds in cpu.values()),
             f"{wanted * requests * seen / GB:.2f}",
             f"{wanted * found['archive_bytes'] / records / TB:.3f}",
             f"{wanted * found['store_bytes'] / records / TB:.3f}",
