@@ -7,6 +7,7 @@ Clients are typed ``Any``: the library types every answer ``bytes | str``, and o
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
@@ -38,6 +39,7 @@ SERVER_AWAY = (
 )
 AWAY = (*SERVER_AWAY, OSError)
 RETRY_PAUSE_S = 0.2
+LISTEN_S = 5.0
 
 
 # First words of error replies after which the command may succeed later: disk or memory are full,
@@ -131,6 +133,34 @@ def queue_errors() -> Iterator[None]:
         raise StorageError(f"the Redis server answered: {error}") from error
     except (ValueError, OverflowError) as error:
         raise StoreDamaged(f"the queue holds what no {__dist__} wrote: {error}") from error
+
+
+async def keep_listening(client: Any, channel: str, heard: Callable[[], None]) -> None:
+    """Calls ``heard`` once subscribed to a channel, and at each message; runs until cancelled."""
+    while True:
+        try:
+            with queue_errors():
+                async with client.pubsub() as pubsub:
+                    await pubsub.subscribe(channel)  # its confirmation is a message
+                    while True:
+                        if await _next_message(pubsub):
+                            heard()
+        except QueueUnavailable:
+            await asyncio.sleep(RETRY_PAUSE_S)
+
+
+async def _next_message(pubsub: Any) -> Any:
+    """Returns a message, or None after ``LISTEN_S`` without one.
+
+    Raises:
+        TimeoutError: The kernel has given the connection up (ETIMEDOUT), as after a cut cable. The
+            client takes that for the end of its own wait, at once and without end.
+    """
+    begun = time.monotonic()
+    message = await pubsub.get_message(timeout=LISTEN_S)
+    if message is None and time.monotonic() - begun < LISTEN_S / 2:
+        raise TimeoutError("the connection was given up")
+    return message
 
 
 def queue_ms(client: Any) -> int:

@@ -28,7 +28,13 @@ from storage.politeness_policy import (
     Retry,
     Unreachable,
 )
-from storage.queue.clients import RETRY_PAUSE_S, Arg, AsyncScripts, open_async_client, queue_errors
+from storage.queue.clients import (
+    Arg,
+    AsyncScripts,
+    keep_listening,
+    open_async_client,
+    queue_errors,
+)
 from storage.queue.entries import (
     log_detail,
     offer_args,
@@ -376,17 +382,7 @@ class FetchQueue:
 
     async def watch(self) -> None:
         """Sets ``woken`` when new work is possible; runs until cancelled."""
-        while True:
-            try:
-                with queue_errors():
-                    async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
-                        await pubsub.subscribe("cc:wake")
-                        self.woken.set()
-                        while True:
-                            if await pubsub.get_message(timeout=RENEW_S):
-                                self.woken.set()
-            except QueueUnavailable:
-                await asyncio.sleep(RETRY_PAUSE_S)
+        await keep_listening(self._client, "cc:wake", self.woken.set)
 
     async def count(self, counters: dict[str, int]) -> None:
         """Adds to the process counters, ``{"leases": 3}``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import random
 from collections.abc import Callable
 from typing import Any
@@ -272,6 +273,26 @@ def test_watch_says_when_work_may_have_come(frontier: Frontier, spider: Spider) 
         return seen
 
     assert spider.run(wakes()) == 3
+
+
+def test_a_connection_that_the_kernel_gave_up_is_made_anew(
+    frontier: Frontier, spider: Spider
+) -> None:
+    """Its error is a TimeoutError, as the end of a wait is: the watch looped on it without end."""
+    frontier.open_crawl(spec("c"))
+
+    async def wakes_again() -> None:
+        queue = spider.queue
+        watching = asyncio.create_task(queue.watch())
+        await asyncio.wait_for(queue.woken.wait(), 5)
+        for connection in queue._client.connection_pool._in_use_connections:
+            connection._reader.set_exception(TimeoutError(errno.ETIMEDOUT, "timed out"))
+        queue.woken.clear()
+        await asyncio.wait_for(queue.woken.wait(), 30)  # subscribed again
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+    spider.run(wakes_again())
 
 
 def test_rules_of_a_host_wake_other_spiders(
