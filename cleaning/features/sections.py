@@ -6,8 +6,8 @@ heading, up to the next heading of its tag and names. A heading in an empty box 
 box beside it, and nothing where that has a heading of its own: the contents of the empty box are
 loaded by a script. A heading that is a label in a row governs its panel (``label_rows``).
 
-No heading is a button, a line that repeats or stands on a card (``cards``), which belongs to the
-card and not to the list, and a link that holds a marker among other words.
+No heading is a button, and a line that repeats or stands on a card (``cards``), which belongs to
+the card and not to the list.
 
 A part whose class or id says what it holds (``related-posts``) is a section without a heading. It
 is of lower rank: a heading around or inside it, or a nearer name, decides before it.
