@@ -96,6 +96,7 @@ def test_crawls_are_paused_resumed_and_stopped(client: FlaskClient, bench: Bench
     do(client, "pause_crawl", "c")
     assert bench.frontier.counts("c").state is CrawlState.PAUSED
     assert newest(bench).undo == "resume_crawl c"
+    assert bench.spider.lease() == ()  # it is heard, however long the fixture took
     do(client, "resume_crawl", "c")
     assert bench.frontier.counts("c").state is CrawlState.RUNNING
     assert newest(bench).did == "crawls 1"

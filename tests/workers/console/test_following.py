@@ -101,9 +101,11 @@ def now_signs(bench: Bench) -> str:
 def test_one_page_of_a_paused_host_is_tried(client: FlaskClient, bench: Bench) -> None:
     wall(bench)
     do(client, "pause_host", HOST)
+    assert bench.spider.lease() == ()  # it is heard, however long the fixture took
     asked = client.get("/actions/try_page", query_string={"target": HOST})
     assert EMPTY in asked.text, "the page that shows the change"
     assert "by the delay and the robots.txt of the host" in told(asked.text)
+    assert bench.spider.lease() == ()
     page = do(client, "try_page", HOST)
     live = re.search(r'data-live="(/audit/\d+/live)"', page.text)
     assert live
@@ -129,6 +131,7 @@ def test_a_trial_that_leads_elsewhere_or_fails_says_so(client: FlaskClient, benc
     do(client, "pause_host", HOST)
 
     def tried(result: FetchResult) -> str:
+        assert bench.spider.lease() == ()  # it is heard, however long the fixture took
         page = do(client, "try_page", HOST, url=f"http://{HOST}/n/p1")
         (lease,) = bench.spider.pages(10)
         assert bench.spider.put(lease, result)
@@ -142,6 +145,7 @@ def test_a_trial_that_leads_elsewhere_or_fails_says_so(client: FlaskClient, benc
     assert "302" in moved
     assert "/login" in moved
     assert "It leads elsewhere" in moved
+    assert bench.spider.lease() == ()
     page = do(client, "try_page", HOST, url=f"http://{HOST}/n/p2")
     (lease,) = bench.spider.pages(10)
     bench.spider.nack(lease)
