@@ -66,7 +66,7 @@ def _pages(port: int, articles: int) -> dict[str, dict[str, Page]]:
     quake = {n: f"地震救援快讯第{n}期" for n in range(1, articles + 1)}
     relief = {n: f"灾区地震救援日记{n}" for n in range(1, articles + 1)}
     sport = {n: f"联赛战报第{n}轮" for n in range(1, 3 * articles + 1)}
-    recipe = {n: f"家常豆腐做法{n}" for n in range(1, 10 * articles + 1)}
+    recipe = {n: f"家常豆腐做法{n}" for n in range(1, 30 * articles + 1)}
     portal = {url(RECIPES, "/list.html"): "美食栏目", url(SPORTS, "/list.html"): "体育栏目"}
     portal[url(QUAKES, "/list.html")] = "社会栏目"
     away = {n: {url(RELIEF, f"/a/{n}.html"): title} for n, title in relief.items()}
