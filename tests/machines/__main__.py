@@ -1,6 +1,6 @@
 """``make machines``: a crawl on three machines with a bad network, printed as JSON.
 
-Spiders, workers and servers are in network namespaces of their own, their clocks minutes apart.
+Spiders, workers and servers are in network namespaces of their own, the spiders' clock minutes ahead.
 Everything they send comes late, some of it never; each machine's cable is cut for a while. Status 1
 when anything is lost or doubled, or a host was asked too soon.
 """
