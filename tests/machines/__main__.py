@@ -1,8 +1,8 @@
 """``make machines``: a crawl on three machines with a bad network, printed as JSON.
 
-Spiders, workers and servers are in network namespaces of their own, the spiders' clock minutes ahead.
-Everything they send comes late, some of it never; each machine's cable is cut for a while. Status 1
-when anything is lost or doubled, or a host was asked too soon.
+Spiders, workers and servers are in network namespaces of their own; the spiders' clock is minutes
+ahead. Everything they send comes late, some of it never; each machine's cable is cut for a while.
+Status 1 when anything is lost or doubled, or a host was asked too soon.
 """
 
 from __future__ import annotations

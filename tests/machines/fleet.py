@@ -14,8 +14,8 @@ DELAY_MS = 300
 SERVERS = "198.18.77.1"
 SITES = ("198.18.77.101", "198.18.77.102", "198.18.77.103")
 PORT = 8000
-# The queue's time is the servers'. Event.wait() never ends under libfaketime 0.9.10, and workers and
-# the sweeper wait by it: their clock is right.
+# The queue's time is the servers'. Event.wait() never ends under libfaketime 0.9.10, and workers
+# and the sweeper wait by it: their clock is right.
 CLOCKS_S = {"spiders": 300, "workers": 0, "servers": 0}
 ROLES = {
     **dict.fromkeys(("queue", "mongo"), "servers"),
