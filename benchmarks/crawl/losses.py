@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,7 @@ def killed(folder: Path, name: str, pages: int) -> dict[str, Any]:
         done = 0
         for number in range(1, KILLS + 1):
             goal = pages * number // (KILLS + 1)
-            if not waited(web, ours, lambda least=goal: asked(web) >= least):  # type: ignore[misc]
+            if not waited(web, ours, partial(has_asked, web, goal)):
                 break
             ours.kill()
             done += 1
@@ -219,7 +220,7 @@ def killed(folder: Path, name: str, pages: int) -> dict[str, Any]:
         seconds = time.monotonic() - begun
         ours.kill()
         texts = Counter(path_of(url) for url in ours.texts())
-        wanted = {path_of(url) for url in all_pages(web)}
+        wanted = {path_of(url) for url in spec.all_pages(web.port)}
     visits = Counter(
         (visit.address, visit.path) for visit in web.visits() if visit.path != "/robots.txt"
     )
@@ -285,19 +286,14 @@ def waited(web: GeneratedWeb, it: Tool, wanted: Callable[[], bool]) -> bool:
     return True
 
 
+def has_asked(web: GeneratedWeb, least: int) -> bool:
+    """Whether at least so many pages were asked for."""
+    return asked(web) >= least
+
+
 def asked(web: GeneratedWeb) -> int:
     """Returns the number of requests for pages so far."""
     return sum(visit.path != "/robots.txt" for visit in web.visits())
-
-
-def all_pages(web: GeneratedWeb) -> list[str]:
-    """Returns the URLs of all pages of the web."""
-    assert isinstance(web.spec, WebSpec)  # noqa: S101 - for the type checker
-    return [
-        f"{web.home(host)}{f'p/{number}.html' if number else ''}"
-        for host in range(web.spec.hosts)
-        for number in range(web.spec.pages)
-    ]
 
 
 def path_of(url: str) -> str:

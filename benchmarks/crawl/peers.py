@@ -201,13 +201,13 @@ def crawlee(options: Options) -> dict[str, int]:
             configure_logging=False,
         )
 
-        @crawler.router.default_handler  # type: ignore[untyped-decorator]
         async def read(context: ParselCrawlingContext) -> None:
             response = context.http_response
             text = (await response.read()).decode("utf-8", "replace")
             kept.read(context.request.url, response.status_code, text)
             await context.enqueue_links(strategy="same-hostname")
 
+        crawler.router.default_handler(read)
         await crawler.run(options.urls, purge_request_queue=False)
 
     asyncio.run(crawl())

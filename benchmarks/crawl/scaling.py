@@ -99,11 +99,7 @@ def measure(folder: Path, run: Run, pages: int) -> dict[str, Any]:
     )
     settings = {} if run.kind == "crawling" else IN_FLIGHT
     with GeneratedWeb(folder / "web", spec) as web, Joined(folder, **settings) as fleet:
-        seeds = [
-            f"{web.home(host)}{f'p/{number}.html' if number else ''}"
-            for host in range(HOSTS)
-            for number in range(spec.pages)
-        ]
+        seeds = spec.all_pages(web.port)
         fleet.open_crawl(CRAWL, seeds, delay_s="0", max_depth="0")
         goal = len(seeds)
         if run.kind == "cleaning":

@@ -53,6 +53,14 @@ class WebSpec:
         """Returns the loopback address of a host: ``127.77.0.1`` of host 0."""
         return f"127.77.{host // 250}.{host % 250 + 1}"
 
+    def all_pages(self, port: int) -> list[str]:
+        """Returns the URLs of all pages: ``http://127.77.0.1:8800/p/7.html``."""
+        return [
+            f"http://{self.address(host)}:{port}{_path(number)}"
+            for host in range(self.hosts)
+            for number in range(self.pages)
+        ]
+
     def crawl_delay_s(self, host: int) -> float:
         """Returns the Crawl-delay in the robots.txt of a host."""
         return self.crawl_delays_s[host % len(self.crawl_delays_s)]
