@@ -320,7 +320,7 @@ def test_a_restart_loses_nothing_that_scripts_wrote(server: str) -> None:
     """Redis reads its file as the user ``default``, and leaves out what that user may not do."""
     program = None if server == "embedded" else shutil.which(server)
     if server != "embedded" and program is None:
-        pytest.skip("no Redis is installed; make stack has one")
+        pytest.skip("no redis-server is installed: Valkey alone shows less")
     with DeployedRedis(Path(program) if program else None) as redis:
         spec = CrawlSpec(crawl_id="c", seeds=("http://a.example/",))
         with closing(Frontier(redis.url("admin"))) as frontier:

@@ -1,7 +1,7 @@
 """The scripts of ``deploy/`` that copy volumes and put them back, on folders for volumes.
 
-``make stack`` runs them on containers. Here a program stands in for ``docker compose``: it runs
-what would run in a container on a folder in place of the service's volume.
+No container engine is needed: a program stands in for ``docker compose``. It runs what would run in
+a container on a folder in place of the service's volume.
 """
 
 from __future__ import annotations
