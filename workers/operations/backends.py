@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cleaning.errors import NotFound, ServiceError, StoreUnavailable
+from cleaning.errors import DataDirectoryInUse, NotFound, ServiceError, StoreUnavailable
 from storage.opening import join_queue, open_store, start_queue
-from storage.queue.embedded import EmbeddedServer, has_queue_file
+from storage.queue.embedded import LOOK_S, EmbeddedServer, has_queue_file
 from workers import __dist__
 from workers.config import Settings
 from workers.hooks.loading import Hooks
@@ -19,31 +20,48 @@ if TYPE_CHECKING:  # the queue's client is slow to import, and most operations o
     from storage.queue.frontier import Frontier
     from storage.store.protocol import Store
 
+TURN_S = 10.0
+"""How long a command waits for a run that ends: it takes the folder until its queue is saved."""
+
 
 @contextmanager
 def any_queue(settings: Settings) -> Iterator[Frontier]:
     """Opens the queue of a running crawl; with no crawl running, of an embedded server.
 
-    The server is started here, and stopped at the end.
+    The server is started here, and stopped at the end. A run that is ending, or starting, is
+    waited for: its folder is taken, and its queue cannot be joined.
 
     Raises:
         NotFound: The data folder holds no crawl.
+        DataDirectoryInUse: Another process keeps the folder, and lets nobody join.
     """
-    try:
-        frontier = join_queue(settings.storage)
-        server = None
-    except NotFound:
-        open_store(
-            settings.storage
-        ).close()  # raises NotFound before a server is started in a folder without a crawl
-        server, frontier = start_queue(settings.storage)
-        frontier.expire_sessions()  # of a run that was killed
+    server, frontier = _joined_or_started(settings)
     try:
         yield frontier
     finally:
         frontier.close()
         if server:
             server.stop()
+
+
+def _joined_or_started(settings: Settings) -> tuple[EmbeddedServer | None, Frontier]:
+    until = time.monotonic() + TURN_S
+    while True:
+        try:
+            return None, join_queue(settings.storage)
+        except NotFound:
+            open_store(
+                settings.storage
+            ).close()  # raises NotFound before a server is started in a folder without a crawl
+        try:
+            server, frontier = start_queue(settings.storage)
+        except DataDirectoryInUse:
+            if time.monotonic() > until:
+                raise
+            time.sleep(LOOK_S)
+        else:
+            frontier.expire_sessions()  # of a run that was killed
+            return server, frontier
 
 
 @dataclass(frozen=True, slots=True)
