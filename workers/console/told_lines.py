@@ -41,7 +41,7 @@ TERMS: Final[Mapping[str, tuple[str, type[StrEnum]]]] = {
     "outcome": ("outcome", DriftOutcome),
     "learned": ("learned", LearnReason),
     "role": ("role", ProcessRole),
-    "page_kind": ("page_kind", PageKind),
+    "page_kind": ("url_kind", PageKind),
     "url_kind": ("url_kind", UrlKind),
     "body_source": ("body_source", BodySource),
     "via": ("via", Via),
