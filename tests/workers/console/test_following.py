@@ -212,6 +212,9 @@ def test_the_host_and_the_results_repeat_the_sign(client: FlaskClient, bench: Be
     assert again
     assert "which=no_body" in again[1]
     assert "since=20" in again[1]
+    confirm = client.get(f"/actions/refetch_host?{again[1].replace('&amp;', '&')}").text
+    (since,) = re.findall(r"<option [^>]*selected>(20[^<]*)</option>", confirm)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", since)
 
 
 def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) -> None:
