@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.drill.scripted_operator import STEPS, Operator, sign_of
-from benchmarks.drill.troubles import TROUBLES, Patient, Trouble, let_go, patient_of
+from benchmarks.drill.troubles import TROUBLES, Patient, Trouble, is_ready, let_go, patient_of
 from benchmarks.drill.world import World
 from benchmarks.kit.results import commit, keep, kept, show
 
@@ -87,6 +87,7 @@ def drill(number: int, host: int, normal_s: float, *, is_auto: bool) -> dict[str
         _tell(f"console at {world.address}  password: {world.password}")
         _tell(f"normal work for {normal_s:.0f} s")
         time.sleep(normal_s)
+        world.wait_until(lambda: is_ready(world, trouble, patient), LIMIT_S)
         world.forget_clicks()
         trouble.inject(world, patient)
         begun = time.monotonic()

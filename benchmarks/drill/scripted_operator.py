@@ -115,7 +115,11 @@ class Operator:
 
 
 def _from_sign(operator: Operator, action: str, target: str) -> None:
-    """Opens the action that stands beside the sign of a host or a process on Now."""
+    """Opens the action that stands beside the sign of a host or a process on Now.
+
+    It may come after the sign: a host that has changed is learned before it can be re-cleaned.
+    """
+    operator.wait_for("/now/live", rf'"/actions/{action}\?target={re.escape(target)}')
     operator.open("/")
     operator.follow(rf"^/actions/{action}\?target={re.escape(target)}")
 
@@ -142,7 +146,7 @@ def pass_the_wall(operator: Operator, host: str) -> None:
 
 
 def reclean(operator: Operator, host: str) -> None:
-    """3: dry run beside the sign > confirm > re-clean these records, on its result > confirm."""
+    """3: dry run beside the sign > confirm > re-clean its records, on the result > confirm."""
     _from_sign(operator, "try_reclean", host)
     operator.confirm()
     operator.page = operator.wait_for(f"{operator.path}/live", r"/actions/reclean_host\?")

@@ -23,6 +23,9 @@ from workers.operations.watching.signs.signs import SignKind
 QUIET_S = 5.0
 """So long nothing of a forbidden class is asked for before the class counts as forbidden."""
 
+KNOWN_VERSION = 2
+"""Of the model of a host that is known well: learned from 40 pages; the first one is of 8."""
+
 
 @dataclass(slots=True)
 class Patient:
@@ -51,6 +54,8 @@ class Trouble:
         has_old_crawl: Whether it needs a finished crawl and a small disk.
         is_host_short: Whether its host has few pages.
         trail: Parts of the addresses of pages that are about it, beside those with its host.
+        needs_model: Whether its host has to be known well before: a change is one against what was
+            learned.
     """
 
     name: str
@@ -60,6 +65,7 @@ class Trouble:
     has_old_crawl: bool = False
     is_host_short: bool = False
     trail: tuple[str, ...] = ()
+    needs_model: bool = False
 
 
 # 1. A colleague has paused a host.
@@ -242,6 +248,14 @@ def let_go(patient: Patient) -> None:
             os.kill(pid, signal.SIGCONT)
 
 
+def is_ready(world: World, trouble: Trouble, patient: Patient) -> bool:
+    """Whether a trouble may come: a slow machine has not learned its host in the same time."""
+    if not trouble.needs_model:
+        return True
+    with closing(world.store()) as store:
+        return store.models.newest(patient.host) >= KNOWN_VERSION
+
+
 def patient_of(world: World, number: int) -> Patient:
     """The host of a drawn number."""
     return Patient(number=number % HOSTS, host=world.site.host(number % HOSTS))
@@ -249,9 +263,19 @@ def patient_of(world: World, number: int) -> Patient:
 
 TROUBLES = {
     1: Trouble(name="paused host", sign=SignKind.PAUSED, inject=_pause, is_mended=_is_resumed),
-    2: Trouble(name="login wall", sign=SignKind.WALL, inject=_wall_up, is_mended=_has_bodies),
+    2: Trouble(
+        name="login wall",
+        sign=SignKind.WALL,
+        inject=_wall_up,
+        is_mended=_has_bodies,
+        needs_model=True,
+    ),
     3: Trouble(
-        name="new template", sign=SignKind.CHANGED, inject=_redesign, is_mended=_is_recleaned
+        name="new template",
+        sign=SignKind.CHANGED,
+        inject=_redesign,
+        is_mended=_is_recleaned,
+        needs_model=True,
     ),
     4: Trouble(
         name="full disk",

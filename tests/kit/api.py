@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +36,25 @@ TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则
 FOOT = "版权所有 晨报 京ICP备00000001号"
 PAGES = 9
 EVENTS = 7
+DOCUMENT = Path(__file__).parents[2] / "docs" / "api.md"
+RUNNING = "While a crawl runs"
+"""Begins the examples whose values are those of a running crawl."""
+
+
+def examples(begin: str = "") -> list[tuple[list[str], Any]]:
+    """(Arguments of curl, answer) of each example of ``docs/api.md``.
+
+    Args:
+        begin: ``RUNNING``, or ``""`` for those of data at rest.
+    """
+    rest, _, running = DOCUMENT.read_text("utf-8").partition(RUNNING)
+    found = []
+    for block in re.findall(
+        r"^```console\n\$ curl (.*?)^```", running if begin else rest, re.M | re.S
+    ):
+        line, _, printed = block.partition("\n")
+        found.append((shlex.split(line), json.loads(printed)))
+    return found
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from storage.host_waits import WaitReason
-from storage.live_state import QueueNow
+from storage.live_state import Claim, Process, QueueNow
 from workers.answers.crawls import CrawlLine, FailureCause, UnknownUrl, UrlTrace
 from workers.answers.stories import StoryLine
 from workers.answers.topics import TopicVerdict
@@ -47,6 +47,49 @@ class QueueAnswer:
     state: str
     why: str
     queue: QueueNow | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessAnswer:
+    """A process, and what it works on.
+
+    Attributes:
+        process: The process.
+        is_silent: Whether it was not heard for 20 s, or has lost a job by its silence.
+        is_lost: Whether it was not heard for a minute, did not say that it ends, and nobody has
+            declared it dead.
+        jobs: Jobs that it holds, the oldest first.
+        leases: URLs that it fetches or is about to fetch.
+    """
+
+    process: Process
+    is_silent: bool
+    is_lost: bool
+    jobs: tuple[Claim, ...]
+    leases: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedQueue:
+    """One of the queues that run crawls of the store.
+
+    Attributes:
+        queue: Its id: 32 hex digits.
+        place: Where it is, without a password: ``redis://db1:6379/0``.
+        heard_at: When its sweeper was last heard.
+        silent_s: Seconds since then.
+        is_alive: Whether it was heard in the last minute.
+        is_own: Whether it is the queue of this console.
+        crawls: Crawls that it runs.
+    """
+
+    queue: str
+    place: str
+    heard_at: datetime
+    silent_s: float
+    is_alive: bool
+    is_own: bool
+    crawls: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from workers.console.screens import (
 from workers.console.screens.acting import actions, audit
 from workers.console.screens.frame import health, help_page, login, tokens
 from workers.console.screens.pages import cases, pages, search, versions
+from workers.console.told_lines import told
 from workers.console.words.words import Language, all_words, say
 from workers.operations.acting.detail import read_detail
 
@@ -123,6 +124,7 @@ def _add_filters(app: Flask) -> None:
         "until_s": lambda seconds: _span(seconds, "time.in"),
         "term": lambda value, kind: say(g.language, f"{kind}.{value}"),
         "known_term": _known_term,
+        "told": lambda line: told(line, g.get("language", Language.ENGLISH)),
     }
     filters |= {name: _each_time(each) for name, each in of_request.items()}
 

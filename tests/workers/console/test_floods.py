@@ -35,8 +35,9 @@ def door() -> Door:
 
 
 @pytest.fixture
-def port(door: Door) -> Iterator[int]:
-    """A server with connections as the console's, without the console."""
+def port(door: Door, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A server with connections as the console's, without the console; silence ends none."""
+    monkeypatch.setattr(connections, "REQUEST_S", LIMIT_S)
     server, port = open_server(answer, door, host="127.0.0.1", port=0)
     with serving(server):
         yield port

@@ -91,11 +91,14 @@ def told(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split())
 
 
-def now_signs(bench: Bench) -> str:
+def now_source(bench: Bench) -> str:
+    """The signs of Now, as a console shows them that has remembered nothing."""
     fresh = acting_console(settings_of(bench.data), bench.data)
-    return told(
-        fresh.get("/now/live").text.partition('id="now-signs"')[2].partition("</section>")[0]
-    )
+    return fresh.get("/now/live").text.partition('id="now-signs"')[2].partition("</section>")[0]
+
+
+def now_signs(bench: Bench) -> str:
+    return told(now_source(bench))
 
 
 def test_one_page_of_a_paused_host_is_tried(client: FlaskClient, bench: Bench) -> None:
@@ -209,6 +212,9 @@ def test_the_host_and_the_results_repeat_the_sign(client: FlaskClient, bench: Be
     assert again
     assert "which=no_body" in again[1]
     assert "since=20" in again[1]
+    confirm = client.get(f"/actions/refetch_host?{again[1].replace('&amp;', '&')}").text
+    (since,) = re.findall(r"<option [^>]*selected>(20[^<]*)</option>", confirm)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", since)
 
 
 def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) -> None:
@@ -230,7 +236,7 @@ def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) ->
     assert "/n/p{n}" in signs, "as the host's page spells the class"
     page = do(client, "try_reclean", HOST)
     live = page.request.path + "/live"
-    wait_until(lambda: "Re-clean these 11 records" in client.get(live).text)
+    wait_until(lambda: "Re-clean 11 records" in client.get(live).text)
     result = client.get(live).text
     assert re.search(r"\d+ records? would change", told(result))
     chinese = client.get(live, headers={"Accept-Language": "zh"}).text
@@ -239,8 +245,15 @@ def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) ->
     assert "A worker has done it: 11" in told(result)
     assert f'href="/operations/{last(bench).seq}"' in result
     operation = client.get(f"/operations/{last(bench).seq}").text
-    assert "Re-clean these 11 records" in operation
+    assert "Re-clean 11 records" in operation
     assert "<form" not in result, "only Confirm acts"
+    assert "/actions/try_reclean" not in now_source(bench), "it has been tried"
+    assert "/actions/reclean_host" in now_source(bench)
+    with closing(bench.store()) as store:
+        seq = store.operations.add(Operation(kind="reclean", target=HOST, who="x", total=11))
+        assert f'<a href="/operations/{seq}">a worker is at it</a>' in now_source(bench)
+        assert "/actions/reclean_host" not in now_source(bench), "nothing is left to ask for"
+        store.operations.end(seq, OperationState.STOPPED, "")
     confirm = client.get(f"/actions/reclean_host?target={HOST}")
     assert "The sign on Now counts fewer" in told(confirm.text)
     form = fields_in(confirm)

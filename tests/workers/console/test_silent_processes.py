@@ -82,7 +82,7 @@ def test_the_sign_stays_until_the_process_is_declared_dead(bench: Bench) -> None
 
 
 def test_help_and_the_sign_have_one_figure(bench: Bench) -> None:
-    fall_silent(bench, SILENT_S - 3)
+    fall_silent(bench, SILENT_S / 2)  # a busy machine may take seconds to show it
     assert "process is silent" not in signs(bench)
     fall_silent(bench, SILENT_S)
     assert "process is silent" in signs(bench)

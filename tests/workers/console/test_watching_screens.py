@@ -147,6 +147,17 @@ def test_queues_show_who_works_on_what(bench: Bench, console: FlaskClient, store
     assert again.status_code in (200, 304)
 
 
+def test_what_has_ended_was_fetched(bench: Bench, console: FlaskClient) -> None:
+    """Workers count at once, spiders later: no page says that more is stored than fetched."""
+    bench.frontier.count({"pages_put": 5, "records": 8, "failed": 1})
+    tiles = re.findall(
+        r'id="tile-(fetched|stored|failed)".*?<small>(.*?)</small>', text_of(console, "/"), re.S
+    )
+    assert [(name, re.sub(r"\D", "", told)) for name, told in tiles] == [
+        ("fetched", "9"), ("stored", "8"), ("failed", "1"),
+    ]  # fmt: skip
+
+
 def test_queues_names_the_queues_that_share_the_store(
     bench: Bench, console: FlaskClient, store: Store
 ) -> None:

@@ -17,6 +17,7 @@ from workers.console.api.resources import (
     journal,
     moments,
     pages,
+    queues,
     search,
     space,
     topics,
@@ -26,6 +27,7 @@ from workers.console.routes import Console
 
 RESOURCES = (
     moments,
+    queues,
     crawls,
     hosts,
     failures,

@@ -29,6 +29,8 @@ from workers.operations.watching.now.marks import Marked, events_of
 from workers.operations.watching.now.now import Moment, this_moment
 
 MIB, GIB = 1 << 20, 1 << 30
+COUNTED = ("fetched", "stored", "failed")
+"""Names of the tiles of ``RATES``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,22 @@ def _live(console: Console) -> dict[str, object]:
         "words": _said(told),
         "rates": _rates(console, moment, day),
         "full_in_s": full_in_s(free, day.step_s) if day else None,
-        "counted": dict(zip(("fetched", "stored", "failed"), RATES, strict=True)),
+        "counted": dict(zip(COUNTED, RATES, strict=True)),
+        "totals": _totals(moment),
         "alive": _alive(moment),
         "waits": sorted(moment.waits.items(), key=lambda each: -each[1]),
     }
+
+
+def _totals(moment: Moment) -> Mapping[str, int]:
+    """What was counted since the queue began, by tile.
+
+    Workers count at the end of a job, spiders every few seconds: what has ended was fetched.
+    """
+    if moment.queue is None:
+        return {}
+    fetched, stored, failed = (moment.queue.counters.get(each, 0) for each in RATES)
+    return dict(zip(COUNTED, (max(fetched, stored + failed), stored, failed), strict=True))
 
 
 def _rates(console: Console, moment: Moment, found: History | None) -> Mapping[str, float]:

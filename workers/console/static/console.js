@@ -1,4 +1,4 @@
-// Two things that HTML cannot do: parts of a page that stay current, and keys.
+// What HTML cannot do: parts of a page that stay current, the links of the frame, and keys.
 "use strict";
 
 // --- live parts: <section data-live="/now/live" data-every="2000"> ---
@@ -51,6 +51,14 @@ function keepCurrent(section) {
 }
 
 document.querySelectorAll("[data-live]").forEach(keepCurrent);
+
+// --- the frame: on a narrow screen its links scroll, and the page's own one is in sight ---
+
+const here = document.querySelector(".top nav a[aria-current]");
+if (here) {
+  const nav = here.parentElement;
+  nav.scrollLeft = here.offsetLeft - nav.offsetLeft - (nav.clientWidth - here.offsetWidth) / 2;
+}
 
 // --- keys; off on pages that explain them, and while somebody types ---
 

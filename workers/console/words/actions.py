@@ -352,7 +352,7 @@ WORDS: Final = {
         "The console died while it did this: look at the target before doing it again.",
         "控制台在执行过程中退出：重试前请先检查对象。",
     ),
-    "operations.title": ("Operations", "后台操作"),
+    "operations.title": ("Long actions", "长时间操作"),
     "operations.none": ("No long action was asked for yet.", "还没有后台操作。"),
     "operations.kind": ("What", "内容"),
     "operations.done": ("Progress", "进度"),

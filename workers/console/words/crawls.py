@@ -18,7 +18,10 @@ WORDS: Final = {
     "crawls.failed": ("Failed", "失败数"),
     "crawls.pending": ("To fetch", "待抓取"),
     "crawls.in_flight": ("Under way", "处理中"),
-    "crawls.flight": ("{fetching} fetched, {cleaning} cleaned", "抓取 {fetching}，清洗 {cleaning}"),
+    "crawls.flight": (
+        "fetching {fetching}, to clean {cleaning}",
+        "抓取中 {fetching}，待清洗 {cleaning}",
+    ),
     "crawls.hosts": ("Hosts", "主机数"),
     "crawls.left": ("Left of limit", "剩余额度"),
     "crawls.begun": ("Begun", "开始于"),

@@ -44,9 +44,9 @@ WORDS: Final = {
     "follow.stopped": ("It was stopped after {done}.", "已停止，停止前完成 {done}。"),
     "follow.failed": ("It failed after {done}:", "失败，失败前完成 {done}："),
     "follow.reclean": (
-        "Re-clean this record",
-        "Re-clean these {n} records",
-        "重新清洗这 {n} 条记录",
+        "Re-clean {n} record",
+        "Re-clean {n} records",
+        "重新清洗 {n} 条记录",
     ),
     "trial.waits": ("waits for its turn", "等待轮到它"),
     "trial.fetching": ("being fetched", "抓取中"),

@@ -35,7 +35,7 @@ WORDS: Final = {
     ),
     "help.acting_3": (
         "A worker does long actions; the result says how far it is, and leads to Stop. "
-        "Everything is kept under Events, “Actions”.",
+        "Everything is kept under Events, “Who did what”.",
         "长时间操作由工作进程执行，结果页显示进度，并可进入停止。所有操作都记录在“事件”的“操作记"
         "录”中。",
     ),

@@ -42,7 +42,7 @@ WORDS: Final = {
         "{n} 个导致工作进程崩溃的页面已搁置",
     ),
     "signs.wall": (
-        ", not learned: {n} of {of} pages have no body at its place, since",
+        ", not learned: {n} of {of} pages have no body at its place; it began",
         "，未学习：{of} 个页面中 {n} 个在原处没有正文，始于",
     ),
     "signs.mended": ("mended", "已解决"),
@@ -72,6 +72,7 @@ WORDS: Final = {
         "{n} pages fetched since are cleaned by an older version",
         "此后抓取的页面中还有 {n} 个由旧版本清洗",
     ),
+    "signs.at_work": ("a worker is at it", "工作进程正在处理"),
     "signs.barren": (
         "{n} page, {news} with news, and more wait",
         "{n} pages, {news} with news, and more wait",

@@ -12,6 +12,7 @@ WORDS: Final = {
     ),
     "topics.topic": ("Name and query", "名称与查询"),
     "topics.pages": ("Pages judged", "已评判页面"),
+    "topics.story_pages": ("Pages that tell it", "报道页面数"),
     "topics.relevant": ("Relevant pages", "相关页面"),
     "topics.stories": ("Stories", "报道"),
     "topics.copies": ("{n} reprint", "{n} reprints", "转载 {n} 篇"),

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.kit.api import Program, fill_imported, program
+from tests.kit.api import DOCUMENT, Program, examples, fill_imported, program
 from workers.console.api.document import api_markdown
 from workers.console.api.tokens import TokenScope
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "api.md"
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
-
-
-def examples() -> list[tuple[list[str], Any]]:
-    """(arguments of curl, answer) of each example."""
-    found = []
-    for block in re.findall(
-        r"^```console\n\$ curl (.*?)^```", DOCUMENT.read_text("utf-8"), re.M | re.S
-    ):
-        line, _, printed = block.partition("\n")
-        found.append((shlex.split(line), json.loads(printed)))
-    return found
 
 
 def without_times(value: Any) -> Any:

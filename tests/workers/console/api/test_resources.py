@@ -27,7 +27,7 @@ PLACES = {
     "/versions": f"/versions?url=http://{A}/1.html",
 }
 
-AT_REST = {"/hosts/{host}/classes"}
+AT_REST = {"/hosts/{host}/classes", "/processes", "/queues/shared"}
 """Lists that are empty while no crawl runs."""
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.kit.api import Program, check
+from tests.kit.api import RUNNING, Program, check, examples
 from tests.kit.console import acting_console, settings_of
 from tests.kit.crawls import start
 from tests.kit.timing import LIMIT_S, wait_until
@@ -43,6 +45,11 @@ def actor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
             crawl.communicate(timeout=LIMIT_S)
 
 
+def shape(value: Any) -> Any:
+    """The names of an object's fields, within each other; lists are empty or not."""
+    return {name: shape(of) for name, of in value.items()} if isinstance(value, dict) else ""
+
+
 def records(asking: Program) -> int:
     """Records of the crawl, 0 before it is there."""
     answer = asking.get(f"/crawls/{CRAWL}")
@@ -60,6 +67,8 @@ def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
     for path, template in (
         ("/now", "/now"),
         ("/queues", "/queues"),
+        ("/queues/shared", "/queues/shared"),
+        ("/processes", "/processes"),
         ("/crawls", "/crawls"),
         (f"/crawls/{CRAWL}", "/crawls/{crawl}"),
         (f"/hosts/{host}", "/hosts/{host}"),
@@ -79,6 +88,43 @@ def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
     (trace,) = actor.value(f"/urls?url=http://{host}/2999.html")["traces"]
     assert trace["state"] == "pending"
     assert trace["waits_for"]
+
+
+def test_processes_are_told_with_their_work(actor: Program, host: str) -> None:
+    """As the screen has them: each job and each lease belongs to one of them."""
+    found = actor.value("/processes")["items"]
+    assert {each["process"]["role"] for each in found} >= {"spider", "worker", "sweeper"}
+    assert [each["is_lost"] for each in found] == sorted(each["is_lost"] for each in found)
+
+    def is_held() -> bool:
+        rows = actor.value("/processes")["items"]
+        jobs = [job for each in rows for job in each["jobs"]]
+        assert all(
+            job["worker"].startswith(f"{each['process']['name']}.")
+            for each in rows
+            for job in each["jobs"]
+        )
+        return any(job["host"] == host for job in jobs)
+
+    wait_until(is_held, LIMIT_S)
+    wait_until(lambda: any(each["leases"] for each in actor.value("/processes")["items"]), LIMIT_S)
+
+
+def test_the_queue_of_the_crawl_shares_the_store_with_none(actor: Program) -> None:
+    wait_until(lambda: bool(actor.value("/queues/shared")["items"]), LIMIT_S)
+    (one,) = actor.value("/queues/shared")["items"]
+    assert (one["is_own"], one["is_alive"], one["crawls"]) == (True, True, 1)
+    assert "@" not in one["place"]
+
+
+@pytest.mark.parametrize(("arguments", "printed"), examples(RUNNING), ids=str)
+def test_examples_of_a_running_crawl_have_the_fields_of_answers(
+    actor: Program, arguments: list[str], printed: Any
+) -> None:
+    path = urlsplit(arguments[-1]).path.removeprefix("/api/v1")
+    answer = actor.value(path)
+    check(actor.description(), path, printed)
+    assert shape(printed["items"][0]) == shape(answer["items"][0])
 
 
 def test_a_long_action_is_an_operation(actor: Program, host: str) -> None:

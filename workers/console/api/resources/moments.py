@@ -1,4 +1,4 @@
-"""Now, and the queue."""
+"""Now: what crawls at this moment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from workers.operations.watching.now.now import Moment, this_moment
 def register(api: Api) -> None:
     """Adds the addresses."""
     api.get("/now", get_now, answer=NowAnswer)
-    api.get("/queues", get_queues, answer=QueueAnswer)
 
 
 def get_now(call: Call) -> NowAnswer:
@@ -24,7 +23,7 @@ def get_now(call: Call) -> NowAnswer:
     return NowAnswer(
         at=moment.at,
         held_back=_held_back(moment),
-        queue=_queue(moment),
+        queue=queue_answer(moment),
         why_no_store=moment.why_no_store,
         running=moment.running,
         pending=moment.pending,
@@ -39,20 +38,13 @@ def get_now(call: Call) -> NowAnswer:
     )
 
 
-def get_queues(call: Call) -> QueueAnswer:
-    """The queue: backlog, leases, claims, processes, memory, counters.
-
-    A queue at rest or away is an answer too, not an error.
-    """
-    return _queue(this_moment(call.console.backends))
-
-
 def wait_in_words(wait: HostWait, _at: object) -> str:
     """What a host waits for: ``the delay of its crawl``."""
     return _said(f"wait.{wait.reason.value}")
 
 
-def _queue(moment: Moment) -> QueueAnswer:
+def queue_answer(moment: Moment) -> QueueAnswer:
+    """The queue of a moment."""
     return QueueAnswer(state=moment.queue_state.value, why=moment.why_no_queue, queue=moment.queue)
 
 

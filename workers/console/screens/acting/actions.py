@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -121,6 +121,7 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
         plan=plan,
         refusal=refusal,
         spans=SPANS,
+        since=_asked_value("since", asked.values.get("since", "")),
         back=_screen_of(action, asked.target, asked.values),
     )
     return (page, 422) if refusal else page
@@ -233,6 +234,10 @@ def _told_before(
 
 
 def _asked_value(name: str, text: str) -> AskedValue:
+    if name == "since":
+        with suppress(ValueError):  # a span, as 2d, or none
+            at = datetime.fromisoformat(text)
+            return AskedValue(text=text, at=at if at.tzinfo else at.replace(tzinfo=UTC))
     if name in TIMES and text.isdecimal() and len(text) < 18:
         with suppress(OverflowError, ValueError):
             return AskedValue(text=text, at=from_microseconds(int(text)))

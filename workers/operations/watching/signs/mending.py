@@ -27,6 +27,7 @@ MOST_READ = 200
 SURE_CHARS, NO_CHARS = 60, 30
 """A body of so many characters is one (``Records.without_body``); a shorter one is none."""
 
+_RECLEANING = frozenset({"reclean", "try_reclean"})
 LOOKED_AT = 50
 """Long actions among which the re-cleaning of a host is looked for, the newest."""
 
@@ -59,11 +60,15 @@ class Recleaning:
         older: Records of pages since the change that an older version made.
         operation: Number of the re-cleaning that a worker has ended; 0: none.
         cleaned: Records that it looked at.
+        at_work: Number of a re-cleaning, or a dry run, that waits or goes on; 0: none.
+        is_tried: Whether a dry run with this version has ended.
     """
 
     older: int
     operation: int = 0
     cleaned: int = 0
+    at_work: int = 0
+    is_tried: bool = False
 
     @property
     def is_done(self) -> bool:
@@ -105,11 +110,16 @@ def _is_at_place(store: Store, page: StoredBody) -> bool:
 
 def recleaning(store: Store, event: DriftEvent, records: int) -> Recleaning | None:
     """Returns what is left to re-clean after a change that was learned; None: too many records."""
-    version, found = event.new_version, Recleaning(older=0)
+    version, at_work, is_tried = event.new_version, 0, False
     for each in store.operations.read(limit=LOOKED_AT):
-        is_of_host = each.kind == "reclean" and each.target == event.host
-        if is_of_host and each.state is OperationState.DONE and _version(each.asked) >= version:
-            return Recleaning(older=0, operation=each.seq, cleaned=each.done)
+        if each.kind not in _RECLEANING or each.target != event.host:
+            continue
+        if not each.state.has_ended:
+            at_work = at_work or each.seq
+        elif each.state is OperationState.DONE and _version(each.asked) >= version:
+            if each.kind == "reclean":
+                return Recleaning(older=0, operation=each.seq, cleaned=each.done)
+            is_tried = True
     if records > MOST_RECORDS:
         return None
     # Pages before a redesign have another layout, and keep the last model of that.
@@ -118,7 +128,7 @@ def recleaning(store: Store, event: DriftEvent, records: int) -> Recleaning | No
         each.model_version < version and (since is None or each.fetched_at >= since)
         for each in store.hosts.bodies(event.host)
     )
-    return Recleaning(older=older) if older else found
+    return Recleaning(older=older, at_work=at_work, is_tried=is_tried)
 
 
 def changed_since(events: Iterable[DriftEvent]) -> datetime:

@@ -98,6 +98,8 @@ class Sign:
         is_back: Whether the newest pages have bodies again.
         is_mended: Whether nothing is left to do.
         operation: Number of the re-cleaning that mended it; 0: none.
+        at_work: Number of a re-cleaning, or a dry run, that waits or goes on; 0: none.
+        is_tried: Whether a dry run has shown what re-cleaning would change.
         is_paused: Whether the host of a wall is paused.
         is_below: Whether another sign above has the buttons of this one.
     """
@@ -118,6 +120,8 @@ class Sign:
     is_back: bool = False
     is_mended: bool = False
     operation: int = 0
+    at_work: int = 0
+    is_tried: bool = False
     is_paused: bool = False
     is_below: bool = False
 
@@ -133,8 +137,10 @@ class Sign:
             return ("refetch_host",) if is_answering else (*tried, "refetch_host")
         if self.kind is SignKind.ROOM:
             return ("drop_raw_crawl",) if self.crawl_id else ()
-        if self.kind is SignKind.CHANGED and not self.n:
-            return ()  # no version is learned that records could be cleaned with
+        if self.kind is SignKind.CHANGED:
+            if self.at_work or not self.n:
+                return ()  # without a learned version there is nothing to clean records with
+            return ("reclean_host",) if self.is_tried else ("try_reclean",)
         return _OFFERED[self.kind]
 
     @property
@@ -152,7 +158,6 @@ _OFFERED: Mapping[SignKind, Sequence[str]] = MappingProxyType(
     {
         SignKind.SILENT: ("declare_dead",),
         SignKind.POISON: ("mark_seen",),
-        SignKind.CHANGED: ("try_reclean",),
         SignKind.BARREN: ("forbid_class",),
         SignKind.PAUSED: ("try_page", "resume_host"),
     }
@@ -294,6 +299,8 @@ def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:
             left=left.older,
             of=left.cleaned,
             operation=left.operation,
+            at_work=left.at_work,
+            is_tried=left.is_tried,
             is_mended=left.is_done,
         )
     back = bodies_back(store, drifts, records)

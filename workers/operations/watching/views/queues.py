@@ -63,7 +63,7 @@ class QueuesMoment:
         processes: By role and name, behind them those that are lost.
         claims: Jobs that workers hold, the oldest first.
         operations: The newest long actions.
-        queues: The queues of the store's crawls, where there are several.
+        queues: The living queues of the store, and those that its crawls name.
     """
 
     queue: QueueNow | None
@@ -73,6 +73,11 @@ class QueuesMoment:
     claims: Sequence[Claim]
     operations: Sequence[Operation]
     queues: Sequence[QueueLine] = ()
+
+    @property
+    def shows_queues(self) -> bool:
+        """Whether there are several queues, so that somebody wants to know which is which."""
+        return len(self.queues) > 1
 
 
 def queues_now(backends: KeptBackends) -> QueuesMoment:
@@ -104,17 +109,13 @@ def queues_now(backends: KeptBackends) -> QueuesMoment:
 
 
 def _queues(store: Store, ours: str) -> list[QueueLine]:
-    """The living queues and those that crawls name; none where there is only one."""
-    rows = store.queues.all()
-    if len(rows) < 2:
-        return []
+    """The living queues and those that crawls name."""
     run = Counter(row.queue for row in store.crawls.all())
-    lines = [
+    return [
         QueueLine(row=row, crawls=run[row.queue_id], is_ours=row.queue_id == ours)
-        for row in rows
+        for row in store.queues.all()
         if row.is_alive or run[row.queue_id]
     ]
-    return lines if len(lines) > 1 else []
 
 
 def _lines(queue: QueueNow) -> list[ProcessLine]:

@@ -1,0 +1,177 @@
+"""What other processes have stored is worded in Chinese; what has no known form stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from scrapy.exceptions import DownloadCancelledError
+
+from cleaning.drift.alarms import Alarm, DriftSign
+from crawler.transfer.responses import address_refused, failure_of, judge_answer
+from storage.crawl_types import (
+    CrawlSpec,
+    CrawlState,
+    Failure,
+    FailureReason,
+    KeepRaw,
+    PageRole,
+    QueuedPage,
+)
+from storage.store.drifts import DriftEvent, DriftOutcome
+from storage.store.events import Event, EventKind
+from storage.store.models import LearnReason
+from storage.store.pauses import Pause
+from storage.store.protocol import Store
+from tests.kit.console import open_console
+from tests.kit.outcomes import HOST, later, make_failure, make_queued
+from tests.kit.worker_bench import Bench
+from workers.console.told_lines import DIGITS, LISTS, NUMBERS, TERMS, _forms, told
+from workers.console.words.lines import WORDS
+from workers.console.words.words import Language
+from workers.jobs.outcomes import end_page, failed
+from workers.jobs.poison_pages import note_poison
+from workers.jobs.url_filter import Refusal
+from workers.operations.urls.refused_urls import NOT_CONTENT, REFUSALS
+from workers.processes.sweeper import LOSSES
+
+CHINESE = {"Accept-Language": "zh-CN"}
+
+
+def in_chinese(line: str) -> str:
+    return re.sub(r"<[^>]+>", "", told(line, Language.CHINESE))
+
+
+def sample(place: str) -> str:
+    """A value of a place, other than those of other places."""
+    if place in NUMBERS | DIGITS:
+        return "7"
+    kinds = {**TERMS, **LISTS}
+    return next(iter(kinds[place][1])).value if place in kinds else f"a-{place}"
+
+
+@pytest.mark.parametrize("key", WORDS)
+def test_a_line_is_read_by_its_own_form(key: str) -> None:
+    """No form before it takes the line."""
+    places = [name for _, name, _, _ in Formatter().parse(WORDS[key][0]) if name]
+    line = WORDS[key][0].format(**{place: sample(place) for place in places})
+    assert next(each for each, form in _forms() if form.fullmatch(line)) == key
+
+
+def test_english_pages_show_lines_as_they_are_stored() -> None:
+    line = "cleaning it killed 3 workers"
+    assert told(line, Language.ENGLISH) == f"<bdi>{line}</bdi>"
+
+
+def test_a_line_of_no_known_form_stays_and_is_no_markup() -> None:
+    assert in_chinese("too slow, after lunch") == "too slow, after lunch"
+    hostile = "<script>alert(1)</script>\u202e"
+    assert "<script>" not in told(f"{hostile} is not heard any more", Language.CHINESE)
+    worded = told(f"excluded by --exclude {hostile}", Language.CHINESE)
+    assert "<script>" not in worded
+    assert "U+202E" in worded
+
+
+def test_lines_stand_in_lines() -> None:
+    line = "version 3 of its model, from 64 pages (drift: bodies since 2026-01-31 12:00)"
+    assert in_chinese(line) == (
+        "模型版本 3，来自 64 个页面（新页面不符合：正文位置变化或缺失，始于 2026-01-31 12:00）"
+    )
+    assert in_chinese("timeout: status 1") == "响应超时：状态码 1"
+
+
+def page() -> QueuedPage:
+    return make_queued("/t/1", crawl_id="c")
+
+
+def failures() -> Iterator[Failure]:
+    """Failures as spider and worker make them."""
+    for ending in (
+        end_page(replace(page(), poison=True, crashes=3), KeepRaw.ALL),
+        failed(page(), Failure(reason=FailureReason.DROPPED, detail="by the record step x")),
+    ):
+        assert ending.outcome.failure
+        yield ending.outcome.failure
+    yield address_refused("10.0.0.1")
+    yield failure_of(DownloadCancelledError(), HOST, refused=False)
+    for status, media_type in ((404, "text/html"), (200, "audio/mp3")):
+        headers = [("Content-Type", media_type)]
+        judged = judge_answer(status, headers, PageRole.PAGE, 1, 1)
+        assert isinstance(judged, Failure)
+        yield judged
+
+
+def test_what_spider_and_worker_say_of_a_failure_is_worded() -> None:
+    for failure in failures():
+        assert re.search(r"[\u4e00-\u9fff]", in_chinese(failure.detail)), failure.detail
+        line = f"{failure.reason}: {failure.detail}"
+        assert not re.search(r"[a-z]{2,} [a-z]{2,}", in_chinese(line)), line
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Bench(tmp_path) as made:
+        yield made
+
+
+def fill_events(store: Store) -> None:
+    """Events of every kind that the store, sweeper and workers write."""
+    spec = CrawlSpec(crawl_id="c", seeds=(f"https://{HOST}/",))
+    store.crawls.put(spec, CrawlState.RUNNING)
+    store.crawls.put(spec, CrawlState.PAUSED, who="li@night-shift", why="太慢")
+    store.pauses.put(Pause(host=HOST, since=later(0), crawls=("c",), who="li@x", why="太慢"))
+    store.pauses.delete(HOST, "li@x")
+    alarm = Alarm(sign=DriftSign.BODIES, since=later(1), at=later(2), pages=12, misfits=12)
+    for outcome, version in ((DriftOutcome.LEARNED, 4), (DriftOutcome.WAITS, 0)):
+        changed = DriftEvent(
+            host=HOST, model_version=3, alarm=alarm, outcome=outcome, new_version=version
+        )
+        store.drifts.save(replace(changed, alarm=replace(alarm, at=later(version))))
+    for _, kind, text in LOSSES:
+        store.events.add(Event(kind=kind, text=text.format(2)))
+    note_poison(store, page(), "cleaning it killed 3 workers")
+
+
+def test_the_page_of_events_is_chinese(bench: Bench) -> None:
+    with closing(bench.store()) as store:
+        fill_events(store)
+        kinds = {each.kind for each in store.events.read(limit=50)}
+    assert kinds >= {EventKind.CRAWL, EventKind.DRIFT, EventKind.POISON, EventKind.DIED}
+    answer = open_console(bench.data).get("/events", headers=CHINESE)
+    cells = re.findall(r'data-l="内容">(.*?)</td>', answer.text)
+    assert len(cells) >= 8
+    for cell in (re.sub(r"<[^>]+>|https?://\S+|li@\S+", "", each) for each in cells):
+        assert not re.search(r"[a-z]{3,}", cell), cell
+
+
+def test_the_group_of_a_page_that_kills_is_chinese(bench: Bench) -> None:
+    killed = make_failure("/poison", crawl_id="c", reason=FailureReason.POISON)
+    assert killed.failure
+    detail = end_page(replace(page(), poison=True, crashes=3), KeepRaw.ALL).outcome.failure
+    with closing(bench.store()) as store:
+        store.crawls.put(CrawlSpec(crawl_id="c", seeds=(f"https://{HOST}/",)), CrawlState.RUNNING)
+        store.save([replace(killed, failure=detail)])
+        store.statistics.refresh()
+    address = f"/failures/group?crawl=c&host={HOST}&cause=poison&status=0"
+    console = open_console(bench.data)
+    assert "清洗它使 3 个工作进程崩溃" in console.get(address, headers=CHINESE).text
+    assert "cleaning it killed 3 workers" in console.get(address).text
+
+
+def test_why_no_crawl_took_a_url_is_worded() -> None:
+    left_out = {Refusal.EXCLUDED, Refusal.NOT_INCLUDED, Refusal.TOO_DEEP, Refusal.STOPPED_CLASS}
+    for refusal, (_, text) in REFUSALS.items():
+        if refusal not in left_out:  # the judge adds the pattern, the depth, the class
+            assert in_chinese(text) != text, text
+    assert in_chinese(NOT_CONTENT) != NOT_CONTENT
+
+
+def test_words_know_the_reasons_of_models() -> None:
+    for reason in LearnReason:
+        assert not in_chinese(f"version 2 of its model, from 9 pages ({reason})").isascii()
+    assert in_chinese("asked").startswith("原因")

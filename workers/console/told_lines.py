@@ -1,0 +1,128 @@
+"""Lines that other processes have stored for a person, in the language of a page.
+
+A failure, a step of a page, an event, a version of a model have a line of English: as commands and
+the API print it. Chinese pages read its values by the forms in ``words/lines.py``; a line that has
+none of these forms (the words of a colleague, of a server, of a library) stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from string import Formatter
+from typing import Final
+
+from markupsafe import Markup
+
+from cleaning.drift.alarms import DriftSign
+from cleaning.page_warnings import WarningKind
+from cleaning.records import BodySource, PageKind, UrlKind, Via
+from storage.crawl_types import CrawlState, FailureReason
+from storage.live_state import ProcessRole
+from storage.store.drifts import DriftOutcome
+from storage.store.models import LearnReason
+from workers.console.strangers_text import shown
+from workers.console.words.lines import WORDS
+from workers.console.words.words import Language, say
+
+NUMBERS: Final = frozenset({"n", "m", "ms", "links", "outlinks", "tags", "files"})
+"""Places of whole numbers, which are grouped."""
+
+DIGITS: Final = frozenset({"status", "version", "port", "depth"})
+"""Places of numbers that are names."""
+
+TERMS: Final[Mapping[str, tuple[str, type[StrEnum]]]] = {
+    "reason": ("reason", FailureReason),
+    "state": ("state", CrawlState),
+    "before": ("state", CrawlState),
+    "sign": ("sign", DriftSign),
+    "outcome": ("outcome", DriftOutcome),
+    "learned": ("learned", LearnReason),
+    "role": ("role", ProcessRole),
+    "page_kind": ("url_kind", PageKind),
+    "url_kind": ("url_kind", UrlKind),
+    "body_source": ("body_source", BodySource),
+    "via": ("via", Via),
+}
+"""Places of values that have words: (kind of the words, the values)."""
+
+LISTS: Final[Mapping[str, tuple[str, type[StrEnum]]]] = {"warnings": ("warning", WarningKind)}
+"""Places of several such values, with commas."""
+
+DEEPEST = 3
+"""Lines within lines that are read: an event has a reason, which has a cause."""
+
+parse: Final = Formatter().parse
+
+
+def told(line: str, language: Language, depth: int = 0) -> Markup:
+    """A stored line for HTML, in a language where its form is known.
+
+    Args:
+        line: ``cleaning it killed 3 workers``.
+        language: Of the page.
+        depth: Lines around this one.
+    """
+    if language is Language.ENGLISH or not line or depth > DEEPEST:
+        return shown(line)
+    for key, form in _forms():
+        if found := form.fullmatch(line):
+            places = found.groupdict()
+            return say(
+                language, key, **{p: _worded(p, t, language, depth) for p, t in places.items()}
+            )
+    return shown(line)
+
+
+def _worded(place: str, text: str, language: Language, depth: int) -> object:
+    """The value of a place, in words."""
+    if place in NUMBERS:
+        return int(text)
+    if place in DIGITS:
+        return text
+    if place in TERMS:
+        return _term(TERMS[place][0], text, language)
+    if place in LISTS:
+        parts = (_term(LISTS[place][0], part, language) for part in text.split(", "))
+        return Markup("、").join(parts)
+    return told(text, language, depth + 1) if place == "why" else shown(text)
+
+
+def _term(kind: str, text: str, language: Language) -> Markup:
+    return say(language, f"{kind}.{text.replace(' ', '_')}")
+
+
+@cache
+def _forms() -> Sequence[tuple[str, re.Pattern[str]]]:
+    """(Key of the words, form of the line) each, those with the most text of their own first."""
+    own = {key: sum(len(text) for text, *_ in parse(entry[0])) for key, entry in WORDS.items()}
+    keys = sorted(WORDS, key=lambda key: -own[key])
+    return [(key, re.compile(_form(WORDS[key][0]))) for key in keys]
+
+
+def _form(template: str) -> str:
+    """The pattern of the lines that a template makes."""
+    return "".join(
+        re.escape(text) + (f"(?P<{place}>{_values(place)})" if place else "")
+        for text, place, *_ in parse(template)
+    )
+
+
+def _values(place: str) -> str:
+    """The pattern of what stands in a place."""
+    if place in NUMBERS | DIGITS:
+        return r"\d{1,18}"
+    if place in TERMS:
+        return _choices(TERMS[place][1])
+    if place in LISTS:
+        one = f"(?:{_choices(LISTS[place][1])})"
+        return f"{one}(?:, {one})*"
+    return ".+" if place == "why" else ".+?"
+
+
+def _choices(kind: type[StrEnum]) -> str:
+    """The pattern of any value, as stored or with spaces: ``new_classes``, ``new classes``."""
+    values = {text for each in kind for text in (each.value, each.value.replace("_", " "))}
+    return "|".join(map(re.escape, sorted(values, key=len, reverse=True)))
