@@ -24,7 +24,8 @@ from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.groups import POST_JUNK_COST
-from cleaning.posts.parts import Name, PostReader
+from cleaning.posts.names import Name
+from cleaning.posts.parts import PostReader
 from cleaning.posts.posts import (
     PostSlots,
     choose_slots,
@@ -105,6 +106,8 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
             return None
         return PostRule(shape=Shape(contents=(only,)), slots=PostSlots(), pages=len(read))
     content = max(sorted(votes), key=votes.__getitem__)
+    for page in read:
+        page.reader.name_as([content])
     voters = [
         (page, page.thread)
         for page in read

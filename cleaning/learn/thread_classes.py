@@ -23,7 +23,8 @@ from cleaning.features.lines import add_up, weigh_lines
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
 from cleaning.posts.groups import PostFinder
-from cleaning.posts.parts import DIGITS, Name, is_date
+from cleaning.posts.names import Name
+from cleaning.posts.parts import DIGITS, is_date
 from cleaning.posts.posts import choose_slots, read_slots
 from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread
 from cleaning.records import NO_THREADS, BodySource
@@ -94,7 +95,10 @@ def _shape_of(members: Sequence[View]) -> Shape | None:
     least = max(_LEAST_VOTERS, _AGREE_SHARE * len(read))
     if votes[content] < least or votes[content] < _CLEAR_SHARE * named[content]:
         return None
-    return Shape(contents=(content,))
+    voters = [each.thread.contents for each in found if each.thread.contents[0] == content]
+    counts = Counter(name for names in voters for name in names)
+    others = [name for name, count in counts.items() if 2 * count > len(voters)]
+    return Shape(contents=(content, *(name for name in others if name != content)))
 
 
 def _find_all(views: Sequence[View]) -> list[_Found]:

@@ -12,17 +12,17 @@ Cost: linear in the page for each candidate, of which there are at most eight.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 
 from cleaning.features.lines import MIN_UNITS, count_words, plain_title
+from cleaning.posts.names import Name
 from cleaning.posts.parts import (
     BUTTON_UNITS,
     DIGIT,
     DIGITS,
     LEAST_UNITS,
     POST_SHARE,
-    Name,
     PostReader,
 )
 
@@ -200,22 +200,27 @@ class PostFinder(PostReader):
     def find_content(self, posts: list[int]) -> list[Name]:
         """Finds the names of the parts with the posts' texts; [] when none covers most posts.
 
-        The second name, if any, is that of comments on posts: text outside the first.
+        The first names are twins, the last, if any, is that of comments: text outside the others.
         """
         ends, parents = self.tree.block_ends, self.tree.block_parents
         starts = set(posts)
         # The innermost post around each part: one inside another has contents of its own.
         post_of = [-1] * len(parents)
         covering: dict[Name, set[int]] = {}
+        places: dict[tuple[Name, str, str], set[Name]] = {}
         for part in range(1, len(parents)):
             post = post_of[part] = part if part in starts else post_of[parents[part]]
             name = self.names[part]
             if post >= 0 and self.text[part] > 0 and name[1] and name[0] not in _NO_CONTENT:
                 covering.setdefault(name, set()).add(post)
+                place = self.names[parents[part]], name[0], name[1].partition(" :")[2]
+                places.setdefault(place, set()).add(name)
+        twin_of = _find_twins(places.values(), covering)
         least = POST_SHARE * len(posts)
         inside_to = {name: 0 for name, found in covering.items() if len(found) >= least}
         scores: dict[Name, float] = {}
-        for part, name in enumerate(self.names):
+        for part, own in enumerate(self.names):
+            name = twin_of.get(own, own)
             if part >= inside_to.get(name, part + 1) and not self.is_noise[part]:
                 junk = POST_JUNK_COST * self.junk[part]
                 scores[name] = scores.get(name, 0.0) + self.text[part] - junk
@@ -225,15 +230,19 @@ class PostFinder(PostReader):
         # Of parts with the same text the inner one.
         order = {name: i for i, name in enumerate(scores)}
         first = max(scores, key=lambda name: (scores[name], order[name]))
-        return [first, *self._find_comments(first, set(covering), post_of)]
+        twins = [first, *sorted(own for own, name in twin_of.items() if name == first)]
+        names = set(covering).union(twin_of)
+        return [*twins, *self._find_comments(twins, names, post_of)]
 
-    def _find_comments(self, first: Name, names: set[Name], post_of: list[int]) -> list[Name]:
-        """Finds the name of the parts with the most text outside ``first``; [] if it is little."""
+    def _find_comments(
+        self, contents: Collection[Name], names: set[Name], post_of: list[int]
+    ) -> list[Name]:
+        """Finds the name of the parts with the most text outside contents; [] if it is little."""
         ends = self.tree.block_ends
         held = [False] * len(self.names)
         part = 1
         while part < len(held):
-            if self.names[part] == first:
+            if self.names[part] in contents:
                 around = self.tree.block_parents[part]
                 while around > 0 and not held[around]:
                     held[around] = True
@@ -290,3 +299,24 @@ class PostFinder(PostReader):
                 first, last = tree.block_lines[best], tree.line_end(best)
                 return [line for line in texts if first <= line < last]
         return []
+
+
+def _find_twins(places: Iterable[set[Name]], covering: dict[Name, set[int]]) -> dict[Name, Name]:
+    """Finds names that stand for another in some posts: ``text has-image`` for ``text``.
+
+    They have one tag and place, and no post has both. Returns the name each stands for, whose posts
+    in ``covering`` are those of both.
+    """
+    found: dict[Name, Name] = {}
+    kept: set[Name] = set()
+    for names in places:
+        free = names.difference(found)
+        if len(free) < 2:
+            continue
+        first = max(free, key=lambda name: (len(covering[name]), name))
+        for name in sorted(free - kept - {first}):
+            if covering[name].isdisjoint(covering[first]):
+                kept.add(first)
+                found[name] = first
+                covering[first] |= covering.pop(name)
+    return found

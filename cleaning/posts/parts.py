@@ -1,7 +1,7 @@
 """The parts of a thread's page: which lines are text, which are template or about a post.
 
-Parts are known by name: their tag and class names without digits. *Template* is a line that repeats
-the title, or one short text in one place of most posts.
+Parts are known by name (``names``). *Template* is a line that repeats the title, or one short text
+in one place of most posts.
 
 Cost: linear in the page.
 """
@@ -12,15 +12,14 @@ import re
 from collections.abc import Collection
 from enum import Enum
 from functools import lru_cache
+from itertools import repeat
 
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
 from cleaning.features.parts import is_quote
 from cleaning.lexicon import word_list
+from cleaning.posts.names import Name, name_of, numbered_names, telling_names
 from cleaning.verdict import VerdictReason
-
-Name = tuple[str, str]
-"""Tag, and the first class names and id without digits: ``("div", "post-body p")``."""
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE = re.compile(
@@ -73,19 +72,13 @@ def is_name(text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=8192)
-def name_of(tag: str, names: str) -> Name:
-    """The name of a part: ``("div", "post-body p")`` of ``<div class="post-body" id="p12">``."""
-    return tag, DIGITS.sub("", " ".join(names.split()[:3]))
-
-
 class PostReader:
     """The parts of one page read as a thread; a part is the number of its block."""
 
     def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool]) -> None:
         self.tree, self.lines, self.is_noise = tree, lines, is_noise
-        self.names: list[Name] = list(map(name_of, tree.block_tags, tree.block_names))
-        self._number_cells()
+        self._telling: frozenset[str] = frozenset()
+        self.name_parts(telling_names(tree))
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
         self.is_date = [
@@ -99,6 +92,21 @@ class PostReader:
         ]
         self.template: set[str] = set()
         self.add_up()
+
+    def name_parts(self, telling: frozenset[str]) -> None:
+        """Names the parts; some names keep their numbers (``names.telling_names``)."""
+        tree = self.tree
+        self._telling = telling
+        self.names: list[Name] = list(
+            map(name_of, tree.block_tags, tree.block_names, repeat(telling))
+        )
+        self._number_cells()
+
+    def name_as(self, known: Collection[Name]) -> None:
+        """Names the parts with numbers where the names of the host's posts have them."""
+        telling = numbered_names(known)
+        if telling != self._telling:
+            self.name_parts(telling)
 
     def _number_cells(self) -> None:
         """Numbers the cells of a row that have one name: author and text of a post are such."""

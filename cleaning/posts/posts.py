@@ -28,7 +28,8 @@ from itertools import groupby, pairwise
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import text_of
 from cleaning.lexicon import word_list
-from cleaning.posts.parts import is_date, is_name, name_of
+from cleaning.posts.names import name_of
+from cleaning.posts.parts import is_date, is_name
 from cleaning.posts.threads import PostPlace, Thread
 from cleaning.records import Post
 

@@ -25,7 +25,8 @@ from cleaning.document.tree import Tree
 from cleaning.features.lines import plain_title
 from cleaning.lexicon import word_list
 from cleaning.posts.groups import PostFinder
-from cleaning.posts.parts import Name, PostReader
+from cleaning.posts.names import Name
+from cleaning.posts.parts import PostReader
 
 _SEPARATOR = re.compile(r"[-_|–—·»«]")
 _MAX_PARAMETERS = 12
@@ -118,6 +119,7 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
         shape: The shape of the host's posts.
     """
     names = [*shape.contents, *([shape.first] if shape.first else [])]
+    reader.name_as(names)
     parts = reader.find_outermost(names)
     if not parts:
         return None
