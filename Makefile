@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 PIP_TOOLS = pip-tools==7.6.2
+STACK_TOOLS = podman-compose==1.6.0
 SITE_TOOLS = sphinx==9.0.4 myst-parser==5.2.0
 BIN = .venv/bin
 # What is exported from the shell that made the call must not decide which modules are imported.
@@ -16,7 +17,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format lock docs docs-site screenshots chaos machines fuzz bench drill clean ready-run ready-test
+.PHONY: help run test lint format lock docs docs-site screenshots chaos machines stack fuzz bench drill clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +60,11 @@ chaos: ready-test ## kill -9 in the middle of crawls, with SQLite and MongoDB [A
 
 machines: ready-test ## crawl on three machines in network namespaces: delay, loss, cut cables; needs root [ARGS="--cut 60"]
 	$(BIN)/python -m tests.machines --keep $(ARGS)
+
+stack: ready-test ## build, crawl with, kill, upgrade, restore and join the containers, by podman; needs root and PyPI
+	$(PYTHON) -m venv build/stack-tools
+	build/stack-tools/bin/python -m pip install --quiet $(STACK_TOOLS)
+	$(BIN)/python -m tests.stack --keep $(ARGS)
 
 fuzz: ready-test ## clean mutated pages for long [ARGS="--minutes 120 --pages ROWS.jsonl.gz"]
 	$(BIN)/python -m tests.fuzz $(ARGS)

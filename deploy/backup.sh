@@ -16,7 +16,7 @@ done
 
 # Service, its folder, the volume's name. The copy has its name when it is whole.
 copy() {
-    $compose run --rm -T --no-deps --entrypoint tar "$1" --create --directory "$2" . > "$folder/$3.part" &&
+    $compose run --rm -T --no-deps --entrypoint tar "$1" --create --directory "$2" . < /dev/null > "$folder/$3.part" &&
         mv "$folder/$3.part" "$folder/$3.tar"
 }
 

@@ -26,6 +26,8 @@ with (folder / "calls").open("a") as calls:
 if sys.argv[1] == "run":
     assert sys.argv[2:6] == ["--rm", "-T", "--no-deps", "--entrypoint"]
     program, service, *words = sys.argv[6:]
+    if "--extract" not in words:
+        sys.stdin.read()  # `run` hands a container all of its standard input
     place = {{"redis": "/data", "mongo": "/data/db"}}[service]
     volume = str(folder / "volumes" / service)
     os.execvp(program, [program, *(word.replace(place, volume) for word in words)])
@@ -44,8 +46,12 @@ class Deployment:
         return self.folder / "volumes"
 
     def run(self, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+        return self.shell('sh "$@"', str(ROOT / "deploy" / script), *words)
+
+    def shell(self, command: str, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["sh", str(ROOT / "deploy" / script), *words],
+            ["sh", "-c", command, "sh", *words],
+            input=given,
             env={"PATH": "/usr/bin:/bin", "COMPOSE": f"{sys.executable} {self.folder / 'compose'}"},
             capture_output=True,
             text=True,
@@ -119,3 +125,11 @@ def test_what_was_stopped_starts_again_when_a_copy_fails(deployment: Deployment)
     assert deployment.calls()[-1] == "start"
     assert not (copies / "mongo-data.tar").exists(), "half a copy has not the name of a whole one"
     assert deployment.run("restore.sh", str(copies)).returncode == 1
+
+
+def test_a_list_of_folders_is_read_to_its_end(deployment: Deployment) -> None:
+    folders = [str(deployment.folder / name) for name in ("one", "two")]
+    script, given = str(ROOT / "deploy" / "backup.sh"), "".join(f"{each}\n" for each in folders)
+    done = deployment.shell('while read -r f; do sh "$1" "$f"; done', script, given=given)
+    assert done.returncode == 0, done.stderr
+    assert [(Path(each) / "mongo-data.tar").exists() for each in folders] == [True, True]

@@ -40,13 +40,13 @@ SAME_COMMANDS = {"README.zh.md": "README.md", "docs/tutorial.zh.md": "docs/tutor
 CRAWL = "example.com-db35"
 PLACEHOLDERS = {"CRAWL": CRAWL, "HOST": EXAMPLE.host, "URL": EXAMPLE.root}
 NOT_RUN = {
-    r"(.*\s)?docker ": "needs Docker and the images",
+    r"(.*\s)?docker ": "needs Docker; test_server_commands.py has who runs them",
     r"sudo ": "changes the machine",
     r"kubectl ": "needs a cluster",
     r"sh deploy/(backup|restore)\.sh": "needs Docker; tests/house/test_backup_scripts.py runs them",
     r"make test": "is the test run itself",
     r"\. \.venv/": "the tests have an environment of their own",
-    r"chmod 700|for ": "makes passwords for containers",
+    r"chmod 700|for ": "makes passwords for containers; test_server_commands.py runs it",
     r"crawlclean (worker|spider|keeper|sender)\b": "joins a crawl; see tests/workers/processes",
     r"crawlclean console\b": "does not end; tests/workers/console/test_serving.py starts it",
     r"curl |crawlclean tokens\b": "asks a console; tests/workers/console/api/ does so",

@@ -163,6 +163,12 @@ def test_every_setting_exists() -> None:
     assert {"CRAWLCLEAN_REDIS_URL", "CRAWLCLEAN_MONGODB_URL", "CRAWLCLEAN_DATA"} <= ours
 
 
+def test_a_spider_without_a_place_for_its_fetch_log_writes_none() -> None:
+    spider = SERVICES["spider"]
+    assert "volumes" not in spider
+    assert spider["environment"]["CRAWLCLEAN_FETCH_LOG_BYTES"] == "0"
+
+
 def test_no_password_has_a_default() -> None:
     """A password is a secret's file, or the place of one in a URL; the service is given it."""
     for name, variable, value in environments():

@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any
 
 from rq import Queue
-from rq.exceptions import DeserializationError, StopRequested
+from rq.exceptions import DeserializationError, InvalidJobOperation, StopRequested
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
@@ -224,6 +224,15 @@ class CleaningWorker(Worker):
                 return bool(super().perform_job(job, queue))
         except QueueUnavailable:
             os._exit(os.EX_TEMPFAIL)
+
+    def handle_job_success(self, job: Job, queue: Any, started_job_registry: Any) -> None:
+        """Ends a job in RQ, unless another worker has: this one was silent for too long."""
+        try:
+            super().handle_job_success(job, queue, started_job_registry)
+        except InvalidJobOperation:
+            with self.connection.pipeline() as pipeline:
+                self.cleanup_execution(job, pipeline)
+                pipeline.execute()
 
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
         """Logs an exception of a job; the parent logs outages."""

@@ -50,6 +50,18 @@ def test_ids_that_no_job_has_do_not_end_the_worker(bench: Waiting) -> None:
     assert "\x1b" not in bench.log
 
 
+def test_a_job_that_another_worker_has_done_meanwhile_is_no_error(bench: Waiting) -> None:
+    bench.begin()
+    [gone] = bench.client.keys("rq:job:*")
+    bench.client.delete(gone)
+    bench.go()
+    bench.sweep_until(bench.is_done)
+    bench.process.terminate()
+    assert bench.process.wait(LIMIT_S) == 0, bench.log
+    assert "Traceback" not in bench.log
+    assert bench.client.zcard("rq:wip:pages") == 0
+
+
 def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench: Waiting) -> None:
     bench.begin()
     bench.kill_server()

@@ -1,0 +1,52 @@
+"""A crawl of the stack at rest, looked at from outside: records, queue, the sites' logs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import closing
+from typing import Any
+
+from redis import Redis
+
+from storage.mongo.store import MongoStore
+from tests.chaos.rest import complaints
+from tests.chaos.sites import Sites
+from tests.stack.machines import FIRST
+from tests.stack.project import Project
+
+# Spiders live on. A URL that a machine left to others, or that met a cut network, has more steps in
+# its log than the rest.
+EXPECTED = re.compile("^left in cc:spiders:|,elsewhere|,away,")
+
+
+def at_rest(project: Project, crawl: str, sites: Sites, delay_s: float) -> dict[str, Any]:
+    """Figures of a finished crawl, and what is wrong under ``complaints``.
+
+    Args:
+        project: Of the machine with the servers, which are open at its private address.
+        crawl: Its name in the queue.
+        sites: What it crawled.
+        delay_s: The pause that each of their servers must have seen.
+    """
+    client: Any = Redis(
+        FIRST, username="admin", password=project.password("redis_admin"), decode_responses=True
+    )
+    login = f"crawl:{project.password('mongo')}"
+    store = MongoStore(f"mongodb://{login}@{FIRST}:27017/crawl?authSource=crawl")
+    with closing(client), closing(store):
+        found = [c for c in complaints(client, crawl, store, sites) if not EXPECTED.search(c)]
+        stored = Counter(record.url for record in store.records.scan(crawl))
+    asked, wanted = sites.requests(), {url for url, _ in sites.pages()}
+    pauses = {host: min(between) for host, between in sites.pauses_s().items()}
+    found += [f"{h} was asked {p:.3f} s after an answer" for h, p in pauses.items() if p < delay_s]
+    return {
+        "pages": len(wanted),
+        "records": stored.total(),
+        "lost": len(wanted - set(stored)),
+        "doubled": stored.total() - len(stored),
+        "requests": sum(asked.values()),
+        "demanded_pause_s": delay_s,
+        "shortest_pause_s": {host: round(pause, 3) for host, pause in pauses.items()},
+        "complaints": found,
+    }
