@@ -111,11 +111,21 @@ def join_queue(config: StorageConfig) -> Frontier:
 
 
 def working_queue(config: StorageConfig) -> Frontier:
-    """The queue of a process that works: the only server, or one of several (``queue_server``)."""
+    """The queue of a process that works: the only server, or one of several (``queue_server``).
+
+    Of a process that works on all servers of a list, all of them; it waits for those that are away.
+
+    Raises:
+        ConfigError: The servers are of another list.
+    """
     if config.has_servers and config.queue_server is not None:
         from storage.queue.servers.members import WorkingMember
 
         return WorkingMember(config.redis_urls, config.queue_server)
+    if config.has_servers:
+        from storage.queue.clients import wait_for_queue
+
+        return wait_for_queue(lambda: _all_servers(config))
     from storage.queue.frontier import Frontier
 
     return Frontier(queue_url(config))

@@ -20,11 +20,12 @@ class Context:
 
     Attributes:
         settings: Settings of the process.
-        frontier: The queue; of several servers the one on which the process works.
+        frontier: The queue; of several servers the one on which the process works, or all.
         store: The store.
         models: Site models of the store.
         hooks: Hooks in use.
-        servers: All queue servers as one queue, opened where it is needed; None: there is one.
+        servers: All queue servers as one queue, opened where it is needed; None: ``frontier`` is
+            the whole queue.
     """
 
     settings: Settings
@@ -55,11 +56,12 @@ def process_context() -> Context:
     """
     settings = load_settings(os.environ)
     store = open_store(settings.storage, create=True)
+    works_on_one = settings.storage.has_servers and settings.storage.queue_server is not None
     return Context(
         settings=settings,
         frontier=working_queue(settings.storage),
         store=store,
         models=SiteModels(store),
         hooks=load_hooks(settings),
-        servers=[] if settings.storage.has_servers else None,
+        servers=[] if works_on_one else None,
     )

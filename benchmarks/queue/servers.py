@@ -7,8 +7,10 @@ programs on the machine do not count. ``capacity`` is the sum over the servers o
 processor time; ``busiest`` divides all URLs by the time of the server with most of it, which
 is what N cores do. Goal: with two servers 1.8 times the capacity of one.
 
-``crawl``: the same small crawl by `run` on 1 and on 2 servers, and the processor time of a page in
-all processes of the program and in the servers.
+``crawl``: crawls of two sizes by `run` on 1 and on 2 servers, with as many workers together. The
+processor time of a page, in all processes of the program and in the servers, is the difference of
+both sizes divided by their pages, so that the start of processes does not count; ``start_s`` is the
+rest. A crawl that does not end in ``LIMIT_S`` is stopped, and ends the benchmark without a result.
 
 ``make bench-servers``; one part with ``make bench-servers ARGS="moves"``.
 """
@@ -18,10 +20,12 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -47,7 +51,11 @@ HOSTS, PAGES = 60, 40
 LINKS = 20  # of a page: half to its own host, half to others
 LEASE = 16
 GOAL = 1.8
-SITES, SITE_PAGES = 8, 20
+SITES = 8
+SMALL, LARGE = 5, 20
+"""Pages of a site in the crawls of both sizes; the smaller one alone with ``--quick``."""
+LIMIT_S = 300
+"""An idle machine needs 20 s for the larger crawl."""
 TEXT = "这是一段足够长的正文文字，用来让页面看起来像一篇真正的文章。" * 8
 
 
@@ -182,12 +190,35 @@ def _clean(worker: Any, client: Any) -> None:
 
 
 def measure_crawls(quick: bool) -> dict[str, Any]:
-    """The same crawl on one and on two servers."""
-    pages = SITE_PAGES // 4 if quick else SITE_PAGES
-    with tempfile.TemporaryDirectory() as folder:
-        rows = [_crawl(Path(folder) / str(number), number, pages) for number in (1, 2)]
+    """Crawls of both sizes on one and on two servers."""
+    rows = []
+    for number in (1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            small = _crawl(Path(folder) / "small", number, SMALL)
+            if quick:
+                rows.append(small)
+                continue
+            large = _crawl(Path(folder) / "large", number, LARGE)
+        rows.append(_slope(number, small, large))
+    if quick:
+        return {"crawl": {"sites": SITES, "rows": rows}}
     ratio = rows[1]["cpu_ms_a_page"] / rows[0]["cpu_ms_a_page"]
     return {"crawl": {"sites": SITES, "rows": rows, "two_of_one": round(ratio, 2)}}
+
+
+def _slope(number: int, small: dict[str, Any], large: dict[str, Any]) -> dict[str, Any]:
+    """The cost of a page, from two crawls."""
+    pages = large["records"] - small["records"]
+    own_s = large["processes_s"] - small["processes_s"]
+    queue_s = large["queue_servers_s"] - small["queue_servers_s"]
+    start_s = small["processes_s"] - own_s / pages * small["records"]
+    return {
+        "servers": number,
+        "records": [small["records"], large["records"]],
+        "cpu_ms_a_page": round((own_s + queue_s) / pages * 1e3, 1),
+        "of_it_queue_servers_ms": round(queue_s / pages * 1e3, 2),
+        "start_s": round(start_s, 1),
+    }
 
 
 def _site(port: int, pages: int) -> dict[str, Page]:
@@ -220,28 +251,45 @@ def _crawl(folder: Path, number: int, pages: int) -> dict[str, Any]:
         }
         clients: list[Any] = [stack.enter_context(Redis.from_url(each.url)) for each in servers]
         before, used = _cpu_s(clients), _children_s()
-        done = subprocess.run(  # noqa: S603 - our own interpreter and module
-            [
-                *(sys.executable, "-m", "workers.cli", "run", f"http://s0.test:{port}/s0.test/0"),
-                *("--scope", "any", "--allow-private", "--delay", "0", "--json"),
-                *("--workers", str(2 // number)),
-            ],
-            capture_output=True,
-            text=True,
-            env=environment(**settings),
-            cwd=ROOT,
-            check=True,
-        )
-        records = json.loads(done.stdout)["records"]
+        begun = time.monotonic()
+        sys.stderr.write(f"crawls {SITES * pages} pages on {number} queue servers\n")
+        arguments = [
+            *(sys.executable, "-m", "workers.cli", "run", f"http://s0.test:{port}/s0.test/0"),
+            *("--scope", "any", "--allow-private", "--delay", "0", "--json"),
+            *("--workers", str(2 // number)),
+        ]
+        records = json.loads(_told(arguments, environment(**settings)))["records"]
         own_s = _children_s() - used
         queue_s = sum(_cpu_s(clients)) - sum(before)
     return {
         "servers": number,
         "records": records,
-        "cpu_ms_a_page": round((own_s + queue_s) / records * 1e3, 1),
+        "took_s": round(time.monotonic() - begun),
         "processes_s": round(own_s, 1),
         "queue_servers_s": round(queue_s, 2),
     }
+
+
+def _told(arguments: Sequence[str], settings: Mapping[str, str]) -> str:
+    """What a crawl prints.
+
+    Raises:
+        SystemExit: It failed, or did not end in time: its processes have ended.
+    """
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        arguments, stdout=subprocess.PIPE, text=True, env=dict(settings), cwd=ROOT
+    )
+    try:
+        told, _ = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        raise SystemExit(
+            f"the crawl did not end in {LIMIT_S} s: the machine is busy; --quick crawls fewer pages"
+        ) from None
+    if process.returncode:
+        raise SystemExit(f"the crawl failed with status {process.returncode}")
+    return told
 
 
 def _children_s() -> float:

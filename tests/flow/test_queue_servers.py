@@ -148,8 +148,6 @@ def test_a_crawl_over_two_servers_survives_one_and_moves_to_three(world: World) 
     "command",
     [
         ("topic", "storms", "--query", "storm"),
-        ("console", "--no-password"),
-        ("keeper",),
         ("sender",),
     ],
 )

@@ -73,7 +73,7 @@ def _at_rest(moment: Moment) -> Sentence | None:
 
 def _starting(moment: Moment) -> Sentence | None:
     """Who is not heard yet is no trouble before a heartbeat's time has passed."""
-    missing = _no_sweeper(moment) or _no_spider(moment) or _no_worker(moment)
+    missing = any(rule(moment) for rule in (_no_sweeper, _no_spider, _no_worker, _server_lacks))
     if missing and moment.queue and moment.queue.is_starting:
         return Sentence(Level.REST, "starting")
     return None
@@ -90,6 +90,19 @@ def _full(moment: Moment) -> Sentence | None:
     for hold in (Hold.DISK, Hold.MEMORY):
         if moment.queue and hold in moment.queue.holds:
             return Sentence(Level.BAD, f"full_{hold.value}")
+    return None
+
+
+def _server_lacks(moment: Moment) -> Sentence | None:
+    """Of several queue servers one has work for a role of which it has no process."""
+    for each in moment.queue.servers if moment.queue else ():
+        place = {"index": each.index, "place": each.place}
+        if moment.running and not each.sweepers:
+            return Sentence(Level.BAD, "no_sweeper_on", place)
+        if moment.pending and each.hosts and not each.spiders:
+            return Sentence(Level.BAD, "no_spider_on", place)
+        if each.jobs and not each.claims and not each.workers:
+            return Sentence(Level.BAD, "no_worker_on", place)
     return None
 
 
@@ -166,6 +179,7 @@ RULES: tuple[Rule, ...] = (
     _full,
     _no_spider,
     _no_worker,
+    _server_lacks,
     _behind,
     _none_running,
     _spent,

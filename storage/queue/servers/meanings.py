@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from storage.host_waits import Waits
-from storage.live_state import QueueNow
+from storage.live_state import Process, ProcessRole, QueueNow, ServerNow
 from storage.queue.servers.members import split_call
 from storage.server_list import server_of
 
@@ -126,8 +126,14 @@ def waits_by_host(calls: Sequence[Call], args: Sequence[Any], more: Mapping[str,
     return waits_of_all([call(part, **more) for call, part in zip(calls, parts, strict=True)])
 
 
-def now_of_all(results: Sequence[QueueNow]) -> QueueNow:
-    """What all servers and their processes do; the moment is the first one's."""
+def now_of_all(results: Sequence[QueueNow], places: Sequence[str]) -> QueueNow:
+    """What all servers and their processes do; the moment is the first one's.
+
+    Args:
+        results: What each server does.
+        places: Where each server is, ``redis://db1:6379/0``.
+    """
+    results = [_named(now, index) for index, now in enumerate(results)]
     sums = (
         *("pages_in_flight", "bytes_in_flight", "jobs", "leases", "ready_hosts", "hosts"),
         *("learning", "paused_hosts", "stopped_classes", "memory_bytes"),
@@ -148,6 +154,44 @@ def now_of_all(results: Sequence[QueueNow]) -> QueueNow:
         memory_limit_bytes=None if None in limits else sum(limit or 0 for limit in limits),
         up_s=min(each.up_s for each in results),
         counters=totals(each.counters for each in results),
+        servers=[
+            _server(now, index, place)
+            for index, (now, place) in enumerate(zip(results, places, strict=True))
+        ],
+    )
+
+
+def _named(now: QueueNow, index: int) -> QueueNow:
+    """The moment of a server with its place in the list at each process and each claim."""
+
+    def name(each: Process) -> Process:
+        is_of_all = each.role is ProcessRole.KEEPER  # the first server hears it
+        return each if is_of_all else replace(each, server=index)
+
+    return replace(
+        now,
+        processes=[name(each) for each in now.processes],
+        lost=[name(each) for each in now.lost],
+        claims=[replace(each, server=index) for each in now.claims],
+    )
+
+
+def _server(now: QueueNow, index: int, place: str) -> ServerNow:
+    return ServerNow(
+        index=index,
+        place=place,
+        pages_in_flight=now.pages_in_flight,
+        jobs=now.jobs,
+        oldest_job_s=now.oldest_job_s,
+        leases=now.leases,
+        claims=len(now.claims),
+        hosts=now.hosts,
+        holds=now.holds,
+        spiders=now.spiders,
+        workers=len(now.of_role(ProcessRole.WORKER)),
+        sweepers=len(now.of_role(ProcessRole.SWEEPER)),
+        memory_bytes=now.memory_bytes,
+        memory_limit_bytes=now.memory_limit_bytes,
     )
 
 
@@ -163,7 +207,6 @@ QUEUE: Mapping[str, Meaning] = {
     "is_memory_full": on_all(any),
     "crawl_ids": on_all(union),
     "spec": on_first,
-    "now": on_all(now_of_all),
     "set_state": on_all(nothing),
     "is_fetching": on_all(any),
     "has_spiders": on_all(any),
@@ -221,18 +264,31 @@ LEARNING: Mapping[str, Meaning] = {
     "expire": on_all(nothing),
     "count": on_all(sum),
 }
-REVISITS: Mapping[str, Meaning] = {"forget": on_all(sum)}
+REVISITS: Mapping[str, Meaning] = {
+    "forget": on_all(sum),
+    "offer": by_host(1, lambda visit: str(visit.host), sum),
+    "full_hosts": on_all(lambda found: frozenset(joined(found))),
+    "lock": on_first,
+    "unlock": on_first,
+    "server_time": on_first,
+}
 WAITS: Mapping[str, Meaning] = {
     "of": waits_by_host,
     "of_crawl": on_all(waits_of_all),
 }
-TOPICS: Mapping[str, Meaning] = {"hosts": on_first}
+TOPICS: Mapping[str, Meaning] = {"hosts": on_first, "asleep": on_all(merged)}
 PROCESSES: Mapping[str, Meaning] = {
     "take_to_replace": on_all(union),
     "declare_dead": on_all(nothing),
     "forget_all": on_all(nothing),
+    "ask_to_replace": on_all(nothing),
+    "is_to_replace": on_all(any),
+    "is_replaced": on_all(any),
+    "beat": on_first,
+    "leave": on_first,
 }
-OPERATIONS: Mapping[str, Meaning] = {}
+OPERATIONS: Mapping[str, Meaning] = {"enqueue": on_first}
+"""The workers of the first server do long actions, on all servers."""
 
 REBUILDING: Mapping[str, Meaning] = {
     "is_lost": on_all(any),

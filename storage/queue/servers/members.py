@@ -8,6 +8,7 @@ again, and offering a URL again changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cleaning.errors import ConfigError
@@ -32,15 +33,27 @@ def check_spec(spec: CrawlSpec) -> None:
     """
     for is_used, what in (
         (spec.topic, "a topic crawl"),
-        (spec.keep_fresh, "a crawl that keeps fresh"),
         (spec.policy.politeness is Politeness.IP, "politeness by address"),
     ):
         if is_used:
             raise ConfigError(f"{what} does not work with several queue servers yet: give one")
 
 
-Part = tuple[CrawlCounts, int, int | None]
-"""A server's part of a crawl: (counts, pages used of the budget, budget of the whole crawl)."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A server's part of a crawl.
+
+    Attributes:
+        counts: Its URLs by state.
+        used: Pages that it has used of the budget.
+        limit: Budget of the whole crawl; None: there is none.
+        is_endless: Whether the crawl keeps its pages fresh, so that it never finishes.
+    """
+
+    counts: CrawlCounts
+    used: int
+    limit: int | None
+    is_endless: bool
 
 
 class Member(Frontier):
@@ -93,7 +106,12 @@ class Member(Frontier):
                 pipe.scard(f"cc:h:{crawl_id}")
             rows = pipe.execute() if crawl_ids else []
             return [
-                (read_counts(c, hosts), int(c.get(b"used") or 0), _number(c[b"total"]))
+                Part(
+                    read_counts(c, hosts),
+                    int(c.get(b"used") or 0),
+                    _number(c[b"total"]),
+                    c.get(b"fresh") == b"1",
+                )
                 if b"total" in c
                 else None
                 for c, hosts in zip(rows[::2], rows[1::2], strict=True)
@@ -156,7 +174,7 @@ class WorkingMember(Member):
         """Crawls with URLs left here and little of their budget, or with budget and no URL left."""
         names = self.crawl_ids()
         found = zip(names, self.parts_of(names), strict=True)
-        return [name for name, part in found if part and _is_uneven(part[0])]
+        return [name for name, part in found if part and _is_uneven(part.counts)]
 
     def offer(self, crawl_id: str, discoveries: Sequence[Discovery]) -> list[bool]:
         """Offers URLs to the servers of their hosts; returns which are new."""

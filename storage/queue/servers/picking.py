@@ -19,7 +19,7 @@ _TURNS = "cc:who:turns"
 
 
 def take_server(config: StorageConfig, role: ProcessRole) -> StorageConfig:
-    """Returns the settings of a process that works on one server of the list.
+    """Returns the settings of a process that works on one server of the list, the keeper on all.
 
     Waits for a server that nobody has split hosts over yet; a spider may not do so itself.
 
@@ -30,6 +30,8 @@ def take_server(config: StorageConfig, role: ProcessRole) -> StorageConfig:
     """
     if not config.has_servers:
         return config
+    if role is ProcessRole.KEEPER:
+        return replace(config, queue_server=None)
     if role not in WORKING:
         config.need_one_server(f"the {role}")
     urls = config.redis_urls

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.urls.normal_form import host_of
+from storage.config import place_of
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, Discovery
+from storage.live_state import QueueNow
 from storage.queue.identity import Identity
 from storage.queue.maintenance import CrawlRebuilder, UrlReopener
 from storage.queue.overflow import Overflow
@@ -82,6 +84,21 @@ class QueueServers(Spread):
         super().__init__(self.members, meanings.QUEUE)
         for name, table in PARTS.items():
             setattr(self, name, Spread([getattr(each, name) for each in self.members], table))
+
+    def check(self) -> None:
+        """Checks that hosts are still split over this list.
+
+        Raises:
+            ConfigError: They are split over another one by now.
+            QueueUnavailable: A server does not answer.
+        """
+        if any(member.check() != self._ids for member in self.members):
+            raise ConfigError("hosts are split over another list of queue servers by now")
+
+    def now(self) -> QueueNow:
+        """What all servers and their processes do at this moment, together and each for itself."""
+        places = [place_of(member.url) for member in self.members]
+        return meanings.now_of_all([member.now() for member in self.members], places)
 
     def identity(self, *, make: bool = True) -> Identity:
         """Who the servers are together: their ids with commas, and the runs of the servers."""
@@ -241,8 +258,8 @@ def _together(parts: Sequence[Part]) -> CrawlCounts:
     A server that has spent its share runs on, because it may get more; when the whole budget is
     spent, the crawl is finished.
     """
-    counts = [each for each, _, _ in parts]
-    used, limit = sum(part[1] for part in parts), parts[0][2]
+    counts = [part.counts for part in parts]
+    used, limit = sum(part.used for part in parts), parts[0].limit
     left = None if limit is None else max(0, limit - used)
     state = min((each.state for each in counts), key=ORDER.index)
     total = replace(
@@ -257,5 +274,5 @@ def _together(parts: Sequence[Part]) -> CrawlCounts:
             )
         },
     )
-    is_over = state is CrawlState.RUNNING and total.is_spent
+    is_over = state is CrawlState.RUNNING and total.is_spent and not parts[0].is_endless
     return replace(total, state=CrawlState.FINISHED) if is_over else total

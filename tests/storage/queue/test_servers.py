@@ -6,12 +6,14 @@ import inspect
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from redis import Redis
 
 from cleaning.errors import ConfigError, QueueUnavailable, StorageError
+from cleaning.urls.normal_form import host_of, page_id
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState, Discovery, UrlState
 from storage.live_state import ProcessRole
@@ -19,6 +21,7 @@ from storage.opening import join_queue
 from storage.politeness_policy import Politeness, PolitenessPolicy
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder, UrlReopener
+from storage.queue.revisits import MOST_OF_A_HOST, Visit
 from storage.queue.servers import meanings
 from storage.queue.servers.members import Member, WorkingMember
 from storage.queue.servers.moving import take_into_use
@@ -28,7 +31,7 @@ from storage.queue.servers.spread import PARTS, QueueServers, open_reopener
 from storage.queue.servers.stamps import KEY, MOVING
 from storage.server_list import owner_of, server_of, split_list
 from tests.kit.queue_server import QueueServer
-from tests.kit.queues import Spider, ack_all, ended_url, job_ids, spec
+from tests.kit.queues import Spider, ack_all, ended_url, job_ids, let_time_pass, spec
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +165,10 @@ def test_a_process_takes_the_server_with_the_fewest_of_its_kind(
     opened(WorkingMember, urls, 1).processes.beat(ProcessRole.WORKER)
     assert 1 not in [fewest(urls, ProcessRole.WORKER) for _ in range(3)]
     assert take_server(config(*urls, index=2), ProcessRole.SPIDER).queue_server == 2
-    with pytest.raises(ConfigError, match="the keeper does not work with several queue servers"):
-        take_server(config(*urls), ProcessRole.KEEPER)
+    with pytest.raises(ConfigError, match="the sender does not work with several queue servers"):
+        take_server(config(*urls), ProcessRole.SENDER)
+    keeper = take_server(config(*urls, index=1), ProcessRole.KEEPER)
+    assert keeper.queue_server is None, "it works on all"
 
 
 def test_every_operation_has_a_meaning_or_is_refused(
@@ -194,7 +199,7 @@ def test_crawls_that_need_one_server_are_refused(
 ) -> None:
     queue = opened(QueueServers, ",".join(urls))
     by_address = PolitenessPolicy(politeness=Politeness.IP)
-    for refused in (spec("t", topic="storms"), spec(keep_fresh=True), spec(policy=by_address)):
+    for refused in (spec("t", topic="storms"), spec(policy=by_address)):
         with pytest.raises(ConfigError, match="does not work with several queue servers yet"):
             queue.open_crawl(refused)
     assert queue.crawl_ids() == []
@@ -339,6 +344,35 @@ def test_shares_never_exceed_the_budget_whoever_stops_where(
     share_out(queue.members, "c")
     crawl_all(queue, spiders, clients)
     assert queue.counts("c").stored == limit
+
+
+def test_due_pages_wait_on_the_servers_of_their_hosts(
+    urls: list[str], clients: list[Any], opened: Callable[..., Any]
+) -> None:
+    number = len(urls)
+    hosts = [hosts_of(index, number)[0] for index in range(number)]
+    queue = opened(QueueServers, ",".join(urls))
+    seeds = [f"http://{host}/0" for host in hosts]
+    queue.open_crawl(pages_only("c", *seeds, keep_fresh=True, max_pages=number))
+    spiders = [opened(Spider, url) for url in urls]
+    assert sorted(crawl_all(queue, spiders, clients)) == sorted(seeds)
+    counts = queue.counts("c")
+    assert (counts.state, counts.budget_left) == (CrawlState.RUNNING, 0), "it does not end"
+
+    assert queue.revisits.lock("first", 60_000)
+    assert not queue.revisits.lock("second", 60_000), "one keeper for all servers"
+    due = [Visit(page_id=page_id(u), url=u, host=host_of(u), was=UrlState.RECORD) for u in seeds]
+    many = [replace(due[1], page_id=f"{n:032x}", url=f"{seeds[1]}{n}") for n in range(70)]
+    assert queue.revisits.offer("c", [*due, *many, due[0]]) == number + MOST_OF_A_HOST - 1
+    assert queue.revisits.full_hosts("c") == {hosts[1]}
+    found = [member.counts("c").revisits for member in queue.members]
+    assert found == [MOST_OF_A_HOST if i == 1 else 1 for i in range(number)]
+    assert queue.counts("c").revisits == sum(found)
+    for client, host in zip(clients, hosts, strict=True):
+        let_time_pass(client, host)
+    (visit,) = spiders[2].pages(1)
+    assert (visit.url, visit.is_revisit) == (seeds[2], True), "the spent budget does not hold it"
+    assert queue.revisits.forget("c") == sum(found) - 1
 
 
 def test_other_servers_get_what_is_of_their_hosts(

@@ -95,6 +95,23 @@ WORDS: Final = {
         "No worker is alive: {n} fetched pages wait.",
         "没有存活的工作进程：{n} 个已抓取页面在等待。",
     ),
+    "holding.no_sweeper_on": (
+        "Queue server {index} ({place}) has no living sweeper: nobody takes over the work of "
+        "processes that die there. Start one more `sweeper`.",
+        "队列服务器 {index}（{place}）没有存活的清扫进程：该处进程死亡后无人接手其工作。"
+        "请再启动一个 sweeper。",
+    ),
+    "holding.no_spider_on": (
+        "Queue server {index} ({place}) has no living spider: its hosts wait. Start one more "
+        "`spider`.",
+        "队列服务器 {index}（{place}）没有存活的爬虫：其主机在等待。请再启动一个 spider。",
+    ),
+    "holding.no_worker_on": (
+        "Queue server {index} ({place}) has no living worker: its fetched pages wait. Start one "
+        "more `worker`.",
+        "队列服务器 {index}（{place}）没有存活的工作进程：其已抓取页面在等待。"
+        "请再启动一个 worker。",
+    ),
     "holding.backlog": (
         "Workers are behind: {n} page waits, the oldest for {s} s; fetching pauses.",
         "Workers are behind: {n} pages wait, the oldest for {s} s; fetching pauses.",

@@ -8,7 +8,6 @@ from functools import partial
 
 from cleaning.errors import ConfigError, NotFound
 from storage.host_waits import Hold
-from storage.live_state import ProcessRole
 from storage.store.codec import from_microseconds, to_microseconds
 from workers.answers.control import TargetKind
 from workers.config import Settings
@@ -135,7 +134,7 @@ def _has_hands(settings: Settings) -> bool:
         if side.frontier is None:
             return False
         now = side.frontier.now()
-    return Hold.DISK not in now.holds and bool(now.of_role(ProcessRole.WORKER))
+    return Hold.DISK not in now.holds and now.has_hands
 
 
 _PAGES = ("since", "which", "until")

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from storage.live_state import ProcessRole
 from storage.opening import join_queue
 from storage.store.operations import Operation, OperationState
 from workers.config import Settings
@@ -60,8 +59,8 @@ def background_notes(settings: Settings) -> tuple[Note, ...]:
     with queue_side(settings, at_rest=False) as side:
         if side.frontier is None:
             return (Note.NEEDS_CRAWL,)
-        workers = side.frontier.now().of_role(ProcessRole.WORKER)
-    return (Note.IN_BACKGROUND,) if workers else (Note.NO_WORKER,)
+        has_hands = side.frontier.now().has_hands
+    return (Note.IN_BACKGROUND,) if has_hands else (Note.NO_WORKER,)
 
 
 def start_operation(

@@ -44,10 +44,11 @@ def retry(turn: Turn) -> bool:
     )
     crawl = asked["crawl"]
     batches = failed_batches(context.store, crawl, wanted, after=turn.cursor.get("after", ""))
-    with closing(open_reopener(context.frontier.url)) as retrying:
+    queue = context.whole_queue()
+    with closing(open_reopener(queue.url)) as retrying:
         for batch in batches:
             done = turn.done + retrying.reopen(crawl, batch)
-            record_state(context.frontier, context.store, crawl)
+            record_state(queue, context.store, crawl)
             if not turn.tell(done, turn.total, "", {"after": batch[-1].page_id}):
                 return False
     return True
@@ -62,14 +63,15 @@ def fetch_again(turn: Turn) -> bool:
         until=from_microseconds(asked["until"]),
         no_body=asked["no_body"],
     )
+    queue = context.whole_queue()
     crawls, first = asked["crawls"], turn.cursor.get("crawl", 0)
     for number in range(first, len(crawls)):
         crawl = crawls[number]
         after = turn.cursor.get("after", "") if number == first else ""
-        with closing(open_reopener(context.frontier.url)) as reopener:
+        with closing(open_reopener(queue.url)) as reopener:
             for pages, last in portions(context.store, crawl, wanted, after):
                 done = turn.done + (reopener.reopen(crawl, pages) if pages else 0)
-                record_state(context.frontier, context.store, crawl)
+                record_state(queue, context.store, crawl)
                 if not turn.tell(done, turn.total, "", {"crawl": number, "after": last}):
                     return False
     return True

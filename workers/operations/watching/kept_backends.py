@@ -6,9 +6,16 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
+from cleaning.errors import (
+    ConfigError,
+    NotFound,
+    QueueUnavailable,
+    ServiceError,
+    StoreUnavailable,
+)
 from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
 from workers.hooks.loading import Hooks, load_hooks
@@ -27,6 +34,8 @@ if TYPE_CHECKING:  # the queue's client is slow to import
 T = TypeVar("T")
 
 MOST_REMEMBERED = 100
+CHECK_S = 5.0
+"""How often is looked whether hosts are split over another list of queue servers by now."""
 STALE = 2.0
 """An answer that is older than asked for, but not by this factor, is given while it is renewed."""
 
@@ -81,6 +90,7 @@ class KeptBackends:
         self._first_seen: dict[Hashable, float] = {}
         self._renewed: dict[Hashable, threading.Thread] = {}
         self._all_forgotten = -float("inf")
+        self._checked = 0.0
 
     @contextmanager
     def store(self) -> Iterator[Store]:
@@ -250,12 +260,39 @@ class KeptBackends:
         return True
 
     def _opened(self) -> Frontier:
-        from storage.queue.frontier import Frontier
+        """The queue; of several servers all, which are checked now and then.
+
+        Raises:
+            ConfigError: The servers are of another list.
+            QueueUnavailable: One of several servers does not answer.
+        """
+        from storage.queue.servers.spread import QueueServers, open_queue
 
         with self._lock:
-            if self._frontier is None:
-                self._frontier = Frontier(queue_url(self.settings.storage))
-            return self._frontier
+            frontier = self._frontier
+        if frontier is None:  # opened outside the lock: several servers are asked
+            opened = open_queue(queue_url(replace(self.settings.storage, queue_server=None)))
+            with self._lock:
+                frontier = self._frontier = self._frontier or opened
+                self._checked = time.monotonic()
+            if frontier is not opened:
+                opened.close()
+        elif isinstance(frontier, QueueServers) and self._is_check_due():
+            try:
+                frontier.check()
+            except ConfigError:
+                with self._lock:
+                    self._frontier = None
+                frontier.close()
+                raise
+        return frontier
+
+    def _is_check_due(self) -> bool:
+        with self._lock:
+            is_due = time.monotonic() - self._checked >= CHECK_S
+            if is_due:
+                self._checked = time.monotonic()
+            return is_due
 
     def close(self) -> None:
         """Closes both."""
