@@ -47,13 +47,17 @@ def has_ended(config: StorageConfig) -> bool:
     return config.is_embedded and not socket_path(config.data).exists()
 
 
-def open_store(config: StorageConfig, *, create: bool = False) -> Store:
+def open_store(
+    config: StorageConfig, *, create: bool = False, patience_s: float | None = None
+) -> Store:
     """The store of a configuration.
 
     Args:
         config: Servers or data folder.
         create: Whether to create an absent embedded store; MongoDB creates its database at first
             use.
+        patience_s: How long a write of the embedded store waits for another process's; None: as
+            usual.
 
     Raises:
         NotFound: The data folder holds no store and ``create`` is False.
@@ -78,9 +82,10 @@ def open_store(config: StorageConfig, *, create: bool = False) -> Store:
             raise StoreUnavailable(
                 f"{config.data} cannot be made ({error.strerror}): choose another with --data"
             ) from error
+    from storage.sqlite.connection import BUSY_TIMEOUT_S
     from storage.sqlite.store import SqliteStore
 
-    return SqliteStore(path)
+    return SqliteStore(path, busy_timeout_s=patience_s or BUSY_TIMEOUT_S)
 
 
 def join_queue(config: StorageConfig) -> Frontier:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.drill.drill_site import HOSTS, POISON
+from benchmarks.drill.drill_site import FEW_LISTS, HOSTS, PER_LIST, POISON
 from benchmarks.drill.world import CRAWL, DISK_BYTES, LEFT_BYTES, OLD_CRAWL, World
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, Discovery, FailureReason, UrlState
@@ -249,7 +249,13 @@ def let_go(patient: Patient) -> None:
 
 
 def is_ready(world: World, trouble: Trouble, patient: Patient) -> bool:
-    """Whether a trouble may come: a slow machine has not learned its host in the same time."""
+    """Whether a trouble may come: a slow machine has not read its host in the same time.
+
+    A host that changes has to be learned before, and a short one read to its end: the calendar
+    comes after its other pages.
+    """
+    if trouble.is_host_short:
+        return world.records(patient.host) >= FEW_LISTS * PER_LIST
     if not trouble.needs_model:
         return True
     with closing(world.store()) as store:

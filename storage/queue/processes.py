@@ -130,11 +130,10 @@ class Processes:
         """Returns those of a supervisor's processes that it is asked to replace, once."""
         with queue_errors():
             asked = {each.decode() for each in self._client.smembers(_TO_REPLACE)}
-            taken = [
-                each for each in mine if each in asked and self._client.srem(_TO_REPLACE, each)
-            ]
-            for each in taken:
+            taken = [each for each in mine if each in asked]
+            for each in taken:  # at every moment it is asked for or taken up
                 self._client.set(f"{_REPLACED}:{each}", 1, ex=KEPT_REPLACED_S)
+                self._client.srem(_TO_REPLACE, each)
             return taken
 
     def is_to_replace(self, name: str) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +17,8 @@ from storage.queue.entries import process_name
 from storage.queue.fetch_queue import SESSION_TTL_MS
 from storage.queue.frontier import CLAIM_TTL_MS
 from storage.queue.processes import LIFE_S, beat_args
-from tests.kit.console import acting_console, do, settings_of
+from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
+from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import Bench
 
 NAME = process_name()
@@ -117,3 +120,23 @@ def test_the_result_names_the_process_in_its_place(bench: Bench) -> None:
     assert ".999999" in shown
     bench.client.delete(f"cc:replaced:{NAME}")
     assert "No `run` has started it" in client.get(live).text
+
+
+def test_a_process_is_declared_dead_that_keeps_the_store_locked(bench: Bench) -> None:
+    """A worker that was stopped within a transaction: the action cannot wait for its own effect."""
+    fall_silent(bench, 2 * SILENT_S)
+    client = acting_console(settings_of(bench.data), bench.data)
+    form = fields_in(client.get(f"/actions/declare_dead?target={NAME}"))
+    stopped = sqlite3.connect(bench.data / "records.sqlite", isolation_level=None)
+    stopped.execute("BEGIN IMMEDIATE")
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(client.post, "/actions/declare_dead", data=form, headers=ORIGIN)
+        try:
+            wait_until(lambda: bool(bench.frontier.processes.take_to_replace([NAME])), LIMIT_S)
+            assert not sent.done(), "its row waits for the store"
+        finally:
+            stopped.close()
+    assert sent.result().status_code == 303
+    with closing(bench.store()) as store:
+        (row,) = store.audit.read()
+    assert (row.action, row.target, row.did) == ("declare_dead", NAME, "leases 0; claims 0")

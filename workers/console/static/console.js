@@ -57,7 +57,9 @@ document.querySelectorAll("[data-live]").forEach(keepCurrent);
 const here = document.querySelector(".top nav a[aria-current]");
 if (here) {
   const nav = here.parentElement;
-  nav.scrollLeft = here.offsetLeft - nav.offsetLeft - (nav.clientWidth - here.offsetWidth) / 2;
+  const left = here.offsetLeft - nav.offsetLeft;
+  const isInSight = left + here.offsetWidth <= nav.clientWidth;
+  if (!isInSight) nav.scrollLeft = left - (nav.clientWidth - here.offsetWidth) / 2;
 }
 
 // --- keys; off on pages that explain them, and while somebody types ---

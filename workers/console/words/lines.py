@@ -121,6 +121,7 @@ WORDS: Final = {
         "brought nothing new for long: {n} of {m} pages did",
         "长期没有新内容：{m} 个页面中仅 {n} 个有",
     ),
+    "line.by_operator": ("forbidden by an operator", "由操作员禁止"),
     "line.leads_to": (
         "leads to {url_kind} pages, as {n} pages show",
         "由 {n} 个页面可见，通向的是{url_kind}",

@@ -194,6 +194,8 @@ class Action:
         act: Does it.
         values: Names of values that it needs beside the target.
         inputs: What a person may type or choose.
+        is_urgent: Whether it acts while the store cannot be written, too: what it ends may be what
+            keeps the store locked.
     """
 
     name: str
@@ -203,6 +205,7 @@ class Action:
     act: Callable[[Settings, Asked], Done]
     values: tuple[str, ...] = ()
     inputs: tuple[Input, ...] = ()
+    is_urgent: bool = False
 
 
 def chosen_values(given: Mapping[str, str], plan: Plan) -> dict[str, str]:

@@ -87,6 +87,7 @@ OTHER_ACTIONS = (
         subject=Subject.PROCESS,
         plan=_plan_dead,
         act=_declare_dead,
+        is_urgent=True,
     ),
     Action(
         name="stop_operation",

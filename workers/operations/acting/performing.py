@@ -18,6 +18,10 @@ REFUSED = "refused: the console is read-only"
 MOST_CHARS = 2_000
 """Of each text in a row of the audit."""
 
+URGENT_S = 2.0
+"""So long an urgent action waits for a store that another process keeps locked: a worker that was
+stopped within a transaction keeps it until it is killed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
@@ -53,7 +57,8 @@ def perform(
     """Does an action; returns the number of its row of the audit.
 
     The row is there before the action acts, and says afterwards what happened; of a process that
-    dies meanwhile the row has no end. An error of the action is its end.
+    dies meanwhile the row has no end. An error of the action is its end. Of an urgent action whose
+    store is locked the row comes afterwards.
 
     Args:
         settings: Where store and queue are.
@@ -66,16 +71,37 @@ def perform(
     Raises:
         ServiceError: The store is away: nothing was done, or the row has no end.
     """
-    with existing_store(settings) as store:
-        seq = store.audit.begin(_row(action.name, asked, caller, expected))
+    row = _row(action.name, asked, caller, expected)
+    seq = _begun(settings, action, row)
+    if seq is not None:
         begun(seq)
-        try:
-            done = action.act(settings, asked)
-        except ServiceError as error:
-            store.audit.end(seq, f"{ERROR}{error}"[:MOST_CHARS])
-        else:
-            store.audit.end(seq, told(done.facts, done.notes) or "done 1", done.undo)
+    did, undo = _ending(settings, action, asked)
+    with existing_store(settings) as store:
+        if seq is None:
+            seq = store.audit.begin(row)
+            begun(seq)
+        store.audit.end(seq, did, undo)
     return seq
+
+
+def _begun(settings: Settings, action: Action, row: audit.Action) -> int | None:
+    """The number of a new row; None: the store is locked, and the action does not wait for it."""
+    try:
+        with existing_store(settings, URGENT_S if action.is_urgent else None) as store:
+            return store.audit.begin(row)
+    except ServiceError as error:
+        if action.is_urgent and error.retryable:
+            return None
+        raise
+
+
+def _ending(settings: Settings, action: Action, asked: Asked) -> tuple[str, str]:
+    """Does an action; returns (what happened, what takes it back) for its row."""
+    try:
+        done = action.act(settings, asked)
+    except ServiceError as error:
+        return f"{ERROR}{error}"[:MOST_CHARS], ""
+    return told(done.facts, done.notes) or "done 1", done.undo
 
 
 def keep_refusal(settings: Settings, name: str, asked: Asked, caller: Caller) -> None:

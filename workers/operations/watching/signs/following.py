@@ -99,11 +99,11 @@ def _of_process(backends: KeptBackends, row: AuditRow) -> Followed:
             and each.since >= since
             and not f"{each.name}.".startswith(f"{name}.")
         ]
+        is_asked = frontier.processes.is_to_replace(name)  # first: it may be taken up meanwhile
         if frontier.processes.is_replaced(name):
             replacing = Replacing.STARTED if newer else Replacing.KILLED
             successor = f"{newer[0].role} {newer[0].name}" if newer else ""
         else:
-            is_asked = frontier.processes.is_to_replace(name)
             replacing = Replacing.ASKED if is_asked else Replacing.NOT_OURS
     signs: Sequence[Sign] = ()
     with suppress(ServiceError):

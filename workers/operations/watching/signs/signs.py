@@ -11,6 +11,7 @@ from functools import partial
 from types import MappingProxyType
 
 from cleaning.errors import NotFound, ServiceError
+from cleaning.url_classes.rules import FORBID
 from storage.crawl_types import CrawlState, FailureReason
 from storage.host_waits import HostWait
 from storage.queue.url_classes import ClassRow
@@ -338,11 +339,13 @@ def _barren(backends: KeptBackends) -> Iterator[Sign]:
                 continue
             classes = classes_of(frontier, wait.crawl_id, wait.host, stops)
             barren = [each for each in classes if _is_fetched_in_vain(each)]
+            with suppress(ServiceError), backends.store() as store:
+                barren = with_templates(store, barren)
+            pins = frontier.classes.known(wait.crawl_id, wait.host).pins
+            barren = [each for each in barren if pins.get(each.template) != FORBID]
             if barren:
                 found += 1
                 worst = max(barren, key=lambda each: each.pattern_pages)
-                with suppress(ServiceError), backends.store() as store:
-                    worst = with_templates(store, [worst])[0]
                 yield Sign(
                     kind=SignKind.BARREN,
                     host=wait.host,
@@ -358,10 +361,11 @@ def _is_barren(row: ClassRow) -> bool:
 
 
 def _is_fetched_in_vain(each: UrlClass) -> bool:
-    is_refused = each.stopped or each.refused or each.template.endswith("**")
+    is_refused = each.stopped or each.refused or each.operator == FORBID
+    is_group = each.template.endswith("**")
     pages = each.pattern_pages
     is_barren = pages >= FEWEST_PAGES and each.pattern_pages_with_news <= pages * NEWS_SHARE
-    return is_barren and not is_refused
+    return is_barren and not is_refused and not is_group
 
 
 def _paused(pauses: Iterable[Pause]) -> Iterator[Sign]:
