@@ -32,7 +32,7 @@ class TimeIsOverError(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="make stack", description=__doc__)
-    parser.add_argument("--pages", type=int, default=900, help="of the first crawl (900)")
+    parser.add_argument("--pages", type=int, default=1200, help="of the first crawl (1200)")
     parser.add_argument("--minutes", type=int, default=90, help="that it may take (90)")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="for images and logs")
     parser.add_argument("--tools", type=Path, default=TOOLS, help=argparse.SUPPRESS)

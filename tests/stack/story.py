@@ -26,7 +26,7 @@ from tests.stack.project import BASE, JOIN, NAME, OVERRIDE, SERVE, UPGRADE, Proj
 HOSTS = 3  # of each crawl
 DELAY_S = 1.0  # what `run` keeps to without --delay
 MORE = 15  # records, which tell that work goes on
-SECOND_PART = 3  # of the pages
+SECOND_PART = 5  # of the pages
 CRAWL_LIMIT_S = 900.0
 LOOK_S = 1.0
 RESTART_LIMIT_S = 30.0
@@ -53,7 +53,7 @@ class Stack(Running):
     Attributes:
         folder: For everything; images in it are used again.
         tools: The virtual environment with podman-compose.
-        pages: Of the first crawl; the second has a third of them.
+        pages: Of the first crawl; the second has a fifth of them.
         say: Gets lines of progress.
     """
 
