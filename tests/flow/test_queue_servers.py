@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ from storage.mongo.store import MongoStore
 from storage.server_list import server_of
 from tests.kit.commands import call_main
 from tests.kit.crawls import ROOT, crawlclean, start
-from tests.kit.mongo_server import free_port, running
+from tests.kit.mongo_server import free_port, inside, running
 from tests.kit.queue_server import QueueServer
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
@@ -39,6 +42,13 @@ def site(port: int) -> dict[str, Page]:
                 if m < PAGES:
                     links[f"http://{host}:{port}/{host}/{m}"] = f"本站的文章 {m}"
             pages[f"/{host}/{n}"] = html(f"{host} 第 {n} 篇", f"{host} {n} {TEXT}", links=links)
+        picture = f'<p>{TEXT}</p><p><img src="http://{after}:{port}/{after}/p.png"></p>'
+        album = html(f"{host} 相册", TEXT, links={f"/{host}/text": "说明文字"})
+        pages[f"/{host}/album"] = album.replace("<ul>", f"{picture}<p>{TEXT}</p><ul>")
+        pages[f"/{host}/text"] = html(f"{host} 说明", f"{host} {TEXT}")
+        png = b"\x89PNG\r\n\x1a\n" + host.encode() * 40
+        headers = {"Content-Type": "image/png"}
+        pages[f"/{host}/p.png"] = {"body_base64": b64encode(png).decode(), "headers": headers}
     return pages
 
 
@@ -69,6 +79,18 @@ class World:
     def asked(self) -> Mapping[str, int]:
         """How often each page was asked for."""
         return {path: n for path, n in self.web.requests().items() if "test/" in path}
+
+    def make_due(self) -> int:
+        """As if the next visits of all pages were due now; returns their number."""
+        store = MongoStore(self.settings["CRAWLCLEAN_MONGODB_URL"])
+        try:
+            has_visit = {"next_visit": {"$gt": 0}}
+            done = inside(store).urls.update_many(
+                has_visit, {"$set": {"next_visit": time.time_ns() // 1000}}
+            )
+            return int(done.matched_count)
+        finally:
+            store.close()
 
     def records(self) -> list[str]:
         store = MongoStore(self.settings["CRAWLCLEAN_MONGODB_URL"])
@@ -141,6 +163,39 @@ def test_a_crawl_over_two_servers_survives_one_and_moves_to_three(world: World) 
     assert world.records() == everything
     twice = {path: n for path, n in world.asked().items() if n > 1}
     assert sum(twice.values()) <= 2 * len(HOSTS), "requests under way at the kills alone"
+    assert_polite(world)
+
+
+def test_sites_with_images_are_kept_fresh_over_two_servers(world: World, tmp_path: Path) -> None:
+    two, listed = world.given(2), tmp_path / "sites.txt"
+    chosen = (HOSTS[1], HOSTS[3])
+    """One site on each server; its picture is of the next host, on the other server."""
+    assert [server_of(f"{host}:{world.web.port}", 2) for host in chosen] == [1, 0]
+    seeds = [f"http://{host}:{world.web.port}/{host}/album" for host in chosen]
+    listed.write_text("\n".join(seeds), "utf-8")
+    arguments = ("sites", str(listed), "--images", "--allow-private", "--workers", "1", "--json")
+    pages = [f"/{host}/{name}" for host in chosen for name in ("album", "text")]
+    pictures = [f"/{HOSTS[2]}/p.png", f"/{HOSTS[0]}/p.png"]
+    fresh = start(*arguments, "--keep-fresh", "--delay", str(DELAY_S), **two)
+    try:
+        wait_until(lambda: len(world.records()) == len(pages), limit_s=LIMIT_S)
+        wait_until(lambda: {*pictures} <= world.asked().keys(), limit_s=LIMIT_S)
+        wait_until(lambda: world.make_due() == len(pages), limit_s=LIMIT_S)
+        wait_until(lambda: all(world.asked()[each] > 1 for each in pages), limit_s=LIMIT_S)
+        fresh.send_signal(signal.SIGINT)
+        out, err = fresh.communicate(timeout=LIMIT_S)
+    finally:
+        fresh.kill()
+    assert fresh.returncode == 130, err
+    reports = [json.loads(line) for line in out.splitlines()]
+    assert [each["url"] for each in reports] == seeds
+    assert [(each["records"], each["failed"]) for each in reports] == [(2, 0), (2, 0)], out
+    assert [each["state"] for each in reports] == ["stopped", "stopped"], "it keeps fresh"
+
+    ended = crawlclean(*arguments, "--delay", str(DELAY_S), env=two)
+    reports = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [(each["state"], each["records"]) for each in reports] == [("finished", 2)] * 2
+    assert [world.asked()[each] for each in pictures] == [1, 1]
     assert_polite(world)
 
 
