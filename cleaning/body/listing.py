@@ -1,8 +1,11 @@
-"""Pages that are lists of others: of teasers with hardly any other text, or with a grid.
+"""Pages that are lists of others: of teasers with hardly any other text, with a grid, or hubs.
 
 A *grid* is like cards side by side behind the title: products, exhibitions, places. Its cards may
 have titles of one word and a price, and a text about the list may stand behind it. Because of this
 text the grid is looked for in gaps that the text leaves behind the title; articles have none.
+
+A *hub* has topics side by side, each a heading, an abstract and a list of pages. The lists are left
+out where most topics have an abstract; else nothing but the lists tells what the topics are.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from statistics import median
 
-from cleaning.document.tree import Tree
+from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import PLAIN_WORTH, Lines, Sums
 from cleaning.features.parts import TAG_KINDS
 
@@ -31,6 +34,7 @@ _LEAST_BODY_SHARE = 0.3
 _ALIKE_SHARE = 0.7  # cards with about as many lines as the one in the middle
 _TITLED_SHARE = 0.8  # cards with more than one word in links; replies of readers have a "reply"
 _LEAST_LINKED_SHARE = 0.2  # of the text of all cards; replies and players have less
+_LEAST_TOPICS = 4  # of a hub
 _TEXT_TAGS = frozenset(("tr", "td", "p", "blockquote"))
 
 
@@ -95,11 +99,56 @@ def with_grid(
     tree: Tree, lines: Lines, grid: list[int], article: list[int], title_line: int
 ) -> list[int]:
     """Returns the lines of a grid with those of the text around it."""
-    listed = _lines_of_grid(tree, lines, grid, title_line)
+    return _listed(lines, set(_lines_of_grid(tree, lines, grid, title_line)), set(article))
+
+
+def find_hub(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list[int]:
+    """Finds the lines of a hub: topics with a heading, an abstract and a list of their pages.
+
+    The headings and abstracts are what a hub is about; its lists are ways to other pages.
+
+    Args:
+        tree: The page.
+        lines: Its lines.
+        cards: Its teasers, which stand in the lists.
+        title_line: The line of its title, -1 without.
+
+    Returns:
+        The lines in order; [] where the page is no hub.
+    """
+    topics: dict[tuple[str, ...], list[int]] = {}
+    for line, block in enumerate(tree.line_blocks):
+        part = tree.block_parents[block]
+        is_heading = tree.block_tags[block] in HEADINGS
+        if is_heading and line > title_line and tree.block_lines[part] == line:
+            topics.setdefault(_shape(tree, part), []).append(part)
+    for parts in topics.values():
+        spans = [range(tree.block_lines[part] + 1, tree.line_end(part)) for part in parts]
+        abstracts = [
+            [i for i in span if lines.own[i] >= max(LEAST_TEASER_UNITS, lines.linked[i])]
+            for span in spans
+        ]
+        inside = sum(any(tree.block_lines[card] in span for span in spans) for card in cards)
+        told = sum(map(bool, abstracts))
+        if told >= _LEAST_TOPICS and 2 * told > len(parts) and 2 * inside > len(cards):
+            listed = {tree.block_lines[part] for part in parts}.union(*abstracts)
+            return _listed(lines, listed, set())
+    return []
+
+
+def _shape(tree: Tree, part: int) -> tuple[str, ...]:
+    """Tags and first names of a part and of the part around it."""
+    around = tree.block_parents[part]
+    names = (tree.block_names[each].partition(" ")[0] for each in (part, around))
+    return tree.block_tags[part], tree.block_tags[around], *names
+
+
+def _listed(lines: Lines, listed: set[int], article: set[int]) -> list[int]:
+    """The lines of a list, made worth their words, and of the text around it; in order."""
     for i in listed:
         units = lines.own[i] + lines.linked[i]
         lines.worth[i] = units if units >= LEAST_TEASER_UNITS else PLAIN_WORTH
-    kept = sorted({*listed, *article})
+    kept = sorted(listed | article)
     if lines.trail is not None:
         lines.trail.end(kept)
         lines.trail.attempts[-1].worth = lines.worth.copy()

@@ -189,7 +189,7 @@ def noise_rules(tree: Tree, noise: Noise) -> list[tuple[int, VerdictReason]]:
     """Returns the outermost parts that are noise, in order, each with the rule that found it."""
     found = []
     is_noise, parents = noise.is_noise, tree.block_parents
-    cards = noise.cards or set()
+    cards, comments = noise.cards or set(), set(noise.comments)
     for part, (tag, names) in enumerate(zip(tree.block_tags, tree.block_names, strict=True)):
         if not is_noise[part] or is_noise[parents[part]]:
             continue
@@ -197,7 +197,7 @@ def noise_rules(tree: Tree, noise: Noise) -> list[tuple[int, VerdictReason]]:
         kind = max(by_tag, by_name)
         if part in cards:
             rule = VerdictReason.TEASER
-        elif kind is PartKind.COMMENT:
+        elif kind is PartKind.COMMENT or part in comments:
             rule = VerdictReason.COMMENT_PART
         elif kind is PartKind.PLAIN or (kind is _USER and noise.cards is not None):
             rule = VerdictReason.HIDDEN_PART

@@ -6,8 +6,9 @@
 3. Lines behind a marker such as 相关阅读 or behind the comments are made worthless (``container``).
 4. The part of greatest worth is the container; its lines with worth are the body (``container``).
    Where there is hardly any running text, plain lines are weighed as text. The description of a
-   product, where the page declares it, counts more than other text (``declared``).
-5. Where the page is a list, its teasers or its grid are the body (``listing``).
+   product, where the page declares it, counts more than other text (``declared``); the opinions
+   of buyers on a product's page are noise (``opinions``).
+5. Where the page is a list, its teasers, its grid or its topics are the body (``listing``).
 6. On a page of a forum the posts are the body instead (``threads``), or the only post where the
    body is short. Without posts, and on pages without a body, the search is repeated with comments
    and teasers as text.
@@ -33,8 +34,9 @@ from cleaning.body.container import (
     weigh_parts,
 )
 from cleaning.body.declared import find_declared, find_declaring
-from cleaning.body.listing import LEAST_TEASER_UNITS, find_grid, is_list_of, with_grid
+from cleaning.body.listing import LEAST_TEASER_UNITS, find_grid, find_hub, is_list_of, with_grid
 from cleaning.body.noise import Noise, find_noise, noise_rules
+from cleaning.body.opinions import is_of_product, mark_opinions
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import drop_line_numbers, text_of
 from cleaning.features.lines import (
@@ -192,7 +194,10 @@ def _find_lines(
     worth = lines.worth.copy()
     cards = find_cards(tree, lines, sums)
     lines.declared = find_declared(tree, lines)
-    noise = find_noise(tree, sums, cards, (title_line, *lines.declared))
+    held = (title_line, *lines.declared)
+    noise = find_noise(tree, sums, cards, held)
+    if not (is_thread or shape) and is_of_product(tree):
+        mark_opinions(tree, lines, sums, noise, held)
     article, source = _find_article(tree, lines, sums, noise, title_line)
     # A page that describes a product is about one, whatever it lists.
     may_be_list = may_be_list and not lines.declared
@@ -228,8 +233,12 @@ def _find_lines(
                 return single, BodySource.PLAIN_LINES, None
     listed: list[int] = []
     if is_list:
+        if lines.trail is not None:
+            lines.trail.begin(noise_rules(tree, noise))
         lines.worth = worth.copy()
-        listed = _find_listed(tree, lines, cards, title_line)
+        listed = [] if is_thread else find_hub(tree, lines, cards, title_line)
+        if not listed:
+            listed = _find_listed(tree, lines, cards, title_line)
     if not is_article:
         lines.worth = worth
         article, source = _find_article(tree, lines, sums, noise, title_line)

@@ -111,3 +111,31 @@ def test_cards_that_end_with_a_link_are_sections_with_buttons() -> None:
     )
     body = body_of(f"<h1>Lamps</h1><div class=main><p>{ABOUT * 2}</p>{teasers}{foot}</div>")
     assert "measure the room" not in body.text
+
+
+def hub(abstract: str) -> str:
+    """Eight topics with lists of pages; titles of two words are no teasers by themselves."""
+    pages = "".join(f"<li><a href=/{{0}}/{n}>Page {n} of topic {{0}}</a></li>" for n in range(5))
+    topic = "<div class=item><h4>Topic {0}</h4>{1}<ul>{2}</ul></div>"
+    topics = (topic.format(n, abstract.format(n), pages.format(n)) for n in range(8))
+    return f"<h1>Lamps</h1><div class=columns>{''.join(topics)}</div>"
+
+
+def test_headings_and_abstracts_of_topics_are_the_body_of_a_hub() -> None:
+    body = body_of(hub("<p>How to care for lamps of kind {0}</p>"))
+    assert body.source is BodySource.LIST
+    lines = body.text.split("\n")
+    assert lines[:2] == ["Topic 0", "How to care for lamps of kind 0"]
+    assert len(lines) == 16
+
+
+def test_topics_without_abstracts_are_their_lists() -> None:
+    body = body_of(hub(""))
+    assert body.source is BodySource.LIST
+    assert "Page 4 of topic 7" in body.text
+
+
+def test_each_line_of_a_hub_has_its_verdict() -> None:
+    html = HEAD + hub("<p>How to care for lamps of kind {0}</p>")
+    record, verdicts = explain(RawPage.from_bytes(URL, html.encode()))
+    assert "\n".join(each.text for each in verdicts if each.in_body) == record.body
