@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from cleaning.body.noise import Noise
 from cleaning.document.tree import Tree
 from cleaning.features.lines import Lines, Sums
-from cleaning.posts.parts import is_date, name_of
+from cleaning.posts.names import name_of
+from cleaning.posts.parts import is_date
 
 _LEAST_OPINIONS = 3
 _DATE_UNITS = 20  # longest line about an opinion

@@ -1,0 +1,1 @@
+"""Programs and images that stand in for MongoDB and Redis, which cannot be had everywhere."""
