@@ -20,11 +20,12 @@ from cleaning.document.raw_page import RawPage
 from cleaning.document.reader import parse
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import MIN_UNITS, add_up, find_title_line, plain_title, weigh_lines
+from cleaning.learn.signatures import find_signatures
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.groups import POST_JUNK_COST
-from cleaning.posts.names import Name
+from cleaning.posts.names import Name, is_told, numbered_names
 from cleaning.posts.parts import PostReader
 from cleaning.posts.posts import (
     PostSlots,
@@ -106,8 +107,11 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
             return None
         return PostRule(shape=Shape(contents=(only,)), slots=PostSlots(), pages=len(read))
     content = max(sorted(votes), key=votes.__getitem__)
+    # Where the posts are told by numbers, other parts are, on whatever page they tell.
+    is_numbered = bool(numbered_names([content]))
+    telling = frozenset(name for page in read for name in page.reader.telling if is_numbered)
     for page in read:
-        page.reader.name_as([content])
+        page.reader.name_parts(telling)
     voters = [
         (page, page.thread)
         for page in read
@@ -130,7 +134,17 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
         around += [read_slots(page.tree, place.others) for place in thread.posts]
     if levels:
         shape = replace(shape, levels=max(sorted(levels), key=levels.__getitem__))
-    return PostRule(shape=shape, slots=choose_slots(around, read_time), pages=len(voters))
+    slots = choose_slots(around, read_time)
+    posts = [(page.reader, place) for page, thread in voters for place in thread.posts]
+    signatures = find_signatures(posts, slots, contents)
+    shape = _without(shape, tuple(name for name in signatures if is_told(name, telling)))
+    return PostRule(shape=shape, slots=slots, pages=len(voters))
+
+
+def _without(shape: Shape, signatures: tuple[Name, ...]) -> Shape:
+    contents = tuple(name for name in shape.contents if name not in signatures)
+    inside = tuple(name for name in signatures if name not in shape.contents)
+    return replace(shape, contents=contents, signatures=inside)
 
 
 def _differs(name: Name, voters: list[tuple[_Read, Thread]]) -> bool:
@@ -196,6 +210,7 @@ def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
         and len(texts[name]) >= _DISTINCT_SHARE * len(held)
         and sum(held) / len(held) >= least
         and scores[name] > 0
+        and all(is_told(name, page.reader.telling) for page in pages)
     ]
     # Of parts with equal text the inner one, which comes later.
     order = {name: i for i, name in enumerate(found)}

@@ -82,6 +82,11 @@ def numbered_names(names: Collection[Name]) -> frozenset[str]:
     return frozenset(word for word in words if _DIGITS.search(word))
 
 
+def is_told(name: Name, telling: Collection[str]) -> bool:
+    """Whether a name holds for one kind of part: a stem whose numbers tell does not."""
+    return {_DIGITS.sub("", each) for each in telling}.isdisjoint(name[1].split())
+
+
 @lru_cache(maxsize=8192)
 def _only_numbered(names: str) -> tuple[tuple[str, str], ...]:
     """(stem, name) of the names of a part, where all have a number behind letters; else ()."""

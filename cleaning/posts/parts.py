@@ -77,7 +77,7 @@ class PostReader:
 
     def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool]) -> None:
         self.tree, self.lines, self.is_noise = tree, lines, is_noise
-        self._telling: frozenset[str] = frozenset()
+        self.telling: frozenset[str] = frozenset()
         self.name_parts(telling_names(tree))
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
@@ -96,7 +96,7 @@ class PostReader:
     def name_parts(self, telling: frozenset[str]) -> None:
         """Names the parts; some names keep their numbers (``names.telling_names``)."""
         tree = self.tree
-        self._telling = telling
+        self.telling = telling
         self.names: list[Name] = list(
             map(name_of, tree.block_tags, tree.block_names, repeat(telling))
         )
@@ -105,7 +105,7 @@ class PostReader:
     def name_as(self, known: Collection[Name]) -> None:
         """Names the parts with numbers where the names of the host's posts have them."""
         telling = numbered_names(known)
-        if telling != self._telling:
+        if telling != self.telling:
             self.name_parts(telling)
 
     def _number_cells(self) -> None:
@@ -187,13 +187,15 @@ class PostReader:
                     self.is_text[i] = False
         self.add_up()
 
-    def read_lines(self, contents: Collection[Name], title: str) -> tuple[list[int], list[int]]:
+    def read_lines(
+        self, contents: Collection[Name], title: str, signatures: Collection[Name] = ()
+    ) -> tuple[list[int], list[int]]:
         """Returns (text lines, quote lines) of the parts of some names, no subjects or bylines.
 
         Quotes of text that stands nowhere else on the page, and have no quote name, are texts too.
         """
         tree, own, linked = self.tree, self.lines.own, self.lines.linked
-        states = self._states(contents)
+        states = self._states(contents, signatures)
         seen: set[str] = set()
         texts, quotes = [], []
         for i, block in enumerate(tree.line_blocks):
@@ -236,7 +238,7 @@ class PostReader:
                 self.lines.trail.cut((i,), VerdictReason.POST_TEMPLATE)
         return kept
 
-    def _states(self, contents: Collection[Name]) -> list[_State]:
+    def _states(self, contents: Collection[Name], signatures: Collection[Name]) -> list[_State]:
         """The state of each part: outside, text, block quote, quote, or cut from the text."""
         tree, is_noise = self.tree, self.is_noise
         states = [_OUTSIDE] * len(self.names)
@@ -249,7 +251,7 @@ class PostReader:
             elif state is _TEXT or state is _BLOCKQUOTE:
                 if is_quote(tree.block_names[part]):
                     state = _QUOTE
-                elif is_noise[part]:
+                elif is_noise[part] or name in signatures:
                     state = _CUT
                 elif tree.block_tags[part] == "blockquote":
                     state = _BLOCKQUOTE

@@ -78,11 +78,13 @@ class Shape:
         contents: Names of the parts that hold the texts: ``(("div", "message"),)``.
         first: Name of the part that holds a first post of another shape, or None.
         levels: Blocks from such a part up to the whole post.
+        signatures: Names of the parts in the texts that come again in other posts.
     """
 
     contents: tuple[Name, ...]
     first: Name | None = None
     levels: int = 0
+    signatures: tuple[Name, ...] = ()
 
 
 @lru_cache(maxsize=64)  # called by several steps for one page
@@ -119,11 +121,11 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
         shape: The shape of the host's posts.
     """
     names = [*shape.contents, *([shape.first] if shape.first else [])]
-    reader.name_as(names)
+    reader.name_as([*names, *shape.signatures])
     parts = reader.find_outermost(names)
     if not parts:
         return None
-    kept, quotes = reader.read_lines(names, plain_title(title))
+    kept, quotes = reader.read_lines(names, plain_title(title), shape.signatures)
     places = _signed(reader, _places(reader, parts, kept, quotes, shape.levels))
     in_posts = {i for place in places for i in (*place.texts, *place.quotes)}
     kept = [i for i in kept if i in in_posts]
