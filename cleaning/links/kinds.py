@@ -1,7 +1,7 @@
 """The kind of a link by the block it stands in; the first evidence that applies decides.
 
 1. In the body: BODY.
-2. A counter for a text (评论 12), or a short text among comments: FUNCTION.
+2. A counter for a text (评论 12), or a link among comments in no list of headlines: FUNCTION.
 3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
    as the list they stand in.
 4. A list of names with counts (杂谈 (12)): NAVIGATION. On a card (``features.cards``) beside its
@@ -171,7 +171,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         section = None
     block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
-    if lists.is_comment(block) and not is_headline:
+    if lists.is_comment(block) and not lists.is_list_of_headlines(i):
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, section)
@@ -226,13 +226,11 @@ def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict 
 def _judge_recommended(lists: LinkLists, i: int, section: Section) -> Verdict | None:
     """Judges a link under a heading that recommends other pages; None where it is no title."""
     is_sure = section.kind == "related"
+    if not is_sure and lists.line[i] <= lists.body_last:
+        return None
     if not lists.is_title(i, section):
         return _ON_CARD if is_sure else None
-    if is_sure:
-        return _MARKED
-    if lists.line[i] > lists.body_last and (
-        lists.is_plain(section) or lists.near_share(section) >= _NEAR_SHARE
-    ):
+    if is_sure or lists.is_plain(section) or lists.near_share(section) >= _NEAR_SHARE:
         return _MARKED
     return LinkKind.HOT, 0.6, LinkReason.MARKER
 

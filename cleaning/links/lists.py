@@ -301,11 +301,10 @@ class LinkLists:
     def _is_directory(self, i: int) -> bool:
         """Whether a link leads to a home page, or to the directory of other links of the page."""
         if self._directories is None:
-            self._directories = {
-                url[: url.rindex("/") + 1] for url in self.urls if url[-1:] not in ("", "/")
-            }
-        url = self.urls[i]
-        return is_home(url) or url in self._directories
+            urls = [url for url in self.urls if url]
+            self._directories = {url[: url.find("/", 8) + 1] for url in urls}
+            self._directories.update(url[: url[:-1].rindex("/") + 1] for url in urls)
+        return self.urls[i] in self._directories
 
     def _mark(self, i: int) -> tuple[str, str, str]:
         """(tag, names of the block around a link, class of the link)."""
