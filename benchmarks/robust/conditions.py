@@ -36,6 +36,7 @@ MODULES = (
     "cleaning.links.lists",
     "cleaning.links.part_flags",
     "cleaning.links.topic",
+    "cleaning.links.totals",
 )
 _LEAST_HOSTS = 3  # that a rule decides rightly
 _SWITCH = "_condition_holds"

@@ -127,15 +127,13 @@ def find_sections(
 
 def _close(tree: Tree, found: list[Section], open_: list[int], section: Section) -> None:
     """Closes the sections that a heading like theirs ends."""
-    blocks, tags, names = tree.line_blocks, tree.block_tags, tree.block_names
+    blocks, tags = tree.line_blocks, tree.block_tags
     block = blocks[section.line]
     for m, other in enumerate(open_):
         if found[other].line < 0:
             continue
         before = blocks[found[other].line]
-        if found[other].part == section.part or (
-            tags[before] == tags[block] and names[before] == names[block]
-        ):
+        if found[other].part == section.part or tags[before] == tags[block]:
             del open_[m:]
             return
 

@@ -188,14 +188,13 @@ def known_words() -> KnownWords:
     )
 
 
-def judge_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Verdict | None:
+def judge_address(href: str, url: str, rel: str, is_own: bool) -> Verdict | None:
     """Judges a link by its URL and ``rel``: ``#top`` is FUNCTION, ``rel=tag`` TAG; else None.
 
     Args:
         href: As in the source, without white space around it.
         url: The absolute URL, ``""`` for none.
         rel: Words in lower case.
-        text: The visible text of the link.
         is_own: Whether it leads to the page's own host.
     """
     if not url or not href or href[0] == "#":
@@ -204,7 +203,7 @@ def judge_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Ver
             # Without a recipient it sends the page to a friend.
             kind = LinkKind.FUNCTION if address[7:8] in ("", "?") else LinkKind.LEGAL
             return kind, 0.5, LinkReason.NOT_A_PAGE
-        if text and address.startswith("#") and len(address) > 1 and not _BUTTONS.search(address):
+        if address.startswith("#") and len(address) > 1 and not _BUTTONS.search(address):
             return LinkKind.NAVIGATION, 0.5, LinkReason.NOT_A_PAGE  # a table of contents
         if not address or address.startswith(_NO_PAGE):
             return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
@@ -214,10 +213,8 @@ def judge_address(href: str, url: str, rel: str, text: str, is_own: bool) -> Ver
             kind_of_rel = _OF_REL.get(word)
             if kind_of_rel is not None:
                 return kind_of_rel, 0.9, LinkReason.REL
-    if not is_own:
-        path, _, query = url.partition("?")
-        if query and _SHARES.search(path):
-            return LinkKind.FUNCTION, 0.8, LinkReason.URL_SHAPE
+    if not is_own and _SHARES.search(url.partition("?")[0]):
+        return LinkKind.FUNCTION, 0.8, LinkReason.URL_SHAPE
     return None
 
 

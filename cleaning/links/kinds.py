@@ -1,19 +1,20 @@
 """The kind of a link by the block it stands in; the first evidence that applies decides.
 
 1. In the body: BODY.
-2. A counter for a text (评论 12), or a short text among comments: FUNCTION.
+2. A counter for a text (评论 12), or a link among comments in no list of headlines: FUNCTION.
 3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
    as the list they stand in.
 4. A list of names with counts (杂谈 (12)): NAVIGATION. On a card (``features.cards``) beside its
    title: OTHER, also for words of menus, which are its channel.
 5. Keywords by their URL, the names of their part or their heading, near the body: TAG; so are
-   searches of the site for their own text, wherever no rule but 13 applies.
+   searches of the site for their own text behind the body, unless a heading of 6 is above them.
 6. Under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
    AD where the link leaves the site.
-7. Under a marker of related links (相关阅读), or in a part named so: headlines, and links in blocks
-   of their tag and class, RELATED; the other links OTHER.
-8. Under a marker such as 猜你喜欢: behind the body RELATED where enough share words with the title,
-   or where they are names, which share nothing; else HOT.
+7. Under a marker of related links (相关阅读), or in a part named so: the titles RELATED, the other
+   links OTHER. Titles are headlines and what is marked like them; in lists of short names all links
+   alone on a line, except home pages and directories (``LinkLists.is_title``).
+8. Under a marker such as 猜你喜欢: titles behind the body RELATED where enough share words with the
+   title, or where they are names, which share nothing; else HOT.
 9. Headlines behind the body, without a heading or under one of a list, whose whole run is about
    the page's topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
 10. Among legal links, or in a nav, header, footer or aside element: LEGAL, NAVIGATION; a list of
@@ -26,9 +27,9 @@
     and its reason NO_EVIDENCE.
 13. Else NAVIGATION.
 
-In a part with a class name of advertising HOT links are AD, and links to other sites that nothing
-but their list speaks for. In a sentence of the body all are BODY. At last the links of one URL get
-one kind: pictures and counters that of their headline.
+In a part with a class name of advertising, which does not hold the body, HOT links are AD, and
+links that nothing but their list speaks for. In a sentence of the body all are BODY. At last the
+links of one URL get one kind: pictures and counters that of their headline.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal
 _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
 _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
+_RECOMMENDED = frozenset(("related", "maybe"))
 _ANY_TOPIC = frozenset(("", "list"))
 _COUNTED_LETTERS = frozenset(
     "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
@@ -108,7 +110,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
 
 def _may_advertise(lists: LinkLists, i: int, verdict: Verdict) -> bool:
     """Whether a link in a part named after advertising has no better evidence."""
-    is_open = verdict[0] is _HOT or (verdict[2] in _NO_PROOF and not lists.is_same_site(i))
+    is_open = verdict[0] is _HOT or verdict[2] in _NO_PROOF
     return is_open and lists.is_advertising(lists.tree.anchors[i].block)
 
 
@@ -169,7 +171,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         section = None
     block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
-    if lists.is_comment(block) and not is_headline:
+    if lists.is_comment(block) and not lists.is_list_of_headlines(i):
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, section)
@@ -189,12 +191,21 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
             section = None  # the line often marks an empty slot above the site's own links
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
+    is_behind = lists.line[i] > lists.body_last
+    if is_behind and lists.is_same_site(i) and asks_for(lists.urls[i], text):
+        return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
     titled, legal = lists.shares(i)
-    is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(block) > 0)
-    if verdict := _judge_recommended(lists, i, section, is_listed):
-        return verdict
     if legal >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
+    if (
+        section
+        and section.kind in _RECOMMENDED
+        and (verdict := _judge_recommended(lists, i, section))
+    ):
+        return verdict
+    is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(block) > 0)
+    if is_listed and (verdict := _judge_topic(lists, i, section)):
+        return verdict
     return _judge_position(lists, i, section, is_listed)
 
 
@@ -209,39 +220,25 @@ def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict 
         return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
     if section.line == line and not section.is_inline:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
-    if kind != "related":
+    return None
+
+
+def _judge_recommended(lists: LinkLists, i: int, section: Section) -> Verdict | None:
+    """Judges a link under a heading that recommends other pages; None where it is no title."""
+    is_sure = section.kind == "related"
+    if not is_sure and lists.line[i] <= lists.body_last:
         return None
-    is_plain = lists.is_plain_list(section)
-    if is_plain and lists.has_pictures(section):
-        is_plain = lists.urls[i] in lists.picture_urls
-    if lists.is_headline[i] or is_plain or lists.is_like_headlines(i, section):
+    if not lists.is_title(i, section):
+        return _ON_CARD if is_sure else None
+    if is_sure or lists.is_plain(section) or lists.near_share(section) >= _NEAR_SHARE:
         return _MARKED
-    return _ON_CARD
+    return LinkKind.HOT, 0.6, LinkReason.MARKER
 
 
-def _judge_recommended(
-    lists: LinkLists, i: int, section: Section | None, is_listed: bool
-) -> Verdict | None:
-    """Judges a link by the words its list shares with the page's title; None without such words.
-
-    Args:
-        lists: The links of the page.
-        i: The link.
-        section: The section it lies in.
-        is_listed: Whether it is a headline or stands among headlines.
-    """
+def _judge_topic(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
+    """Judges a link of a list of headlines by the topic or the author of the list."""
     kind = section.kind if section else ""
-    is_behind = lists.line[i] > lists.body_last
-    if section and kind == "maybe":
-        if is_listed:
-            if is_behind and lists.near_share(section) >= _NEAR_SHARE:
-                return _MARKED
-            return LinkKind.HOT, 0.6, LinkReason.MARKER
-        if is_behind and lists.is_plain_list(section):
-            return LinkKind.RELATED, 0.5, LinkReason.MARKER
-    if not is_listed:
-        return None
-    if kind in _ANY_TOPIC and is_behind and lists.is_about_topic(i):
+    if kind in _ANY_TOPIC and lists.line[i] > lists.body_last and lists.is_about_topic(i):
         return _ABOUT_TITLE
     return (LinkKind.OTHER, 0.5, LinkReason.MARKER) if kind == "author" else None
 
@@ -271,8 +268,6 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
         if not kind and line > lists.body_last >= 0 and lists.is_same_host(i):
             return _UNNAMED
         return _HEADLINE
-    if lists.is_same_site(i) and asks_for(lists.urls[i], lists.texts[i]):
-        return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
     return _IN_LIST
 
 

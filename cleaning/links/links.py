@@ -124,7 +124,7 @@ def read_anchors(document: Document) -> OwnValues:
         if verdict is None:
             is_own = url.startswith(own)
             if rel or not is_own or not href or href[0] == "#":
-                verdict = judge_address(href, url, rel, text, is_own)
+                verdict = judge_address(href, url, rel, is_own)
         texts.append(text)
         urls.append(url)
         titles.append(hint)

@@ -7,9 +7,8 @@ difference of two totals, so a verdict on a link costs no more in a long list.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
-from itertools import accumulate
 
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
@@ -29,6 +28,7 @@ from cleaning.links.evidence import (
 )
 from cleaning.links.part_flags import AD, COMMENT, TAGGED, flags_of_blocks
 from cleaning.links.topic import Run, RunKey, Topic
+from cleaning.links.totals import count_unknown, share, totals_by_line
 from cleaning.records import LinkKind
 
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
@@ -37,7 +37,6 @@ _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
 _PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
-_LINKS_ON_LINE = 1.2  # most links on a line of a list of names, on average
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
 _MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
 
@@ -96,11 +95,12 @@ class LinkLists:
         self.sections, self.section_of = find_sections(
             tree, self._headlines, self._links, self.cards
         )
-        self._flags = flags_of_blocks(tree, self._line_ends)
+        self._flags = flags_of_blocks(tree, self._line_ends, self.body_first)
         self._title, self._body_text = title, body.text
         self._topic: Topic | None = None
         self._near: list[int] | None = None
         self._marks: dict[int, set[tuple[str, str, str]]] = {}
+        self._directories: set[str] | None = None
         self._line_chars: dict[int, int] = {}
 
     def _place(self, is_kept: list[bool]) -> None:
@@ -154,15 +154,15 @@ class LinkLists:
             if verdict is not None and text and verdict[0] is LinkKind.LEGAL
         ]
         count = len(tree.line_starts)
-        self._links = _before(with_text, count)
-        self._headlines = _before(headlines, count)
-        self._legal = _before(legal, count)
-        self._cards = _before(cards, count)
-        self._titled_lines = _before(set(headlines), count)
-        self._linked_lines = _before(set(with_text), count)
+        self._links = totals_by_line(with_text, count)
+        self._headlines = totals_by_line(headlines, count)
+        self._legal = totals_by_line(legal, count)
+        self._cards = totals_by_line(cards, count)
+        self._titled_lines = totals_by_line(set(headlines), count)
+        self._linked_lines = totals_by_line(set(with_text), count)
         # Not a method: a cycle would keep the whole page until the next search for garbage.
-        count_links = partial(_count_unknown, self.line, texts, known, count)
-        self.cards = Cards(tree, self._line_ends, _before(titles, count), count_links)
+        count_links = partial(count_unknown, self.line, texts, known, count)
+        self.cards = Cards(tree, self._line_ends, totals_by_line(titles, count), count_links)
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
 
@@ -243,8 +243,8 @@ class LinkLists:
         if shares is None:
             of = self._of
             shares = self._shares_of[around] = (
-                _share(of(self._titled_lines, around), of(self._linked_lines, around)),
-                _share(of(self._legal, around), of(self._links, around)),
+                share(of(self._titled_lines, around), of(self._linked_lines, around)),
+                share(of(self._legal, around), of(self._links, around)),
             )
         return shares
 
@@ -253,26 +253,58 @@ class LinkLists:
         line = self.line[i]
         return self._headlines[line + 1] - self._headlines[line] if self.section_of else 0
 
-    def is_plain_list(self, section: Section) -> bool:
-        """Whether a section holds nothing but short links, one on a line."""
-        start, end = section.first, section.end
-        start += section.first == section.line and not section.is_inline
-        links = self._links[end] - self._links[start]
-        headlines = self._headlines[end] - self._headlines[start]
-        lines = self._linked_lines[end] - self._linked_lines[start]
-        few = headlines < _PLAIN_SHARE * links
-        return few and (section.is_inline or links <= _LINKS_ON_LINE * lines)
+    def is_in_sentence(self, i: int) -> bool:
+        """Whether most text on a link's line is outside the link."""
+        tree, line = self.tree, self.line[i]
+        chars = self._line_chars.get(line)
+        if chars is None:
+            start, end = tree.line_runs(line)
+            chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
+        return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
 
-    def is_like_headlines(self, i: int, section: Section) -> bool:
-        """Whether a link is alone on its line, with tag and class of the section's headlines."""
-        if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1:
+    def is_plain(self, section: Section) -> bool:
+        """Whether the titles of a section are short, as names are: few lines have headlines."""
+        first, end = section.first, section.end
+        titled = self._titled_lines[end] - self._titled_lines[first]
+        return titled < _PLAIN_SHARE * (self._linked_lines[end] - self._linked_lines[first])
+
+    def is_title(self, i: int, section: Section) -> bool:
+        """Whether a link is the title of an item of a section.
+
+        Titles are headlines, and what is marked like them, alone on a line. Where few lines have
+        headlines, titles are the texts to pictures, and without these all links alone on a line,
+        except home pages and the directories of other links.
+        """
+        if self.is_headline[i]:
+            return True
+        if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1 and not section.is_inline:
             return False
-        marks = self._marks.get(section.line)
+        if not self.is_plain(section):
+            return self._mark(i) in self._marks_of(section)
+        if self.urls[i] not in self.picture_urls and self._has_pictures(section):
+            return False
+        return not self._is_directory(i)
+
+    def _marks_of(self, section: Section) -> set[tuple[str, str, str]]:
+        """How the headlines of a section are marked: authors on a card have other class names."""
+        marks = self._marks.get(section.first)
         if marks is None:
-            # Links to authors or topics on a card have other class names.
-            marks = {self._mark(n) for n in self._between(section) if self.is_headline[n]}
-            self._marks[section.line] = marks
-        return self._mark(i) in marks
+            between = self._between(section)
+            marks = {self._mark(n) for n in between if self.is_headline[n]}
+            self._marks[section.first] = marks
+        return marks
+
+    def _has_pictures(self, section: Section) -> bool:
+        """Whether a section holds cards: a picture and a text with one URL."""
+        return self._cards[section.end] > self._cards[section.first]
+
+    def _is_directory(self, i: int) -> bool:
+        """Whether a link leads to a home page, or to the directory of other links of the page."""
+        if self._directories is None:
+            urls = [url for url in self.urls if url]
+            self._directories = {url[: url.find("/", 8) + 1] for url in urls}
+            self._directories.update(url[: url[:-1].rindex("/") + 1] for url in urls)
+        return self.urls[i] in self._directories
 
     def _mark(self, i: int) -> tuple[str, str, str]:
         """(tag, names of the block around a link, class of the link)."""
@@ -286,15 +318,11 @@ class LinkLists:
         first = bisect_left(self.line, section.first)
         return range(first, min(bisect_left(self.line, section.end), first + _MAX_CARD_LINKS))
 
-    def has_pictures(self, section: Section) -> bool:
-        """Whether a section holds cards: a picture and a title with one URL."""
-        return self._cards[section.end] > self._cards[section.first]
-
     def near_share(self, section: Section) -> float:
         """Share of a section's headlines of the site that share a word with the title, 0..1."""
         start, end = section.first, section.end
         near = self._near_title()
-        return _share(near[end] - near[start], self._headlines[end] - self._headlines[start])
+        return share(near[end] - near[start], self._headlines[end] - self._headlines[start])
 
     def is_about_topic(self, i: int) -> bool:
         """Whether a link stands in a run of headlines that are about the page's topic."""
@@ -329,15 +357,6 @@ class LinkLists:
             runs[-1].blocks.append(self.tree.anchors[i].block)
         return runs
 
-    def is_in_sentence(self, i: int) -> bool:
-        """Whether most text on a link's line is outside the link."""
-        tree, line = self.tree, self.line[i]
-        chars = self._line_chars.get(line)
-        if chars is None:
-            start, end = tree.line_runs(line)
-            chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
-        return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
-
     def _near_title(self) -> list[int]:
         """Running totals by line of the site's headlines that share a word with the title."""
         if self._near is None:
@@ -347,7 +366,7 @@ class LinkLists:
                 for i in self._titles
                 if not words.isdisjoint(grams(self.texts[i])) and self.is_same_site(i)
             ]
-            self._near = _before(near, len(self.tree.line_starts))
+            self._near = totals_by_line(near, len(self.tree.line_starts))
         return self._near
 
     def _of(self, counts: list[int], block: int) -> int:
@@ -366,28 +385,6 @@ def _nearest(tree: Tree, block: int, known: dict[int, int], is_one: Callable[[in
     found = known.setdefault(block, block)
     known.update(dict.fromkeys(path, found))
     return found
-
-
-def _count_unknown(
-    lines: list[int], texts: list[str], known: list[Verdict | None], line_count: int
-) -> list[int]:
-    """Running totals by line of the links with a text that is no known word."""
-    links = zip(lines, texts, known, strict=True)
-    return _before([line for line, text, is_known in links if text and not is_known], line_count)
-
-
-def _before(lines: Collection[int], count: int) -> list[int]:
-    """Computes running totals: how many ``lines`` are before each line, and in all."""
-    counts = [0] * (count + 1)
-    if not lines:
-        return counts
-    for line in lines:
-        counts[line + 1] += 1
-    return list(accumulate(counts))
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
 
 
 def _host(url: str) -> str:

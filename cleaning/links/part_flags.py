@@ -31,12 +31,13 @@ TAGGED, COMMENT, AD = 1, 2, 4
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 
 
-def flags_of_blocks(tree: Tree, line_ends: list[int]) -> list[int]:
+def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[int]:
     """Returns the flags TAGGED, COMMENT and AD of each block by the names around it.
 
     Args:
         tree: The page.
         line_ends: The line behind the last of each block.
+        body_first: The first line of the body, -1 without; a part that holds it is no advertising.
     """
     flag_of = part_flags(set(tree.block_names))
     filled = [0] * len(tree.block_names)
@@ -47,7 +48,10 @@ def flags_of_blocks(tree: Tree, line_ends: list[int]) -> list[int]:
         if names not in flag_of:
             continue
         own = flag_of[names]
-        if own >= AD and line_ends[block] - lines[block] > _MAX_AD_LINES:
+        if own >= AD and (
+            line_ends[block] - lines[block] > _MAX_AD_LINES
+            or lines[block] <= body_first < line_ends[block]
+        ):
             own -= AD
         # Three flags: no block is filled more than three times, however deep they lie.
         if own & ~filled[block]:

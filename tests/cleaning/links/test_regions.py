@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from cleaning import LinkKind, LinkReason
-from tests.cleaning.links.test_links import kinds, record, titles
+from cleaning import LinkKind, LinkReason, RawPage, clean
+from tests.cleaning.links.test_links import BODY, TITLES, URL, kinds, record, titles
 
 
-def test_short_links_to_other_sites_in_a_part_of_advertising_are_that() -> None:
+def test_short_links_in_a_part_of_advertising_are_that() -> None:
     names = "".join(f"<p><a href=//shop{i}.store.net/{i}>小店</a></p>" for i in range(4))
     assert kinds(record(f"<div class='right-ad'>{names}</div>")) == [LinkKind.AD] * 4
     own = "".join(f"<p><a href=/shop/{i}>小店</a></p>" for i in range(4))
-    assert kinds(record(f"<div class='right-ad'>{own}</div>")) == [LinkKind.NAVIGATION] * 4
+    assert kinds(record(f"<div class='right-ad'>{own}</div>")) == [LinkKind.AD] * 4
+
+
+def test_a_part_around_the_body_is_no_advertising() -> None:
+    own = "".join(f"<p><a href=/shop/{i}>小店</a></p>" for i in range(4))
+    html = f"<title>公园</title><div class=page-ad><div>{BODY}</div>{own}</div>"
+    assert kinds(clean(RawPage.from_bytes(URL, html.encode()))) == [LinkKind.NAVIGATION] * 4
 
 
 def test_short_links_of_an_element_beside_the_page_lead_around() -> None:
@@ -19,3 +25,18 @@ def test_short_links_of_an_element_beside_the_page_lead_around() -> None:
     found = [(link.kind, link.reason) for link in page.links]
     assert found[:2] == [(LinkKind.NAVIGATION, LinkReason.SEMANTIC_TAG)] * 2
     assert {kind for kind, _ in found[2:]} == {LinkKind.HOT}
+
+
+def test_a_list_of_news_in_a_part_named_after_comments_is_news() -> None:
+    page = record(f"<div class=comment-list>{titles()}</div>")
+    assert kinds(page) == [LinkKind.HOT] * 4
+
+
+def test_titles_among_the_links_of_comments_are_of_the_comments() -> None:
+    items = "".join(
+        f"<li><p><a href=/u/{i}>读者</a></p><p><a href=/r/{i}>{text}</a></p>"
+        f"<p><a href=/r/{i}/up>有用</a></p></li>"
+        for i, text in enumerate(TITLES)
+    )
+    page = record(f"<ul class=comment-list>{items}</ul>")
+    assert set(kinds(page)) == {LinkKind.FUNCTION}
