@@ -92,8 +92,12 @@ def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
 
 def test_processes_are_told_with_their_work(actor: Program, host: str) -> None:
     """As the screen has them: each job and each lease belongs to one of them."""
+
+    def roles() -> set[str]:
+        return {each["process"]["role"] for each in actor.value("/processes")["items"]}
+
+    wait_until(lambda: roles() >= {"spider", "worker", "sweeper"}, LIMIT_S)  # each is heard later
     found = actor.value("/processes")["items"]
-    assert {each["process"]["role"] for each in found} >= {"spider", "worker", "sweeper"}
     assert [each["is_lost"] for each in found] == sorted(each["is_lost"] for each in found)
 
     def is_held() -> bool:
