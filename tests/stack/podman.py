@@ -137,6 +137,8 @@ class Podman:
                 break
             with suppress(RuntimeError):
                 self("rm", "--all", "--force", "--time", "0", "--volumes", limit_s=REMOVAL_LIMIT_S)
+        if left := self("ps", "--all", "--external", "--quiet").split():  # of a killed build
+            self("rm", "--force", *left, limit_s=REMOVAL_LIMIT_S)
         self("volume", "prune", "--force", limit_s=REMOVAL_LIMIT_S)
         self("network", "prune", "--force", limit_s=REMOVAL_LIMIT_S)
 

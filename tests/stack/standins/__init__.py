@@ -1,1 +1,1 @@
-"""Programs and images that stand in for MongoDB and Redis, which cannot be had everywhere."""
+"""What stands in for the images of others, and is run in them: nothing here is imported."""
