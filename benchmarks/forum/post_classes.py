@@ -14,7 +14,7 @@ from benchmarks.forum.posts import raw_page
 from benchmarks.kit.scoring import means
 from cleaning.learn.post_rules import learn_post_rule
 from cleaning.papers.ksf import Params, learn_class, vote
-from cleaning.posts.parts import name_of
+from cleaning.posts.names import name_of
 from cleaning.words import default_segmenter
 
 DRAWS = 10
