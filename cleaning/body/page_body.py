@@ -214,7 +214,8 @@ def _find_lines(
     if is_thread or shape is not None:
         lines.worth = worth.copy()
         title = tree.line_text(title_line) if title_line >= 0 else ""
-        reader = PostFinder(tree, lines, noise.is_noise)
+        known = shape.names() if shape is not None else None
+        reader = PostFinder(tree, lines, noise.is_noise, known)
         if lines.trail is not None:
             lines.trail.begin(noise_rules(tree, noise))
         thread = find_shaped(reader, title, shape) if shape is not None else None

@@ -49,31 +49,34 @@ def telling_names(tree: Tree) -> frozenset[str]:
 
     Parts with no name but such ones stand in one another, and most of them repeat.
     """
-    numbered = {names: found for names in set(tree.block_names) if (found := _only_numbered(names))}
-    if not numbered:
-        return _NONE  # the common case
-    above: list[dict[str, str]] = []  # for each block, stem -> first name of those around and on it
-    nested: set[str] = set()
+    blocks = Counter(tree.block_names)
+    numbered = {names: found for names in blocks if (found := _only_numbered(names))}
     counts: Counter[tuple[str, str]] = Counter()
-    for parent, names in zip(tree.block_parents, tree.block_names, strict=True):
-        around = above[parent] if parent >= 0 else {}
-        pairs = numbered.get(names)
-        if pairs:
-            own = dict(reversed(pairs))
-            nested.update(stem for stem, name in own.items() if around.get(stem, name) != name)
-            counts.update(pairs)
-            around = around | own
-        above.append(around)
-    if not nested:
-        return _NONE
+    for names, pairs in numbered.items():
+        for pair in pairs:
+            counts[pair] += blocks[names]
     held: Counter[str] = Counter()
     repeated: Counter[str] = Counter()
     for (stem, _), count in counts.items():
         held[stem] += count
         repeated[stem] += count if count >= _LEAST_REPEATS else 0
-    tell = {stem for stem in nested if 2 * repeated[stem] > held[stem]}
-    often = {pair for pair, count in counts.items() if count >= _LEAST_REPEATS}
-    return frozenset(name for stem, name in often if stem in tell)
+    often = {stem for stem, count in held.items() if 2 * repeated[stem] > count}
+    if not often:
+        return _NONE  # the common case
+    nested: set[str] = set()
+    above: list[dict[str, str]] = []  # for each block, stem -> first name of those around and on it
+    for parent, names in zip(tree.block_parents, tree.block_names, strict=True):
+        around = above[parent] if parent >= 0 else {}
+        pairs = numbered.get(names, ())
+        if pairs:
+            own = dict(reversed(pairs))
+            nested.update(stem for stem, name in own.items() if around.get(stem, name) != name)
+            around = around | own
+        above.append(around)
+    nested &= often
+    return frozenset(
+        name for (stem, name), count in counts.items() if stem in nested and count >= _LEAST_REPEATS
+    )
 
 
 def numbered_names(names: Collection[Name]) -> frozenset[str]:

@@ -73,12 +73,25 @@ def is_name(text: str) -> bool:
 
 
 class PostReader:
-    """The parts of one page read as a thread; a part is the number of its block."""
+    """The parts of one page read as a thread; a part is the number of its block.
 
-    def __init__(self, tree: Tree, lines: Lines, is_noise: list[bool]) -> None:
+    Args:
+        tree: The page.
+        lines: Its weighed lines.
+        is_noise: For each block whether it is noise.
+        known: The names of the host's posts, if learned: they decide which numbers tell.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        lines: Lines,
+        is_noise: list[bool],
+        known: Collection[Name] | None = None,
+    ) -> None:
         self.tree, self.lines, self.is_noise = tree, lines, is_noise
         self.telling: frozenset[str] = frozenset()
-        self.name_parts(telling_names(tree))
+        self.name_parts(telling_names(tree) if known is None else numbered_names(known))
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
         self.is_date = [

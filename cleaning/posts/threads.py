@@ -86,6 +86,10 @@ class Shape:
     levels: int = 0
     signatures: tuple[Name, ...] = ()
 
+    def names(self) -> tuple[Name, ...]:
+        """Returns the names of all its parts."""
+        return (*self.contents, *([self.first] if self.first else []), *self.signatures)
+
 
 @lru_cache(maxsize=64)  # called by several steps for one page
 def is_forum(url: str, title: str) -> bool:
@@ -121,7 +125,7 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
         shape: The shape of the host's posts.
     """
     names = [*shape.contents, *([shape.first] if shape.first else [])]
-    reader.name_as([*names, *shape.signatures])
+    reader.name_as(shape.names())
     parts = reader.find_outermost(names)
     if not parts:
         return None
