@@ -213,8 +213,10 @@ def judge_address(href: str, url: str, rel: str, is_own: bool) -> Verdict | None
             kind_of_rel = _OF_REL.get(word)
             if kind_of_rel is not None:
                 return kind_of_rel, 0.9, LinkReason.REL
-    if not is_own and _SHARES.search(url.partition("?")[0]):
-        return LinkKind.FUNCTION, 0.8, LinkReason.URL_SHAPE
+    if not is_own:
+        path, _, query = url.partition("?")
+        if query and _SHARES.search(path):
+            return LinkKind.FUNCTION, 0.8, LinkReason.URL_SHAPE
     return None
 
 

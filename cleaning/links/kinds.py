@@ -192,7 +192,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
     is_behind = lists.line[i] > lists.body_last
-    if is_behind and lists.is_same_site(i) and asks_for(lists.urls[i], text):
+    if is_behind and asks_for(lists.urls[i], text) and lists.is_same_site(i):
         return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
     titled, legal = lists.shares(i)
     if legal >= _LEGAL_SHARE:
