@@ -111,7 +111,7 @@ def test_a_host_is_paused_by_the_keyboard_and_the_result_leads_back(
         page.get_by_role("link", name="Undo: Resume").press("Enter")
         page.get_by_role("button", name="Confirm").press("Enter")
         page.wait_for_url(re.compile(r"/audit/\d+$"))
-        expect(page.locator("#outcome .badge")).to_have_text("done")
+        expect(page.locator("#outcome .badge")).to_have_text("finished")
         assert paused(acting) == []
         assert_calm(visit, acting)
 
