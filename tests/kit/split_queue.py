@@ -76,8 +76,11 @@ class SplitQueue:
 
 
 @contextmanager
-def split_queue(folder: Path) -> Iterator[SplitQueue]:
-    """Two servers with a running crawl: a job and waiting URLs on each, a record, two failures."""
+def split_queue(folder: Path, *, has_spiders: bool = True) -> Iterator[SplitQueue]:
+    """Two servers with a running crawl: a job and waiting URLs on each, a record, two failures.
+
+    Without spiders there are no jobs: beside Playwright no event loop can run.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         servers = [stack.enter_context(QueueServer(folder / f"queue{n}")) for n in range(2)]
@@ -95,7 +98,7 @@ def split_queue(folder: Path) -> Iterator[SplitQueue]:
             queue.open_crawl(crawl)
             store.crawls.put(crawl, CrawlState.RUNNING, queue=queue.identity().queue_id)
             queue.offer(CRAWL, [Discovery(url=f"http://{h}/{n}") for h in HOSTS for n in (1, 2)])
-        for server in servers:
+        for server in servers if has_spiders else ():
             spider = Spider(server.url)
             stack.callback(spider.close)
             spider.put(spider.pages(1)[0])

@@ -9,7 +9,8 @@ stamp is the only one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from redis import exceptions
@@ -102,11 +103,12 @@ def check_list(urls: Sequence[str]) -> tuple[str, ...]:
             raise ConfigError(
                 f"{place_of(used[0])} holds crawls that are not split over this list: {REMEDY}"
             )
-        ids = tuple(read_identity(client, make=True).queue_id for client in clients)
+        ids = _ids(clients, make=not all(stamps))
         if len(set(ids)) < len(ids):
             raise ConfigError("two URLs of the list lead to the same Redis server")
         if not all(stamps):
-            write_stamps(clients, ids, only_new=True)
+            with _may_be_forbidden():
+                write_stamps(clients, ids, only_new=True)
         for index, (client, url) in enumerate(zip(clients, urls, strict=True)):
             found = check_member(client, url, Place(index, len(urls)))
             if found != ids:
@@ -119,6 +121,26 @@ def check_list(urls: Sequence[str]) -> tuple[str, ...]:
     finally:
         for client in clients:
             client.close()
+
+
+def _ids(clients: Sequence[Any], *, make: bool) -> tuple[str, ...]:
+    with _may_be_forbidden() if make else nullcontext():
+        return tuple(read_identity(client, make=make).queue_id for client in clients)
+
+
+@contextmanager
+def _may_be_forbidden() -> Iterator[None]:
+    """What nobody has done yet, and a keeper or the console may not do: they wait for others.
+
+    Raises:
+        QueueUnavailable: This user may not do it.
+    """
+    try:
+        yield
+    except ConfigError as error:
+        raise QueueUnavailable(
+            "hosts are not split over these queue servers yet: the first worker or `run` does it"
+        ) from error
 
 
 def write_stamps(clients: Sequence[Any], ids: Sequence[str], *, only_new: bool = False) -> None:
