@@ -139,22 +139,6 @@ def test_a_picture_makes_a_short_title_a_card() -> None:
     assert kinds(page) == [LinkKind.RELATED, LinkKind.RELATED, LinkKind.OTHER] * 3
 
 
-def test_home_pages_and_directories_are_no_short_titles() -> None:
-    found = kinds(
-        record(
-            "<div><h3>相关推荐</h3>"
-            "<p><a href=/p/1.html>登高</a></p><p><a href=/p/2.html>静夜思</a></p>"
-            "<p><a href=/p/>诗词</a></p><p><a href=http://other.example.org/>诗社</a></p></div>"
-        )
-    )
-    assert found == [LinkKind.RELATED] * 2 + [LinkKind.OTHER] * 2
-
-
-def test_searches_for_their_own_text_are_no_related_links() -> None:
-    words = "".join(f"<a href='/?s={text}'>{text}</a> " for text in ("公园门票怎么买", "公园地图"))
-    assert kinds(record(f"<p>猜你感兴趣：{words}</p>")) == [LinkKind.TAG] * 2
-
-
 def test_a_file_that_answers_for_many_pages_is_no_address() -> None:
     rows = "".join(
         f"<li><a href=/show.html?id={i}>{text}</a></li>" for i, text in enumerate(TITLES)

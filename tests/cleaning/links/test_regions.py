@@ -1,4 +1,4 @@
-"""Links by the element or the named part around them."""
+"""Links by the element, the named part or the heading around them."""
 
 from __future__ import annotations
 
@@ -40,3 +40,19 @@ def test_titles_among_the_links_of_comments_are_of_the_comments() -> None:
     )
     page = record(f"<ul class=comment-list>{items}</ul>")
     assert set(kinds(page)) == {LinkKind.FUNCTION}
+
+
+def test_home_pages_and_directories_are_no_short_titles() -> None:
+    found = kinds(
+        record(
+            "<div><h3>相关推荐</h3>"
+            "<p><a href=/p/1.html>登高</a></p><p><a href=/p/2.html>静夜思</a></p>"
+            "<p><a href=/p/>诗词</a></p><p><a href=http://other.example.org/>诗社</a></p></div>"
+        )
+    )
+    assert found == [LinkKind.RELATED] * 2 + [LinkKind.OTHER] * 2
+
+
+def test_searches_for_their_own_text_are_no_related_links() -> None:
+    words = "".join(f"<a href='/?s={text}'>{text}</a> " for text in ("公园门票怎么买", "公园地图"))
+    assert kinds(record(f"<p>猜你感兴趣：{words}</p>")) == [LinkKind.TAG] * 2
