@@ -1,7 +1,8 @@
 """The signatures in a host's posts: parts whose text comes again in other posts of one author.
 
 A signature is known by name on most forums (``data/part_names.txt``); where names say nothing, the
-posts do: what an author writes is new each time, what stands below it is not.
+posts do: what an author writes is new each time, what stands at its end is the same in thread after
+thread. Code that an author repeats within a thread is no such part, nor is a part before text.
 
 Cost: linear in the lines of the posts.
 """
@@ -17,14 +18,16 @@ from cleaning.posts.parts import PostReader
 from cleaning.posts.posts import PostSlots, author_of, read_slots
 from cleaning.posts.threads import PostPlace
 
-_LEAST_AGAIN = 3  # posts with a text that their author had before
-_AGAIN_SHARE = 0.6  # of the posts whose author has others with such a part; an author may change it
+_LEAST_AGAIN = 3  # threads with a text that its author had in another
+_AGAIN_SHARE = 0.6  # of the threads whose author has such a part in others; authors change theirs
+_LAST_SHARE = 0.9  # of the posts with a part, in which no text follows it
 
 
 class PostPart(NamedTuple):
-    """A part of one post: its author and its text."""
+    """What one author has in the parts of one name in one thread."""
 
     author: str
+    page: int
     text: str
 
 
@@ -38,35 +41,45 @@ def find_signatures(
         slots: The slots of the posts; without one of authors there is no evidence.
         contents: Names of the parts with the texts of posts.
     """
-    held: dict[Name, list[PostPart]] = {}
+    held: dict[Name, set[PostPart]] = {}
+    seen: Counter[Name] = Counter()
+    last: Counter[Name] = Counter()
     for reader, place in posts:
         author = author_of(read_slots(reader.tree, place.others), slots.author)
         if author is not None:
-            for name, text in _texts_of(reader, place).items():
-                held.setdefault(name, []).append(PostPart(author, text))
-    found = (name for name, parts in held.items() if name != next(iter(contents), name))
-    return tuple(sorted(name for name in found if _comes_again(held[name])))
+            texts = _texts_of(reader, place)
+            for name, text in texts.items():
+                held.setdefault(name, set()).add(PostPart(author, id(reader), text))
+            seen.update(texts.keys())
+            last.update(_names_of(reader, place, place.texts[-1]) if place.texts else ())
+    found = (name for name in held if name != next(iter(contents), name))
+    ending = (name for name in found if last[name] >= _LAST_SHARE * seen[name])
+    return tuple(sorted(name for name in ending if _comes_again(held[name])))
 
 
 def _texts_of(reader: PostReader, place: PostPlace) -> dict[Name, str]:
     """The text of each named part inside a post, by the name of the part."""
-    tree, found = reader.tree, dict[Name, list[str]]()
-    ends = tree.block_ends[place.part]
+    found = dict[Name, list[str]]()
     for line in place.texts:
-        part = tree.line_blocks[line]
-        met: set[Name] = set()
-        while place.part <= part < ends:
-            name = reader.names[part]
-            if name[1] and name not in met:
-                met.add(name)
-                found.setdefault(name, []).append(tree.line_text(line))
-            part = tree.block_parents[part]
+        for name in _names_of(reader, place, line):
+            found.setdefault(name, []).append(reader.tree.line_text(line))
     return {name: "\n".join(texts) for name, texts in found.items()}
 
 
-def _comes_again(parts: list[PostPart]) -> bool:
-    """Whether most posts of an author who has several have a text that another has, too."""
-    authors = Counter(part.author for part in parts)
-    again = sum(count - 1 for count in Counter(parts).values())
+def _names_of(reader: PostReader, place: PostPlace, line: int) -> set[Name]:
+    """The names of the parts of a post around one of its lines."""
+    tree, found = reader.tree, set[Name]()
+    part, end = tree.line_blocks[line], tree.block_ends[place.part]
+    while place.part <= part < end:
+        if reader.names[part][1]:
+            found.add(reader.names[part])
+        part = tree.block_parents[part]
+    return found
+
+
+def _comes_again(parts: Collection[PostPart]) -> bool:
+    """Whether most threads of an author in several have a text that another has, too."""
+    authors = Counter(author for author, _ in {(part.author, part.page) for part in parts})
+    again = sum(n - 1 for n in Counter((part.author, part.text) for part in parts).values())
     several = sum(count - 1 for count in authors.values())
     return again >= _LEAST_AGAIN and again >= _AGAIN_SHARE * several
