@@ -213,8 +213,9 @@ class PostFinder(PostReader):
             name = self.names[part]
             if post >= 0 and self.text[part] > 0 and name[1] and name[0] not in _NO_CONTENT:
                 covering.setdefault(name, set()).add(post)
-                place = self.names[parents[part]], name[0], name[1].partition(" :")[2]
-                places.setdefault(place, set()).add(name)
+                if part != post:
+                    place = self.names[parents[part]], name[0], name[1].partition(" :")[2]
+                    places.setdefault(place, set()).add(name)
         twin_of = _find_twins(places.values(), covering)
         least = POST_SHARE * len(posts)
         inside_to = {name: 0 for name, found in covering.items() if len(found) >= least}
@@ -304,8 +305,8 @@ class PostFinder(PostReader):
 def _find_twins(places: Iterable[set[Name]], covering: dict[Name, set[int]]) -> dict[Name, Name]:
     """Finds names that stand for another in some posts: ``text has-image`` for ``text``.
 
-    They have one tag and place, and no post has both. Returns the name each stands for, whose posts
-    in ``covering`` are those of both.
+    They have one tag, one place inside posts and most words in common, and no post has both.
+    Returns the name each stands for, whose posts in ``covering`` are those of both.
     """
     found: dict[Name, Name] = {}
     kept: set[Name] = set()
@@ -315,8 +316,14 @@ def _find_twins(places: Iterable[set[Name]], covering: dict[Name, set[int]]) -> 
             continue
         first = max(free, key=lambda name: (len(covering[name]), name))
         for name in sorted(free - kept - {first}):
-            if covering[name].isdisjoint(covering[first]):
+            if _share_words(name, first) and covering[name].isdisjoint(covering[first]):
                 kept.add(first)
                 found[name] = first
                 covering[first] |= covering.pop(name)
     return found
+
+
+def _share_words(one: Name, other: Name) -> bool:
+    """Whether most words of the shorter name are in the other."""
+    words, others = set(one[1].split()), set(other[1].split())
+    return 2 * len(words & others) > min(len(words), len(others))
