@@ -145,10 +145,12 @@ def test_each_new_story_is_told_to_the_webhook(crawled: Crawled) -> None:
     assert (receiver["waiting"], receiver["given_up"], receiver["last_error"]) == (0, 0, "")
     told = [each.data for each in crawled.told]
     by_id = {each["id"]: each for each in told}
-    # More than the report's: two stories that proved to be one later were told as two.
-    assert receiver["sent"] == len(by_id) >= report["stories"] > 0
-    assert len(told) <= len(by_id) + 1  # the one that was on its way when its sender was killed
-    assert len({each["url"] for each in told}) == len(by_id)
+    # More than the report's: two stories that proved to be one later were told as two, by one id
+    # where this was known before the second was sent.
+    assert receiver["sent"] >= len(by_id) >= report["stories"] > 0
+    # One was on its way when its sender was killed.
+    assert len(told) <= receiver["sent"] + 1
+    assert len({each["url"] for each in told}) >= len(by_id)
     assert receiver["sent"] + receiver["copies"] == report["stories"] + report["copies"]
     assert {page["url"] for page in report["newest"]} & {each["url"] for each in told}
     assert all("地震" in each["title"] + each["excerpt"] for each in by_id.values())
