@@ -214,7 +214,7 @@ def killed(folder: Path, name: str, pages: int) -> dict[str, Any]:
                 break
             ours.kill()
             done += 1
-            time.sleep(RESTART_S)
+            time.sleep(RESTART_S)  # as long as a supervisor waits
             ours.start()
         ended = waited(web, ours, ours.is_done)
         seconds = time.monotonic() - begun

@@ -269,7 +269,7 @@ def cut(stack: Stack) -> Iterator[tuple[str, Any]]:
     addresses = call(*inside, "ip", "-o", "-4", "address").splitlines()
     [device] = [line.split()[1] for line in addresses if f" {servers}." in line]
     call(*inside, "ip", "link", "set", device, "down")
-    time.sleep(CUT_S)
+    time.sleep(CUT_S)  # the cut itself
     call(*inside, "ip", "link", "set", device, "up")
     stack.first.await_health(name)
     yield "later", stack.await_more(crawl)

@@ -64,7 +64,7 @@ def _joined_or_started(settings: Settings) -> tuple[EmbeddedServer | None, Front
         except DataDirectoryInUse:
             if time.monotonic() > until:
                 raise
-            time.sleep(LOOK_S)
+            time.sleep(LOOK_S)  # nothing tells when another process frees its folder
         else:
             frontier.expire_sessions()  # of a run that was killed
             return server, frontier
