@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from statistics import median
 
 from cleaning.document.tree import HEADINGS, Tree
@@ -51,12 +51,14 @@ def is_list_of(
     if not cards or body >= teasers:
         return False
     first = _first_card(tree, sums, cards, title_line)
+    if first == len(tree.line_starts):
+        return False
     before = sum(lines.own[i] for i in article if i < first)
     return before < _MAX_BEFORE_UNITS and before < _BEFORE_SHARE * teasers
 
 
 def _first_card(tree: Tree, sums: Sums, cards: set[int], title_line: int) -> int:
-    """The first line of the most teasers side by side that stand behind the title."""
+    """The first line of the most teasers side by side behind the title; else the page's end."""
     groups: dict[int, float] = {}
     starts: dict[int, int] = {}
     for part in sorted(cards):
@@ -82,7 +84,7 @@ def find_grid(
     """
     body = sum(lines.own[i] for i in article)
     last, before = title_line, 0.0
-    for line in (*article, len(lines.own)):
+    for line in (*(i for i in article if i > title_line), len(lines.own)):
         if line - last > _LEAST_GAP:
             grid = _largest_between(tree, sums, last + 1, line)
             units = sum(sums.own[card] + sums.linked[card] for card in grid)
@@ -99,7 +101,7 @@ def with_grid(
     tree: Tree, lines: Lines, grid: list[int], article: list[int], title_line: int
 ) -> list[int]:
     """Returns the lines of a grid with those of the text around it."""
-    return _listed(lines, set(_lines_of_grid(tree, lines, grid, title_line)), set(article))
+    return make_list(lines, _lines_of_grid(tree, lines, grid, title_line), article)
 
 
 def find_hub(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list[int]:
@@ -132,7 +134,7 @@ def find_hub(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list
         told = sum(map(bool, abstracts))
         if told >= _LEAST_TOPICS and 2 * told > len(parts) and 2 * inside > len(cards):
             listed = {tree.block_lines[part] for part in parts}.union(*abstracts)
-            return _listed(lines, listed, set())
+            return make_list(lines, listed)
     return []
 
 
@@ -143,12 +145,12 @@ def _shape(tree: Tree, part: int) -> tuple[str, ...]:
     return tree.block_tags[part], tree.block_tags[around], *names
 
 
-def _listed(lines: Lines, listed: set[int], article: set[int]) -> list[int]:
-    """The lines of a list, made worth their words, and of the text around it; in order."""
+def make_list(lines: Lines, listed: Iterable[int], article: Iterable[int] = ()) -> list[int]:
+    """Returns the lines of a list, made worth their words, and of the text around it; in order."""
     for i in listed:
         units = lines.own[i] + lines.linked[i]
         lines.worth[i] = units if units >= LEAST_TEASER_UNITS else PLAIN_WORTH
-    kept = sorted(listed | article)
+    kept = sorted({*listed, *article})
     if lines.trail is not None:
         lines.trail.end(kept)
         lines.trail.attempts[-1].worth = lines.worth.copy()

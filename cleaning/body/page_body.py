@@ -8,7 +8,8 @@
    Where there is hardly any running text, plain lines are weighed as text. The description of a
    product, where the page declares it, counts more than other text (``declared``); the opinions
    of buyers on a product's page are noise (``opinions``).
-5. Where the page is a list, its teasers, its grid or its topics are the body (``listing``).
+5. Where the page is a list, its items (``items``), its teasers, its grid or its topics are the
+   body (``listing``).
 6. On a page of a forum the posts are the body instead (``threads``), or the only post where the
    body is short. Without posts, and on pages without a body, the search is repeated with comments
    and teasers as text.
@@ -34,7 +35,15 @@ from cleaning.body.container import (
     weigh_parts,
 )
 from cleaning.body.declared import find_declared, find_declaring
-from cleaning.body.listing import LEAST_TEASER_UNITS, find_grid, find_hub, is_list_of, with_grid
+from cleaning.body.items import find_items
+from cleaning.body.listing import (
+    LEAST_TEASER_UNITS,
+    find_grid,
+    find_hub,
+    is_list_of,
+    make_list,
+    with_grid,
+)
 from cleaning.body.noise import Noise, find_noise, noise_rules
 from cleaning.body.opinions import is_of_product, mark_opinions
 from cleaning.document.tree import Tree
@@ -201,6 +210,11 @@ def _find_lines(
     article, source = _find_article(tree, lines, sums, noise, title_line)
     # A page that describes a product is about one, whatever it lists.
     may_be_list = may_be_list and not lines.declared
+    if may_be_list and not (is_thread or shape):
+        beside = find_noise(tree, sums, None, held)
+        items = find_items(tree, lines, sums, beside.is_noise, article, title_line)
+        if items:
+            return make_list(lines, items), BodySource.LIST, None
     is_list = may_be_list and is_list_of(tree, lines, sums, article, cards, title_line)
     if may_be_list and not (is_list or is_thread or shape):
         grid = find_grid(tree, lines, sums, article, title_line)

@@ -59,7 +59,7 @@ def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
     for part in teasing:
         for i in range(tree.block_lines[part], tree.line_end(part)):
             links = lines.linked[i]
-            if links >= TEASER_UNITS and links >= lines.own[i] and _leads_away(tree, i):
+            if links >= TEASER_UNITS and links >= lines.own[i] and leads_away(tree, i):
                 text = tree.line_text(i)
                 if first and text != first:
                     return True
@@ -80,8 +80,8 @@ def _end_with_links(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
     return 2 * count > len(teasing)
 
 
-def _leads_away(tree: Tree, line: int) -> bool:
-    """Whether a line has a link that leads away; those of headings to unfold stay on the page."""
+def leads_away(tree: Tree, line: int) -> bool:
+    """Returns whether a line has a link that leads away; one that unfolds a text stays here."""
     anchors = {tree.anchor_of[run] for run in range(*tree.line_runs(line))}
     hrefs = (tree.anchors[anchor].href.strip() for anchor in anchors if anchor >= 0)
     return any(href and not href.startswith(("#", "javascript:")) for href in hrefs)

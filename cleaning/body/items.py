@@ -1,0 +1,158 @@
+"""Lists whose items are what a page is for: goods, offers, events, sections of a service.
+
+*Items* are parts of one shape in parts of one tag or shape, wherever these stand: rows of a table,
+cards in rows of three, tiles. Most have more than one line, a link text of their own and few links.
+They are the body where they hold more than the text around them and no one of them holds half.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from statistics import median
+
+from cleaning.document.tree import HEADINGS, Tree
+from cleaning.features.lines import Lines, Sums
+from cleaning.features.parts import TAG_KINDS
+from cleaning.features.teasers import leads_away
+
+_LEAST_ITEMS = 6
+_TITLED_SHARE = 0.7  # items with a link text that no other item has
+_LINES_SHARE = 0.4  # items of two lines or more; a menu has single links
+_MAX_LINKS = 4  # addresses in the item in the middle; a menu has more
+_MAX_SHARE = 0.5  # of the text of all items in one; an article is one part of many
+_TIMES_AROUND = 2.0  # text of the items as a multiple of that of the body around them
+_MAX_BEFORE_UNITS = 60  # of text between the title and the first item; an article has more
+_TRIED = 20  # largest groups that may be items
+_LABEL_SHARE = 0.5  # items with the same line: a button, or the name of a field
+_LEAST_LABELS = 3
+_TEXT_TAGS = frozenset(("p", "blockquote", "td", "th", "dd", *HEADINGS))
+_DIGITS = re.compile(r"\d+")
+
+
+def find_items(
+    tree: Tree,
+    lines: Lines,
+    sums: Sums,
+    is_noise: list[bool],
+    article: list[int],
+    title_line: int,
+) -> list[int]:
+    """Finds the lines of a list and of the text around it.
+
+    Args:
+        tree: The page.
+        lines: Its lines.
+        sums: The sums of its parts.
+        is_noise: For each part whether it is noise, teasers apart.
+        article: The lines that would be the page's body.
+        title_line: The line of its title, -1 without.
+
+    Returns:
+        The lines in order; [] where the page is no such list.
+    """
+    items, most = _largest(tree, lines, sums, _groups(tree, sums, is_noise, title_line))
+    if not items:
+        return []
+    inside = {i for item in items for i in _span(tree, item)}
+    first = min(inside)
+    around = [i for i in article if i not in inside]
+    before = sum(lines.own[i] for i in around if title_line < i < first)
+    is_list = most >= _TIMES_AROUND * sum(lines.own[i] for i in around)
+    if not is_list or before > _MAX_BEFORE_UNITS:
+        return []
+    headings = (
+        i
+        for i in range(title_line + 1, first)
+        if tree.block_tags[tree.line_blocks[i]] in HEADINGS and not is_noise[tree.line_blocks[i]]
+    )
+    return sorted({*around, *headings, *_told(tree, items)})
+
+
+def _largest(
+    tree: Tree, lines: Lines, sums: Sums, groups: Iterable[list[int]]
+) -> tuple[list[int], float]:
+    """The group of items with the most text, and its units; [] and 0 without."""
+    sized = []
+    for group in groups:
+        units = [sums.own[part] + sums.linked[part] for part in group]
+        if max(units) < _MAX_SHARE * sum(units):
+            sized.append((sum(units), group))
+    sized.sort(key=lambda each: -each[0])
+    for total, group in sized[:_TRIED]:
+        if _are_items(tree, lines, group):
+            return group, total
+    return [], 0.0
+
+
+def _groups(tree: Tree, sums: Sums, is_noise: list[bool], title_line: int) -> Iterator[list[int]]:
+    """The parts of one shape behind the title; those without names in parts of one shape.
+
+    Of parts in each other, the outermost counts.
+    """
+    tags, parents, linked = tree.block_tags, tree.block_parents, sums.linked
+    shapes = [
+        (tag, _DIGITS.sub("", names.partition(" ")[0]))
+        for tag, names in zip(tags, tree.block_names, strict=True)
+    ]
+    groups: dict[tuple[str | tuple[str, str], ...], list[int]] = {}
+    for part, start in enumerate(tree.block_lines):
+        if linked[part] and start > title_line and not is_noise[part]:
+            shape = shapes[part]
+            if part and shape[0] not in _TEXT_TAGS:
+                around = shapes[parents[part]]
+                key = (around[0] if shape[1] else around, shape)
+                group = groups.setdefault(key, [])
+                if not group or part >= tree.block_ends[group[-1]]:
+                    group.append(part)
+    return (group for group in groups.values() if len(group) >= _LEAST_ITEMS)
+
+
+def _span(tree: Tree, part: int) -> range:
+    return range(tree.block_lines[part], tree.line_end(part))
+
+
+def _are_items(tree: Tree, lines: Lines, group: list[int]) -> bool:
+    """Whether most parts have a link text of their own, more than one line, and few links."""
+    spans = [_span(tree, part) for part in group]
+    said = [
+        {
+            tree.line_text(i)
+            for i in span
+            if lines.linked[i] > max(lines.own[i], 1) and leads_away(tree, i)
+        }
+        for span in spans
+    ]
+    texts = Counter(text for each in said for text in each)
+    titled = sum(any(texts[text] == 1 for text in each) for each in said)
+    return (
+        titled >= _TITLED_SHARE * len(group)
+        and sum(len(span) > 1 for span in spans) >= _LINES_SHARE * len(group)
+        and median(_count_links(tree, span) for span in spans) <= _MAX_LINKS
+    )
+
+
+def _count_links(tree: Tree, span: range) -> int:
+    """The number of addresses that some lines link to."""
+    runs = range(tree.line_runs(span[0])[0], tree.line_runs(span[-1])[1])
+    anchors = {tree.anchor_of[run] for run in runs}
+    return len({tree.anchors[anchor].href for anchor in anchors if anchor >= 0})
+
+
+def _told(tree: Tree, items: list[int]) -> Iterator[int]:
+    """The lines of the items, without buttons and what many of them say."""
+    texts = Counter(
+        text for item in items for text in {tree.line_text(i) for i in _span(tree, item)}
+    )
+    labels = max(_LEAST_LABELS, _LABEL_SHARE * len(items))
+    for item in items:
+        buttons = {
+            i
+            for part in range(item + 1, tree.block_ends[item])
+            if tree.block_tags[part] in TAG_KINDS
+            for i in _span(tree, part)
+        }
+        yield from (
+            i for i in _span(tree, item) if i not in buttons and texts[tree.line_text(i)] < labels
+        )
