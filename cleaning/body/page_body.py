@@ -72,7 +72,8 @@ from cleaning.records import BodySource
 # verse or a few words.
 _LIST_UNITS = 75
 MUCH_UNITS = 500.0  # text outside links with which a page has a body
-# A body of fewer units is looked for again on a page of so many, and gives way to twice its text.
+# A body of fewer units is looked for again on a page of so many, and gives way to twice its text
+# that has no fewer.
 _FEW_UNITS, _FEW_OF_UNITS, _MORE_TIMES = 20.0, 150.0, 2.0
 # A page may need scripts only with less body and visible text; scripts alone are evidence only with
 # next to no visible text, and so many characters or files of them.
@@ -271,10 +272,10 @@ def _not_by_names_alone(
     Names alone do not decide that nearly all text of a page is beside its body.
     """
     body, whole = sum(lines.own[i] for i in kept), sum(lines.own)
-    if whole <= (_FEW_OF_UNITS if kept else MUCH_UNITS) or body >= _FEW_UNITS:
+    if whole <= _FEW_OF_UNITS or body >= _FEW_UNITS:
         return kept, source
     found, new_source = _find_without_names(tree, title_line, lines.trail)
-    is_more = sum(lines.own[i] for i in found) >= _MORE_TIMES * body
+    is_more = sum(lines.own[i] for i in found) >= max(_FEW_UNITS, _MORE_TIMES * body)
     return (found, new_source) if is_more else (kept, source)
 
 
