@@ -275,9 +275,7 @@ def numbers_of(rows: StoryRows, root: int) -> list[int]:
     return found
 
 
-def join(
-    rows: StoryRows, page: Member, keys: Sequence[int], *, is_unseen: bool = False
-) -> None:
+def join(rows: StoryRows, page: Member, keys: Sequence[int], *, is_unseen: bool = False) -> None:
     """Joins a page, whose row is written, with the stories that it matches.
 
     Repeating it changes nothing, and completes what a killed process began.

@@ -106,7 +106,7 @@ def test_the_first_address_that_takes_a_connection_gets_the_message(
 ) -> None:
     ask = socket.getaddrinfo
 
-    def getaddrinfo(_host: str, *arguments: object, **more: Any) -> Any:
+    def getaddrinfo(_host: str, *arguments: Any, **more: Any) -> Any:
         return [*ask("::1", *arguments, **more), *ask("127.0.0.1", *arguments, **more)]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
