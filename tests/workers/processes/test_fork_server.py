@@ -95,6 +95,31 @@ print(ended, second.poll(), first.poll())
 forks.stop()
 """
 
+# A child that ends when its time is just over, and that the fork server has waited for.
+LATE = """
+import signal, sys
+from pathlib import Path
+from workers.processes import supervisor
+from workers.processes.fork_server import ForkServer
+
+def ends_late(process, limit_s):
+    process.wait()
+    return False
+
+def entry(role):
+    signal.pause()
+    return 0
+
+supervisor.ends_within = ends_late
+folder = Path(sys.argv[1])
+forks = ForkServer({}, folder / "logs", entry)
+fleet = supervisor.Supervisor(folder, {}, forks)
+fleet.start("worker")
+pids = fleet.pids("worker")
+print(fleet.stop("worker") == pids)
+forks.stop()
+"""
+
 
 class Run:
     """The parent, which is asked line by line."""
@@ -171,9 +196,10 @@ def test_a_child_shares_nothing_with_its_parent_and_ends_as_a_process_does(tmp_p
         wait_until(lambda: not is_alive(stubborn))
 
 
-def test_a_child_may_have_the_process_id_of_one_that_ended() -> None:
+def printed(code: str, *words: str) -> list[str]:
+    """What a process of its own prints: a test process has threads, and may not fork."""
     done = subprocess.run(
-        [sys.executable, "-c", REUSED],
+        [sys.executable, "-c", code, *words],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -181,7 +207,15 @@ def test_a_child_may_have_the_process_id_of_one_that_ended() -> None:
         timeout=LIMIT_S,
         check=True,
     )
-    assert done.stdout.split() == ["3", "None", "3"]
+    return done.stdout.split()
+
+
+def test_a_child_may_have_the_process_id_of_one_that_ended() -> None:
+    assert printed(REUSED) == ["3", "None", "3"]
+
+
+def test_a_child_that_ends_at_the_last_moment_need_not_be_killed(tmp_path: Path) -> None:
+    assert printed(LATE, str(tmp_path)) == ["True"]
 
 
 def test_without_its_fork_server_a_parent_starts_interpreters(tmp_path: Path) -> None:
