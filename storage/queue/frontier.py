@@ -42,7 +42,7 @@ from storage.queue.identity import Identity, read_identity
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.live import read_now
-from storage.queue.maintenance import purge_crawl, purge_pages, sweep
+from storage.queue.maintenance import complete_purge, purge_crawl, purge_pages, sweep
 from storage.queue.operation_jobs import OperationJobs
 from storage.queue.processes import Processes
 from storage.queue.receipts import Receipt, read_receipts
@@ -135,6 +135,7 @@ class Frontier:
         """
         self.revisits.forget(spec.crawl_id)
         with queue_errors(), self._client.pipeline() as pipe:
+            complete_purge(self._client, self._scripts, spec.crawl_id)
             pipe.hset(f"cc:c:{spec.crawl_id}", mapping=crawl_fields(spec, CrawlState.RUNNING))
             pipe.sadd("cc:crawls", spec.crawl_id)
             join_turns(pipe, spec)

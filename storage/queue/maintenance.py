@@ -4,7 +4,8 @@
   URLs, claims of dead workers become new jobs. Any number of sweepers may run anywhere, because
   every change is one script. A job that RQ does not know is enqueued; where two jobs name a page,
   the page's token refuses the second claim.
-- ``purge_crawl`` and ``purge_pages`` delete in chunks, so that the server keeps answering.
+- ``purge_crawl`` and ``purge_pages`` delete in chunks, so that the server keeps answering. A purge
+  whose process died is completed by the sweeper, or before the crawl is opened anew.
 - ``CrawlRebuilder`` puts a lost crawl into the queue. None of its URLs is leased before ``finish``.
   Until then the crawl has the field ``rebuilding``: a process that finds this field follows one
   that died, and repeats the whole rebuilding, which is idempotent.
@@ -39,6 +40,9 @@ SWEEP_CHUNK = 200
 MEMORY_WATERMARK = 0.7
 SCAN_COUNT = 1000
 PURGE_CHUNK = 500
+PURGING = "cc:purging"
+LOST_PURGE_MS = 60_000
+"""A purge that takes longer is taken for one whose process died: to purge twice does no harm."""
 REBUILD_CHUNK = 1000
 REBUILDING = "rebuilding"
 REOPEN_CHUNK = 200
@@ -64,6 +68,9 @@ def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
     if set_back_ms:
         log.warning("the server's clock was set back", extra={"seconds": set_back_ms // 1000})
     scripts("flush", [STRANDED_BATCH_MS])
+    lost_until = queue_ms(client) - LOST_PURGE_MS
+    for crawl in client.zrangebyscore(PURGING, "-inf", lost_until):
+        purge_crawl(client, scripts, crawl.decode())
     return {
         "leases_lost": leases,
         "claims_lost": claims,
@@ -105,6 +112,8 @@ def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
 
 def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     """Deletes a crawl: its pages give back their slots and bytes, then its keys are deleted."""
+    # First: without the crawl nobody knows what is left when this process dies.
+    client.zadd(PURGING, {crawl_id: queue_ms(client)})
     # Without its hash every script refuses the crawl.
     client.delete(f"cc:c:{crawl_id}")
     client.srem("cc:crawls", crawl_id)
@@ -117,6 +126,13 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
             client.unlink(*keys)
     client.delete(*(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS))
+    client.zrem(PURGING, crawl_id)
+
+
+def complete_purge(client: Any, scripts: Scripts, crawl_id: str) -> None:
+    """Deletes what a purge has left whose process died; called before a crawl is created."""
+    if client.zscore(PURGING, crawl_id) is not None:
+        purge_crawl(client, scripts, crawl_id)
 
 
 def _drop_unconfirmed(client: Any, crawl_id: str) -> None:
@@ -177,6 +193,7 @@ class CrawlRebuilder:
             return
         fields = {**crawl_fields(spec, CrawlState.STOPPED), REBUILDING: 1}
         with queue_errors(), self._client.pipeline() as pipe:
+            complete_purge(self._client, self._scripts, spec.crawl_id)
             pipe.hset(f"cc:c:{spec.crawl_id}", mapping=fields)
             pipe.sadd("cc:crawls", spec.crawl_id)
             join_turns(pipe, spec)

@@ -184,7 +184,7 @@ def put_story(db: SqliteConnection, each: EncodedOutcome, old: int | None, new: 
             connection.executemany(
                 "INSERT INTO story_keys VALUES (?, ?)", [(key, new) for key in keys]
             )
-            join(SqliteStoryRows(db), page, keys)
+            join(SqliteStoryRows(db), page, keys, is_unseen=old is None)
     if known is not None and known.story is not None:
         after_deletion(SqliteStoryRows(db), [known.story])
 

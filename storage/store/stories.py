@@ -275,10 +275,18 @@ def numbers_of(rows: StoryRows, root: int) -> list[int]:
     return found
 
 
-def join(rows: StoryRows, page: Member, keys: Sequence[int]) -> None:
+def join(rows: StoryRows, page: Member, keys: Sequence[int], *, is_unseen: bool = False) -> None:
     """Joins a page, whose row is written, with the stories that it matches.
 
     Repeating it changes nothing, and completes what a killed process began.
+
+    Args:
+        rows: The database.
+        page: The page.
+        keys: Of its signature.
+        is_unseen: Whether nobody can have seen the page alone, because it is new and others wait
+            for the end of its transaction. It needs no pointer then: each one of a story is read
+            whenever a page joins.
     """
     matching = matches(rows, page, keys)
     for _ in range(ATTEMPTS):
@@ -286,9 +294,10 @@ def join(rows: StoryRows, page: Member, keys: Sequence[int]) -> None:
         joined, first = _stories_to_join(rows, page, matching, ends)
         if not joined:
             return
-        numbers = {ends[each.number] for each in (page, *joined)}
-        root = min(numbers)
-        numbers |= {each.number for each in (page, *joined)}
+        known = joined if is_unseen else [page, *joined]
+        numbers = {ends[each.number] for each in known}
+        root = min(numbers | {page.number} if ends[page.number] == page.number else numbers)
+        numbers |= {each.number for each in known}
         if _point(rows, numbers, ends, root):
             alone = [each.ref for each in joined if each.story is None]
             rows.label([page.ref, *alone], root)
@@ -390,7 +399,8 @@ class Stories:
     def numbers(self, page_id: str) -> list[int]:
         """The numbers under which a page's story may be known, the page's own and the root first.
 
-        A story of a thousand reprints has a thousand numbers: each page once founded a story.
+        In MongoDB a story of a thousand reprints has a thousand numbers: each page had its own
+        until it joined. In SQLite it has those of pages that others have seen alone.
         """
         own, number = number_of(page_id), self._number(page_id)
         if number is None:

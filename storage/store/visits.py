@@ -10,8 +10,6 @@ Shared by both stores, over their ports. A save
 Only outcomes with ``Outcome.visit``, those of a crawl that keeps its pages fresh, have a schedule.
 A visit that is saved again is older than ``checked_at`` or the row's fence and changes nothing. The
 sums of classes are estimates: a save that died between the row and the sums has lost one visit.
-
-More than 400 lines: the steps of one save share what they have read and what they will add.
 """
 
 from __future__ import annotations

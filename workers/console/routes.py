@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +21,8 @@ Page = str | Response | tuple[str, int]
 
 LARGEST = (1 << 63) - 1
 """The largest number that a database keeps; in an address a larger one names nothing."""
+
+_NUMBER = re.compile("-?[0-9]{1,19}")
 
 MOST_ROWS, USUAL_ROWS = 200, 50
 """Rows of a list, at most and without ``limit=``."""
@@ -152,11 +155,9 @@ def asked_place() -> tuple[int, str] | None:
     if not text:
         return None
     value, separator, key = text.partition("~")
-    if not separator or not value.lstrip("-").isascii() or not value.lstrip("-").isdigit():
+    if not separator or not _NUMBER.fullmatch(value) or abs(int(value)) > LARGEST:
         abort(400, description="after")
-    if abs(int(value[:20])) > LARGEST:
-        abort(400, description="after")
-    return int(value[:20]), key
+    return int(value), key
 
 
 def asked_number() -> int | None:

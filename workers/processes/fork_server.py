@@ -129,11 +129,11 @@ class ForkServer:
         """
         with suppress(OSError):
             self._socket.send(role.encode())
+        known = set(self._children.values())
         while self._is_alive:
-            known = set(self._children)
-            self._take(is_waiting=True)
-            for pid in self._children.keys() - known:
-                return self._children[pid]
+            child = self._take(is_waiting=True)
+            if child is not None and child not in known:
+                return child
         return None
 
     def read(self) -> None:
@@ -141,27 +141,25 @@ class ForkServer:
         while self._is_alive and self._take(is_waiting=False):
             pass
 
-    def _take(self, *, is_waiting: bool) -> bool:
-        """Takes the next message; False when there is none."""
+    def _take(self, *, is_waiting: bool) -> ForkedProcess | None:
+        """Takes the next message; returns the child that it is about, None without a message."""
         try:
             message = self._socket.recv(MESSAGE_BYTES, 0 if is_waiting else socket.MSG_DONTWAIT)
         except BlockingIOError:
-            return False
+            return None
         except OSError:
             message = b""
         if not message:  # the server is dead, and Linux has killed its children
             self._is_alive = False
             for child in self._children.values():
-                child.returncode = -signal.SIGKILL if child.returncode is None else child.returncode
-            return False
+                child.returncode = -signal.SIGKILL
+            return None
         what, pid, *status = message.decode().split()
         child = self._children.setdefault(int(pid), ForkedProcess(self, int(pid)))
-        if what == "started":
-            if child.returncode is not None:  # an older child had this process id
-                self._children[int(pid)] = ForkedProcess(self, int(pid))
-        else:
+        if what == "ended":
             child.returncode = int(status[0])
-        return True
+            del self._children[child.pid]  # a later child may have its process id
+        return child
 
     def stop(self) -> None:
         """Ends the server; its children must have ended."""

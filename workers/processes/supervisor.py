@@ -165,7 +165,8 @@ class Supervisor:
             if not ends_within(child.process, max(0.1, deadline - time.monotonic())):
                 log.warning("process does not stop, killed", extra={"role": child.role})
                 killed.append(child.process.pid)
-                os.killpg(child.process.pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it has ended at the last moment
+                    os.killpg(child.process.pid, signal.SIGKILL)
                 child.process.wait()
             self._end_watchdog(child)
         self._children = [c for c in self._children if c.role != role]

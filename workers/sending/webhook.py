@@ -5,9 +5,9 @@ receivers have libraries: ``webhook-id``, ``webhook-timestamp`` and, with a secr
 ``webhook-signature: v1,BASE64``, the HMAC-SHA256 of ``ID.TIMESTAMP.BODY``.
 
 The host's name is looked up for each POST, each of its addresses is checked, and the connection
-goes to an address that was checked: a name cannot lead elsewhere in between. A redirect is an
-error: it is never followed. Ten seconds are for all of it, so a receiver that sends a byte now and
-then holds nobody up.
+goes to an address that was checked, to the first that takes it: a name cannot lead elsewhere in
+between. A redirect is an error: it is never followed. Ten seconds are for all of it, so a receiver
+that sends a byte now and then holds nobody up, nor does a name server that is away.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import hmac
 import re
 import socket
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
@@ -138,8 +139,11 @@ class Webhook:
         if self._secret:
             signature = signature_of(self._secret, message_id, timestamp, body)
             headers["webhook-signature"] = signature
+        loop = asyncio.new_event_loop()  # that of asyncio.run waits for a look-up which is given up
         try:
-            return asyncio.run(self._post(urlsplit(url), headers, body, is_private=is_private))
+            return loop.run_until_complete(
+                self._post(urlsplit(url), headers, body, is_private=is_private)
+            )
         except TimeoutError:
             return Result(f"no answer within {TIMEOUT_S:g} s")
         except ssl.SSLCertVerificationError as error:
@@ -152,6 +156,9 @@ class Webhook:
             return Result(f"no connection: {error.strerror or type(error).__name__}")
         except (EOFError, asyncio.LimitOverrunError, ValueError):
             return Result("its answer is no HTTP")
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())  # lets the connection close
+            loop.close()
 
     async def _post(
         self, url: SplitResult, headers: dict[str, str], body: bytes, *, is_private: bool
@@ -159,22 +166,38 @@ class Webhook:
         async with asyncio.timeout(TIMEOUT_S):
             host, is_tls = url.hostname or "", url.scheme == "https"
             port = url.port or (443 if is_tls else 80)
-            address = await _address(host, port, is_private=is_private)
-            if not address:
+            addresses = await _addresses(host, port)
+            if not is_private and not all(map(is_public, addresses)):
                 return Result("its address is private: allow it with --webhook-private")
-            reader, writer = await asyncio.open_connection(
-                address,
-                port,
-                limit=MOST_HEADER_BYTES,
-                ssl=self._tls() if is_tls else None,
-                server_hostname=host if is_tls else None,
-            )
+            reader, writer = await self._connect(addresses, port, host if is_tls else None)
             try:
                 writer.write(_request(url, headers, body) + body)
                 await writer.drain()
                 return _result(await _answer(reader))
             finally:
                 writer.transport.abort()
+
+    async def _connect(
+        self, addresses: Sequence[str], port: int, tls_name: str | None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection to the first address that takes one; each has its share of the time.
+
+        ``localhost`` may be ::1 before it is 127.0.0.1, where alone the receiver listens.
+        """
+        why = OSError()
+        for address in addresses:
+            try:
+                async with asyncio.timeout(TIMEOUT_S / len(addresses)):
+                    return await asyncio.open_connection(
+                        address,
+                        port,
+                        limit=MOST_HEADER_BYTES,
+                        ssl=self._tls() if tls_name else None,
+                        server_hostname=tls_name,
+                    )
+            except OSError as error:
+                why = error
+        raise why
 
     def _tls(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
@@ -183,14 +206,11 @@ class Webhook:
         return context
 
 
-async def _address(host: str, port: int, *, is_private: bool) -> str:
-    """The address to connect to; ``""`` when one of the host's addresses is private."""
+async def _addresses(host: str, port: int) -> list[str]:
+    """The addresses of a host, each once, in the order in which they are to be tried."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(each[4][0]) for each in found]
-    if not is_private and not all(map(is_public, addresses)):
-        return ""
-    return addresses[0]
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
 def _request(url: SplitResult, headers: dict[str, str], body: bytes) -> bytes:

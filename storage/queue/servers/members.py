@@ -20,6 +20,7 @@ from storage.queue.clients import queue_errors
 from storage.queue.entries import crawl_fields, read_counts
 from storage.queue.frontier import Frontier
 from storage.queue.identity import Identity
+from storage.queue.maintenance import complete_purge
 from storage.queue.servers.shares import MOST
 from storage.queue.servers.stamps import check_member
 from storage.server_list import Place, server_of
@@ -87,6 +88,7 @@ class Member(Frontier):
         limit, state = fields.pop("max"), fields.pop("state")
         key = f"cc:c:{spec.crawl_id}"
         with queue_errors(), self._client.pipeline() as pipe:
+            complete_purge(self._client, self._scripts, spec.crawl_id)
             pipe.hset(key, mapping=fields)
             pipe.hsetnx(key, "state", state)
             pipe.sadd("cc:crawls", spec.crawl_id)

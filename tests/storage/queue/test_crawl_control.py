@@ -9,6 +9,7 @@ import pytest
 
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlState, UrlState
+from storage.queue import maintenance
 from storage.queue.frontier import Frontier
 from tests.kit.queues import (
     A,
@@ -195,6 +196,50 @@ def test_purge_gives_everything_back(frontier: Frontier, spider: Spider, client:
     assert_at_rest(client)
     frontier.open_crawl(spec("c", A))  # the name is free
     assert frontier.counts("c").pending == 1
+
+
+def begin_to_purge(
+    frontier: Frontier, spider: Spider, client: Any, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Crawl ``c`` while the process that purges it is killed before a step."""
+    purge_scene(frontier, spider, client)
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(maintenance, step, killed)
+        with pytest.raises(KeyboardInterrupt):
+            frontier.purge("c")
+
+
+@pytest.mark.parametrize("step", ["purge_pages", "_drop_unconfirmed"])
+def test_the_sweeper_completes_a_purge_whose_process_was_killed(
+    frontier: Frontier,
+    spider: Spider,
+    client: Any,
+    step: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin_to_purge(frontier, spider, client, step, monkeypatch)
+    frontier.sweep()
+    assert client.scard("cc:h:c"), "the process may be at work yet"
+    client.zadd("cc:purging", {"c": server_ms(client) - maintenance.LOST_PURGE_MS})
+    frontier.sweep()
+    left = [key for key in client.scan_iter("cc:*:c*") if ":c:" in key or key.endswith(":c")]
+    assert left == []
+    assert int(client.hget("cc:flight", "pages")) == int(client.hget("cc:flight", "bytes")) == 0
+    assert not client.exists("cc:purging")
+
+
+def test_a_crawl_is_new_after_a_purge_whose_process_was_killed(
+    frontier: Frontier, spider: Spider, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin_to_purge(frontier, spider, client, "purge_pages", monkeypatch)
+    frontier.open_crawl(spec("c", A))
+    assert frontier.counts("c").pending == 1
+    assert frontier.hosts("c") == ["a.example"]
+    assert int(client.hget("cc:flight", "pages")) == 0
 
 
 def test_purge_of_a_host_leaves_the_others(frontier: Frontier, spider: Spider, client: Any) -> None:

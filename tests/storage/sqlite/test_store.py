@@ -43,7 +43,7 @@ from tests.storage.store.rules_contract import RulesContract
 from tests.storage.store.search_contract import SearchContract
 from tests.storage.store.space_contract import SpaceContract
 from tests.storage.store.store_contract import StoreContract, everything
-from tests.storage.store.stories_contract import StoriesContract
+from tests.storage.store.stories_contract import StoriesContract, told, told_by_hosts
 from tests.storage.store.topics_contract import TopicsContract
 from tests.storage.store.values_contract import ValuesContract
 
@@ -71,6 +71,16 @@ class TestSqliteStore(
     def test_it_is_a_store(self, store: SqliteStore) -> None:
         as_protocol: Store = store
         assert as_protocol is store
+
+
+def test_a_story_of_many_pages_has_few_pointers(store: SqliteStore) -> None:
+    pages = told_by_hosts(1, 60)
+    for each in pages:
+        store.save([each])
+    assert len(told(store, pages[0])) == len(pages)
+    with closing(sqlite3.connect(store.path)) as db:
+        (pointers,) = db.execute("SELECT count(*) FROM stories").fetchone()
+    assert pointers < 12  # each page that joins reads them all
 
 
 # --- the archive's place in it -------------------------------------------------------------------

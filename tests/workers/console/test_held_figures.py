@@ -95,3 +95,21 @@ def test_a_store_that_is_away_leaves_what_is_held(monkeypatch: pytest.MonkeyPatc
     assert held.newest().rows == [1]
     wait_until(lambda: held.newest().rows == [1, 2] or len(answers) == 0)
     wait_until(lambda: (last := held.last()) is not None and last.rows == [1, 2])
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_defect_while_rows_are_read_does_not_hold_them_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(held_figures, "AGE_S", -1.0)
+    answers: list[list[int]] = [[1], [], [3]]
+
+    def read() -> list[int]:
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if not answer:
+            raise ValueError("a row of another program")
+        return answer
+
+    held = Held(read)
+    assert held.newest().rows == [1]
+    wait_until(lambda: held.newest().rows == [3])

@@ -95,6 +95,11 @@ def test_hosts_are_found(console: FlaskClient, query: str, found: bool) -> None:
     assert "<script>" not in page.text
 
 
+@pytest.mark.parametrize("after", ["--5~x", "-~x", "5", "²~x", "9223372036854775808~x"])
+def test_a_place_that_no_list_has_is_refused(console: FlaskClient, after: str) -> None:
+    assert console.get("/hosts", query_string={"after": after}).status_code == 400
+
+
 def test_each_request_has_its_language(console: FlaskClient) -> None:
     for language, word in (("en", ">paused<"), ("zh", ">已暂停<"), ("en", ">paused<")):
         page = console.get("/hosts", headers={"Accept-Language": language}).text

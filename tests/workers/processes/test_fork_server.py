@@ -16,7 +16,7 @@ import pytest
 
 from tests.kit.crawls import ROOT, environment
 from tests.kit.processes import children_of, is_alive
-from tests.kit.timing import wait_until
+from tests.kit.timing import LIMIT_S, wait_until
 from workers.config import variable
 from workers.processes import fork_server
 from workers.processes.fork_server import ForkServer
@@ -68,6 +68,55 @@ for line in sys.stdin:
     elif step == "stop":
         answer = supervisor.stop(roles[0])
     print(json.dumps(answer), flush=True)
+forks.stop()
+"""
+
+# A server whose kernel gives each child the process id of the one before.
+REUSED = """
+import os
+from pathlib import Path
+from workers.processes import fork_server
+
+def serve(requests, *_):
+    for end in (b"ended 7 3", b""):
+        requests.recv(100)
+        requests.send(b"started 7")
+        if end:
+            requests.send(end)
+    requests.recv(100)
+    os._exit(0)
+
+fork_server._serve = serve
+forks = fork_server.ForkServer({}, Path())
+first = forks.start("worker")
+ended = first.wait()
+second = forks.start("worker")
+print(ended, second.poll(), first.poll())
+forks.stop()
+"""
+
+# A child that ends when its time is just over, and that the fork server has waited for.
+LATE = """
+import signal, sys
+from pathlib import Path
+from workers.processes import supervisor
+from workers.processes.fork_server import ForkServer
+
+def ends_late(process, limit_s):
+    process.wait()
+    return False
+
+def entry(role):
+    signal.pause()
+    return 0
+
+supervisor.ends_within = ends_late
+folder = Path(sys.argv[1])
+forks = ForkServer({}, folder / "logs", entry)
+fleet = supervisor.Supervisor(folder, {}, forks)
+fleet.start("worker")
+pids = fleet.pids("worker")
+print(fleet.stop("worker") == pids)
 forks.stop()
 """
 
@@ -145,6 +194,28 @@ def test_a_child_shares_nothing_with_its_parent_and_ends_as_a_process_does(tmp_p
         os.kill(run.process.pid, signal.SIGKILL)
         run.process.wait()
         wait_until(lambda: not is_alive(stubborn))
+
+
+def printed(code: str, *words: str) -> list[str]:
+    """What a process of its own prints: a test process has threads, and may not fork."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment(),
+        timeout=LIMIT_S,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_a_child_may_have_the_process_id_of_one_that_ended() -> None:
+    assert printed(REUSED) == ["3", "None", "3"]
+
+
+def test_a_child_that_ends_at_the_last_moment_need_not_be_killed(tmp_path: Path) -> None:
+    assert printed(LATE, str(tmp_path)) == ["True"]
 
 
 def test_without_its_fork_server_a_parent_starts_interpreters(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ import hmac
 import socket
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from cleaning.errors import ConfigError
 from tests.kit.receiver import Receiver
+from tests.kit.timing import LIMIT_S
 from workers.sending import webhook
 from workers.sending.webhook import (
     Webhook,
@@ -97,6 +99,39 @@ def test_a_hanging_receiver_is_left_after_the_limit(
         assert send(url).error == "no answer within 0.3 s"
         thread.join()
         accepted[0].close()
+
+
+def test_the_first_address_that_takes_a_connection_gets_the_message(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = socket.getaddrinfo
+
+    def getaddrinfo(_host: str, *arguments: Any, **more: Any) -> Any:
+        return [*ask("::1", *arguments, **more), *ask("127.0.0.1", *arguments, **more)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    assert send(receiver.url.replace("127.0.0.1", "hooks.test")).error == ""
+    assert len(receiver.got) == 1
+    assert "--webhook-private" in send("http://hooks.test/", is_private=False).error
+
+
+def test_a_name_server_that_is_away_is_left_after_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    may_end, has_ended = threading.Event(), threading.Event()
+
+    def getaddrinfo(*_: object, **__: object) -> Any:
+        may_end.wait(LIMIT_S)
+        has_ended.set()
+        raise socket.gaierror(socket.EAI_AGAIN, "no answer")
+
+    monkeypatch.setattr(webhook, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    try:
+        assert send("http://hooks.test/").error == "no answer within 0.3 s"
+        assert not has_ended.is_set()
+    finally:
+        may_end.set()
 
 
 def test_other_programs_and_nobody_are_named() -> None:

@@ -25,16 +25,21 @@ def hand_over(store: Store, crawl_id: str) -> int:
     """
     crawls = {name: crawl for name, (_, crawl) in store.topics.versions().items()}
     others = [name for name, crawl in crawls.items() if crawl != crawl_id]
-    done = 0
-    while pages := store.topics.adopted_from(crawl_id, others, AT_ONCE):
+    done = without = 0
+    tried: set[tuple[str, str]] = set()
+    while True:
+        # Pages without a record, of a deletion that was killed, are found each time.
+        found = store.topics.adopted_from(crawl_id, others, AT_ONCE + without)
+        pages = [page for page in found if (page.judgement.topic, page.page_id) not in tried]
+        if not pages and len(found) < AT_ONCE + without:
+            return done
+        without = len(found) - len(pages)
+        tried |= {(page.judgement.topic, page.page_id) for page in pages}
         copies = [
             copy for page in pages for copy in _copies(store, page, crawls[page.judgement.topic])
         ]
         store.save(copies)
         done += len(copies)
-        if len(copies) < len(pages):
-            break  # the rest have no record any more
-    return done
 
 
 def _copies(store: Store, page: JudgedPage, crawl_id: str) -> Iterator[Outcome]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -335,8 +335,3 @@ def finish_edit(settings: Settings, row: TopicRow) -> None:
         topic = Topic.from_bytes(row.packed)
         while judge_anew(store, topic, SLICE_PAGES):
             pass
-
-
-def with_topic(row: CrawlRow, name: str) -> CrawlRow:
-    """Returns a crawl's row with the name of its topic."""
-    return replace(row, spec=replace(row.spec, topic=name))

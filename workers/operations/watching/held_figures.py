@@ -87,9 +87,11 @@ class Held(Generic[T]):
         return self._reading
 
     def _refresh(self) -> None:
-        with suppress(ServiceError):  # whoever asks next learns why
-            self._reading = self._now()
-        self._is_read_anew = False
+        try:
+            with suppress(ServiceError):  # the rows stay, and pages show their age
+                self._reading = self._now()
+        finally:
+            self._is_read_anew = False
 
     def _now(self) -> Reading[T]:
         begun = time.monotonic()

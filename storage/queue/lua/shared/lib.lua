@@ -9,6 +9,7 @@
 -- cc:servers               key   "<id>,<id> 0": the queues over which hosts are split, and the place of this one, or
 --                                moving (servers/stamps.py); cc:rounds  hash  crawl -> rounds of sharing its budget
 -- cc:crawls                set   crawl ids
+-- cc:purging               zset  crawl whose keys are being deleted -> since, ms
 -- cc:c:<crawl>             hash  a crawl, see below
 -- cc:h:<crawl>             set   hosts seen
 -- cc:bg:<crawl>            set   hosts held back by the budget

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from cleaning.topics.stories import story_signature
 from storage.sqlite.store import SqliteStore
 from tests.storage.store.stories_contract import at, page, text, told, urls
 from tests.storage.store.topics_contract import TOPIC, judged
-from workers.operations.topics.purging import hand_over
+from workers.operations.topics.purging import AT_ONCE, hand_over
 
 
 def test_pages_that_are_handed_over_keep_their_story(tmp_path: Path) -> None:
@@ -36,3 +37,19 @@ def test_pages_that_are_handed_over_keep_their_story(tmp_path: Path) -> None:
         late = page("/c", body, host="d.example", at=at(9))
         store.save([replace(late, story=story_signature(body))])
         assert told(store, late) == urls(first, copy, other, late)
+
+
+def test_pages_without_a_record_keep_none_of_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "records.sqlite"
+    pages = [page(f"/{n}", text(n, 50), at=at(n)) for n in range(3 * AT_ONCE)]
+    with closing(SqliteStore(file)) as store:
+        assert store.topics.create(replace(TOPIC, crawl_id="c2"))
+        judgements = judged("/1", 0.9).judgements
+        store.save([replace(each, judgements=judgements) for each in pages])
+    with closing(sqlite3.connect(file)) as db, db:
+        db.execute(
+            f"DELETE FROM records WHERE page_id IN (SELECT page_id FROM records LIMIT {AT_ONCE + 1})"
+        )
+    with closing(SqliteStore(file)) as store:
+        assert hand_over(store, "c1") == 2 * AT_ONCE - 1
+        assert len(store.topics.adopted_from("c1", [TOPIC.name], 1000)) == AT_ONCE + 1
