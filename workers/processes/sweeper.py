@@ -29,7 +29,6 @@ from storage.store.operations import OperationState
 from workers.context import Context, process_context
 from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
-from workers.jobs.topic_pace import TopicPace
 from workers.jobs.topic_ranking import TopicModels, steer
 from workers.processes.budgets import Budgets
 from workers.processes.indexing import Indexer
@@ -72,7 +71,6 @@ def sweep_until_stopped() -> None:
     context = process_context()
     storage = context.settings.storage
     models = TopicModels(context.frontier.topics)
-    pace = TopicPace(context.store, context.frontier)
     overflow = Overflow(
         queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
     )
@@ -104,7 +102,6 @@ def sweep_until_stopped() -> None:
                 context.store.statistics.refresh()
                 watched.stop_taken(context.whole_queue().identity().queue_id)
                 update_crawls(context)
-                pace.adjust()
                 note_silent(context)
                 note_return(context, outages.store, "the store")
         except ServiceError as error:
@@ -197,8 +194,8 @@ def update_crawls(context: Context) -> None:
             continue
         with suppress(NotFound):  # purged meanwhile
             offer_due(store, frontier, row.spec)
-            steer(store, frontier, row.spec)
             counts = frontier.counts(row.spec.crawl_id)
+            steer(store, frontier, row.spec, counts.fetched)
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue
             is_over = counts.state is CrawlState.FINISHED

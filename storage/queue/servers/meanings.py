@@ -14,11 +14,12 @@ from typing import Any
 
 from storage.host_waits import Waits
 from storage.live_state import Process, ProcessRole, QueueNow, ServerNow
-from storage.queue.servers.members import split_call
-from storage.server_list import server_of
+from storage.server_list import server_of, split_call
 
 Call = Callable[..., Any]
 """An operation, bound to one server."""
+
+OF_ALL_SERVERS = frozenset({ProcessRole.KEEPER, ProcessRole.SENDER})
 
 Meaning = Callable[[Sequence[Call], Sequence[Any], Mapping[str, Any]], Any]
 """Runs an operation that is given for each server, with its arguments; returns one result."""
@@ -165,7 +166,7 @@ def _named(now: QueueNow, index: int) -> QueueNow:
     """The moment of a server with its place in the list at each process and each claim."""
 
     def name(each: Process) -> Process:
-        is_of_all = each.role is ProcessRole.KEEPER  # the first server hears it
+        is_of_all = each.role in OF_ALL_SERVERS  # the first server hears it
         return each if is_of_all else replace(each, server=index)
 
     return replace(
@@ -276,7 +277,6 @@ WAITS: Mapping[str, Meaning] = {
     "of": waits_by_host,
     "of_crawl": on_all(waits_of_all),
 }
-TOPICS: Mapping[str, Meaning] = {"hosts": on_first, "asleep": on_all(merged)}
 PROCESSES: Mapping[str, Meaning] = {
     "take_to_replace": on_all(union),
     "declare_dead": on_all(nothing),

@@ -20,10 +20,11 @@ from storage.queue.maintenance import CrawlRebuilder, UrlReopener
 from storage.queue.overflow import Overflow
 from storage.queue.servers import meanings
 from storage.queue.servers.meanings import Meaning
-from storage.queue.servers.members import Member, Part, check_spec, split_call
+from storage.queue.servers.members import Member, Part, check_spec
 from storage.queue.servers.shares import share_out
 from storage.queue.servers.stamps import check_list
-from storage.server_list import Place, server_of, split_list
+from storage.queue.servers.topics import TopicServers
+from storage.server_list import Place, server_of, split_call, split_list
 from storage.store.spills import Spills
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ PARTS = {
     "learning": meanings.LEARNING,
     "revisits": meanings.REVISITS,
     "waits": meanings.WAITS,
-    "topics": meanings.TOPICS,
     "processes": meanings.PROCESSES,
     "operations": meanings.OPERATIONS,
 }
@@ -84,6 +84,7 @@ class QueueServers(Spread):
         super().__init__(self.members, meanings.QUEUE)
         for name, table in PARTS.items():
             setattr(self, name, Spread([getattr(each, name) for each in self.members], table))
+        self.topics = TopicServers(len(urls), lambda index: self.members[index].topics)
 
     def check(self) -> None:
         """Checks that hosts are still split over this list.
@@ -174,6 +175,10 @@ class QueueServers(Spread):
         known = zip(names, parts, strict=True)
         return {name: _together([p for p in of if p]) for name, of in known if any(of)}
 
+    def of_host(self, host: str) -> Frontier:
+        """The server of a host."""
+        return self.members[server_of(host, len(self.members))]
+
     def purge(self, crawl_id: str, host: str = "") -> int:
         """Deletes a crawl, or one of its hosts; returns the number of its URLs.
 
@@ -181,7 +186,7 @@ class QueueServers(Spread):
             NotFound: No such crawl.
         """
         if host:
-            return self.members[server_of(host, len(self.members))].purge(crawl_id, host)
+            return self.of_host(host).purge(crawl_id, host)
         has = [member for member in self.members if crawl_id in member.crawl_ids()]
         if not has:
             raise NotFound(f"no crawl {crawl_id} in the queue")
