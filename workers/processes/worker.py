@@ -50,7 +50,7 @@ from storage.queue.clients import (
 from storage.queue.embedded import die_with_parent
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
-from storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob
+from storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob, delete_remnant
 from storage.queue.receipts import find_gap
 from workers.context import process_context
 
@@ -224,6 +224,15 @@ class CleaningWorker(Worker):
                 return bool(super().perform_job(job, queue))
         except QueueUnavailable:
             os._exit(os.EX_TEMPFAIL)
+
+    def handle_execution_ended(self, job: Job, queue: Any, heartbeat_ttl: int) -> None:
+        """Writes when a job's execution has ended, unless another worker has ended the job.
+
+        RQ deletes a job that has ended. What it writes here would be a part of the job again, which
+        nobody deletes.
+        """
+        super().handle_execution_ended(job, queue, heartbeat_ttl)
+        delete_remnant(self.connection, job.id)
 
     def handle_job_success(self, job: Job, queue: Any, started_job_registry: Any) -> None:
         """Ends a job in RQ, unless another worker has: this one was silent for too long."""
