@@ -1,13 +1,8 @@
 """The RQ worker: forks a process for each job, watches it, and reports its death at once.
 
-Differences from the stock worker:
-
-- jobs are JSON;
-- no maintenance that would redo jobs (only the sweeper does);
-- claims are renewed while a job runs;
-- a hanging job is killed 5 s after its time;
-- forks die with the worker;
-- imports and the packaged dictionaries are loaded before the first fork.
+Differences from the stock worker: jobs are JSON, and only the sweeper redoes them; claims are
+renewed while a job runs, and a hanging job is killed 5 s after its time; forks die with the worker;
+imports and the packaged dictionaries are loaded before the first one.
 """
 
 from __future__ import annotations
@@ -90,8 +85,8 @@ class _Jobs(Queue):
 class CleaningWorker(Worker):
     """An RQ worker whose jobs hold claims on pages.
 
-    While a job's process runs, only a signal may end the watch over it, not an outage of the
-    server. A process that outlives the watch all the same is killed by ``end_horse``.
+    Only a signal may end the watch over a job's process, not an outage of the server. A process
+    that outlives the watch all the same is killed by ``end_horse``.
 
     Attributes:
         abandoned: Id of a job whose process was killed through no fault of its pages; ``""``.
@@ -226,11 +221,7 @@ class CleaningWorker(Worker):
             os._exit(os.EX_TEMPFAIL)
 
     def handle_execution_ended(self, job: Job, queue: Any, heartbeat_ttl: int) -> None:
-        """Writes when a job's execution has ended, unless another worker has ended the job.
-
-        RQ deletes a job that has ended. What it writes here would be a part of the job again, which
-        nobody deletes.
-        """
+        """Writes when a job's execution has ended, unless another worker has ended the job."""
         super().handle_execution_ended(job, queue, heartbeat_ttl)
         delete_remnant(self.connection, job.id)
 
