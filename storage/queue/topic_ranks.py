@@ -24,7 +24,10 @@ from storage.server_list import owner_of
 MOST_HOSTS = 20
 """Hosts of a registered domain in a topic crawl: a link farm makes hosts at no cost."""
 
-TOPIC_KEYS = ("tw", "dn", "df", "due", "best", "top", "sleep", "rank", "ranker", "tv", "ad")
+TOPIC_KEYS = (
+    *("tw", "dn", "df", "due", "best", "top", "sleep", "rank", "ranker", "tv", "ad"),
+    *("chose", "elsewhere"),
+)
 """Keys of a topic crawl alone, ``cc:tw:<crawl>`` ...: ``lua/shared/lib.lua`` has their meaning."""
 
 CHUNK = 500  # hosts a command
@@ -104,6 +107,28 @@ class TopicRanks:
             The floor.
         """
         return int(self._run("steer", crawl_id, str(pages_per_hour), fetched))
+
+    def leased_lately(self) -> dict[str, tuple[int, int]]:
+        """For each topic crawl over several servers (best rank leased here, ms that it counts)."""
+        found = {}
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            crawls = [name.decode() for name in self._client.zrange("cc:turn", 0, -1)]
+            for crawl in crawls:
+                pipe.get(f"cc:chose:{crawl}")
+                pipe.pttl(f"cc:chose:{crawl}")
+            values = pipe.execute() if crawls else []
+            for crawl, rank, left_ms in zip(crawls, values[::2], values[1::2], strict=True):
+                if rank is not None and left_ms > 0:
+                    found[crawl] = int(rank), left_ms
+        return found
+
+    def hear(self, crawl_id: str, rank: int, for_ms: int) -> None:
+        """Holds hosts back that are worse than a rank that another server has leased lately."""
+        key = f"cc:elsewhere:{crawl_id}"
+        with queue_errors():
+            known = self._client.get(key)
+            if known is None or rank <= int(known):
+                self._client.set(key, rank, px=for_ms)
 
     def adopt(self, crawl_id: str, fetched_by: str, pages: Sequence[tuple[str, str]]) -> None:
         """Marks pages as done that another crawl has fetched; a repetition changes nothing.

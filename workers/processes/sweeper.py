@@ -35,6 +35,7 @@ from workers.processes.indexing import Indexer
 from workers.processes.outages import Outages
 from workers.processes.queue_watch import WatchedQueue
 from workers.processes.sampling import Sampler
+from workers.processes.topic_floors import TopicFloors
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +77,7 @@ def sweep_until_stopped() -> None:
     )
     outages, sampler, watched = Outages(context), Sampler(context), WatchedQueue(context)
     budgets, indexer = Budgets(context), Indexer(context.settings, context.store)
+    floors = TopicFloors(context)
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     log.info("sweeper started")
     while not stop.wait(pause_s):
@@ -89,6 +91,7 @@ def sweep_until_stopped() -> None:
             context.frontier.processes.beat(ProcessRole.SWEEPER)
             sweep_once(context)
             budgets.round()
+            floors.round()
             sampler.round()
             indexer.round()
             if move_overflow(context, overflow):

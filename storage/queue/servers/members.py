@@ -122,6 +122,8 @@ class Member(Frontier):
 class WorkingMember(Member):
     """The server of a worker or a sweeper, which reaches the others when it needs them.
 
+    ``own_topics`` are the topic crawls of this server alone.
+
     Raises, from methods that reach others: QueueUnavailable while one is away; ConfigError when one
     is not that of the list.
     """
@@ -132,7 +134,7 @@ class WorkingMember(Member):
         self._urls = urls
         self._others: dict[int, Member] = {}
         self._ids: tuple[str, ...] | None = None
-        own = self.topics
+        own = self.own_topics = self.topics
         self.topics = cast(
             TopicRanks,
             TopicServers(

@@ -2,7 +2,8 @@
 
 A host is on one server, with its URLs, its credit and its sleep. The learner publishes the weights
 on every server, and ranks the URLs of all anew. ``TopicServers`` stands where one server has
-``TopicRanks``: it has every operation of that class, so none acts on one server alone in passing.
+``TopicRanks``: it has every operation of that class, so none acts on one server alone in passing,
+but the two by which a server hears what others lease (``ONE_SERVERS_OWN``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from datetime import datetime
 from storage.queue.ranking import Reranked, Score
 from storage.queue.topic_ranks import Rest, TopicHosts, TopicRanks
 from storage.server_list import server_of, split_call
+
+ONE_SERVERS_OWN = frozenset({"leased_lately", "hear"})
 
 
 class TopicServers:

@@ -17,11 +17,15 @@ from storage.queue.servers.spread import QueueServers
 from storage.queue.topic_ranks import MOST_HOSTS, Rest
 from storage.server_list import server_of
 from tests.kit.queue_server import QueueServer
-from tests.kit.queues import Spider, ack_all
+from tests.kit.queues import Spider, ack_all, let_time_pass
 from tests.kit.topic_queues import credit, ranked, topic_spec
+from workers.config import Settings
+from workers.context import Context
+from workers.processes.topic_floors import TopicFloors
 
 FIRST, SECOND = "s1.example", "s4.example"
 """The first is on the first server, the second on the second."""
+ANY: Any = None  # a part of a process that nothing here uses
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +199,36 @@ def test_a_crawl_rests_when_all_its_servers_rest(
     assert queue.topics.wake("t", [SECOND]) == 1
     assert queue.topics.asleep("t").keys() == {FIRST}
     assert queue.topics.wake("t") == 1
+
+
+def test_a_server_with_worse_urls_waits_while_another_leases_better_ones(
+    queue: QueueServers,
+    workers: list[WorkingMember],
+    urls: list[str],
+    clients: list[Any],
+    opened: Callable[..., Any],
+) -> None:
+    queue.offer("t", [*ranked(FIRST, 300, 310), *ranked(SECOND, 600, 610)])
+    queue.share_out("t")
+    first, second = (opened(Spider, url) for url in urls)
+    fetched = []
+    for spider in (first, second):
+        for lease in spider.pages(1):
+            fetched.append(lease.url)
+            spider.put(lease)
+    assert fetched == [f"http://{FIRST}/", f"http://{SECOND}/600"], "none has heard of the other"
+    for client, host in zip(clients, (FIRST, SECOND), strict=True):
+        let_time_pass(client, host)
+    assert [lease.url for lease in first.lease(1)] == [f"http://{FIRST}/300"]
+    assert workers[0].own_topics.leased_lately().keys() == {"t"}
+    floors = TopicFloors(Context(settings=Settings(), frontier=workers[0], store=ANY, models=ANY))
+    floors.round()
+    assert clients[1].get("cc:elsewhere:t") == "300"
+    workers[1].own_topics.hear("t", 500, 3000)
+    assert clients[1].get("cc:elsewhere:t") == "300", "the best one counts"
+    assert (second.ask().leases, second.ask().wait_ms) == ((), 500)
+    clients[1].delete("cc:elsewhere:t")  # it has come to its end: the first one leases nothing
+    assert [lease.url for lease in second.lease(1)] == [f"http://{SECOND}/610"]
 
 
 def test_the_floor_is_one_for_all_servers(queue: QueueServers, clients: list[Any]) -> None:
