@@ -1,13 +1,15 @@
 #!/bin/sh
 # Copies queue and store into a folder, both from one moment: all containers are stopped meanwhile.
 #   sh deploy/backup.sh FOLDER
-# COMPOSE is the compose program with its options, where it is not `docker compose`.
+# COMPOSE is the compose program with its options, where it is not `docker compose`: with deploy/queues.yml
+# "docker compose -f docker-compose.yml -f deploy/queues.yml", so that the second queue server is copied, too.
 set -eu
 umask 077
 compose=${COMPOSE:-docker compose}
 folder=${1:?name a folder for the copies}
 mkdir -p "$folder"
-for name in redis-data mongo-data; do
+queues=$($compose config --services < /dev/null | grep -x 'redis[0-9]*') || queues=redis
+for name in $(printf '%s-data ' $queues) mongo-data; do
     if [ -e "$folder/$name.tar" ]; then
         echo "$folder/$name.tar is there already; name another folder" >&2
         exit 1
@@ -30,4 +32,7 @@ start() {
 trap start EXIT # also after Ctrl-C, or when the terminal is gone: else nothing would crawl any more
 trap 'exit 1' HUP INT TERM
 $compose stop
-copy redis /data redis-data && copy mongo /data/db mongo-data
+for queue in $queues; do
+    copy "$queue" /data "$queue-data" || exit
+done
+copy mongo /data/db mongo-data

@@ -49,7 +49,7 @@ def check_health(environ: Mapping[str, str]) -> None:
     from workers.config import load_settings
 
     storage = load_settings(environ).storage
-    for queue in each_server(storage):
+    for queue in each_server(storage, storage.queue_server):
         for name, trouble in queue.processes.troubles():
             raise ServiceError(f"spider {name}: {trouble}")
     if storage.mongodb_url:  # spiders have none

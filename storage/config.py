@@ -152,15 +152,6 @@ class StorageConfig:
         """Whether hosts are split over several queue servers."""
         return len(self.redis_urls) > 1
 
-    def need_one_server(self, what: str) -> None:
-        """Returns where the queue is on one server.
-
-        Raises:
-            ConfigError: Hosts are split over several; ``what`` does not work on these.
-        """
-        if self.has_servers:
-            raise ConfigError(f"{what} does not work with several queue servers yet: give one")
-
     @property
     def is_embedded(self) -> bool:
         """Whether queue and store are in the data folder."""

@@ -121,22 +121,24 @@ class ServerNow:
         sweepers: Its sweepers heard in the last minute.
         memory_bytes: Its memory.
         memory_limit_bytes: The limit of its memory; None without one.
+        away: Why it does not answer, and has no figures; ``""``: it answers.
     """
 
     index: int
     place: str
-    pages_in_flight: int
-    jobs: int
-    oldest_job_s: float | None
-    leases: int
-    claims: int
-    hosts: int
-    holds: Sequence[Hold]
-    spiders: int
-    workers: int
-    sweepers: int
-    memory_bytes: int
-    memory_limit_bytes: int | None
+    pages_in_flight: int = 0
+    jobs: int = 0
+    oldest_job_s: float | None = None
+    leases: int = 0
+    claims: int = 0
+    hosts: int = 0
+    holds: Sequence[Hold] = ()
+    spiders: int = 0
+    workers: int = 0
+    sweepers: int = 0
+    memory_bytes: int = 0
+    memory_limit_bytes: int | None = None
+    away: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +198,11 @@ class QueueNow:
     lost: Sequence[Process] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
     servers: Sequence[ServerNow] = ()
+
+    @property
+    def away(self) -> list[ServerNow]:
+        """Those of several servers that do not answer: the sums lack them."""
+        return [each for each in self.servers if each.away]
 
     @property
     def spiders(self) -> int:

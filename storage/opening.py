@@ -142,8 +142,12 @@ def _all_servers(config: StorageConfig) -> Frontier:
     return open_queue(config.redis_url)
 
 
-def each_server(config: StorageConfig) -> Iterator[Frontier]:
+def each_server(config: StorageConfig, only: int | None = None) -> Iterator[Frontier]:
     """Yields the queue of each server in turn, which answers; it is closed afterwards.
+
+    Args:
+        config: Where the servers are.
+        only: Place of the one server that is wanted; None: all are.
 
     Raises:
         NotFound: Nothing runs on the data folder.
@@ -155,7 +159,7 @@ def each_server(config: StorageConfig) -> Iterator[Frontier]:
         return
     from storage.queue.frontier import Frontier
 
-    for url in config.redis_urls:
+    for url in config.redis_urls if only is None else [config.redis_urls[only]]:
         with closing(Frontier(url)) as frontier:
             frontier.ping()
             yield frontier

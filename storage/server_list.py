@@ -7,9 +7,11 @@ that no scheme follows belongs to a URL (a password, a path).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 _BETWEEN = re.compile(r",\s*(?=(?:redis|rediss|unix)://)")
 KEPT_HOSTS = 10_000
@@ -59,3 +61,27 @@ class Place:
     def has(self, host: str) -> bool:
         """Whether the URLs of a host are on this server."""
         return server_of(host, self.number) == self.index
+
+
+def split_call(
+    items: Collection[Any],
+    place: Callable[[Any], int],
+    call: Callable[[int, list[Any]], Sequence[Any]],
+) -> list[Any]:
+    """Calls each server with the items of its hosts; returns the results in the items' order.
+
+    Args:
+        items: To be divided.
+        place: The server of an item.
+        call: Called with a server and its items; returns a result for each.
+    """
+    parts: dict[int, list[int]] = {}
+    listed = list(items)
+    for at, item in enumerate(listed):
+        parts.setdefault(place(item), []).append(at)
+    results: list[Any] = [None] * len(listed)
+    for index, places in sorted(parts.items()):
+        found = call(index, [listed[at] for at in places])
+        for at, result in zip(places, found, strict=True):
+            results[at] = result
+    return results

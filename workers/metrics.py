@@ -52,6 +52,9 @@ SERVER_GAUGES: Mapping[Gauge, Callable[[ServerNow], float | None]] = MappingProx
 )
 """What each of several queue servers can lack, or have too much of, while their sum looks well."""
 
+SERVER_UP = f"{__dist__}_server_up"
+UP_HELP = "whether one of several queue servers answers, 1 or 0"
+
 
 def metric_name(name: Counter | Gauge) -> str:
     """Returns the name in Prometheus: ``<name>_records_total``, ``<name>_oldest_job_seconds``."""
@@ -59,6 +62,11 @@ def metric_name(name: Counter | Gauge) -> str:
         return f"{__dist__}_{name}_total"
     text = f"{name.removesuffix('_s')}_seconds" if name.endswith("_s") else str(name)
     return f"{__dist__}_{text}"
+
+
+def server_metric_name(gauge: Gauge) -> str:
+    """Returns the name of a gauge of each server: ``<name>_server_jobs``."""
+    return metric_name(gauge).replace(f"{__dist__}_", f"{__dist__}_server_", 1)
 
 
 def gauge_values(
@@ -107,25 +115,27 @@ def exposition(
         counters: Totals by name.
         gauges: Values of this moment.
         servers: Each of several queue servers, whose own gauges have its place in the list as
-            label: ``<name>_server_jobs{server="0"}``.
+            label: ``<name>_server_jobs{server="0"}``. While one is away, there are no counters:
+            without its part they would look as if they had begun anew.
     """
     lines = []
-    for counter in Counter:
+    for counter in () if any(each.away for each in servers) else Counter:
         name = metric_name(counter)
         lines += _metric(name, "counter", HELP[counter], str(counters.get(counter, 0)))
     for gauge, value in gauges.items():
         lines += _metric(metric_name(gauge), "gauge", GAUGE_HELP[gauge], f"{value:.15g}")
+    if servers:
+        lines += _by_server(SERVER_UP, UP_HELP, [(each.index, not each.away) for each in servers])
     for gauge, of in SERVER_GAUGES.items():
-        values = [(each.index, of(each)) for each in servers]
+        values = [(each.index, of(each)) for each in servers if not each.away]
         known = [(index, value) for index, value in values if value is not None]
         if known:
-            lines += _by_server(gauge, known)
+            text = f"{GAUGE_HELP[gauge]}, of one of several queue servers"
+            lines += _by_server(server_metric_name(gauge), text, known)
     return "\n".join(lines) + "\n"
 
 
-def _by_server(gauge: Gauge, values: Iterable[tuple[int, float]]) -> list[str]:
-    name = metric_name(gauge).replace(f"{__dist__}_", f"{__dist__}_server_", 1)
-    text = f"{GAUGE_HELP[gauge]}, of one of several queue servers"
+def _by_server(name: str, text: str, values: Iterable[tuple[int, float]]) -> list[str]:
     rows = [f'{name}{{server="{index}"}} {value:.15g}' for index, value in values]
     return [f"# HELP {name} {text}", f"# TYPE {name} gauge", *rows]
 

@@ -117,6 +117,10 @@ class Frontier:
         """Who this queue is; ``make``: gives it an id if it has none."""
         return read_identity(self._client, make=make)
 
+    def of_host(self, _host: str) -> Frontier:
+        """The queue that has a host: this one, unless hosts are split over several servers."""
+        return self
+
     def check_alone(self) -> None:
         """Checks that the server is not one of several over which hosts are split.
 

@@ -6,9 +6,11 @@ that RQ has lost. The page's token refuses a second claim of the page.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from redis.exceptions import WatchError
 from rq import Queue
 from rq.exceptions import NoSuchJobError
 from rq.job import Job
@@ -56,6 +58,20 @@ class PagesJob(Job):
 
     def send_webhooks(self, *_args: Any, **_kwargs: Any) -> None:
         """Sends no webhook, whatever the job names."""
+
+
+def delete_remnant(client: Any, job_id: str) -> None:
+    """Deletes what RQ has written of a job after another worker ended and deleted the job.
+
+    A job that was enqueued again meanwhile is left alone.
+    """
+    key = Job.key_for(job_id)
+    with client.pipeline() as pipe, suppress(WatchError):
+        pipe.watch(key)
+        if not pipe.hexists(key, "status"):
+            pipe.multi()
+            pipe.delete(key)
+            pipe.execute()
 
 
 class JobQueue:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -23,7 +24,10 @@ from storage.server_list import owner_of
 MOST_HOSTS = 20
 """Hosts of a registered domain in a topic crawl: a link farm makes hosts at no cost."""
 
-TOPIC_KEYS = ("tw", "dn", "df", "due", "best", "top", "sleep", "rank", "ranker", "tv", "ad")
+TOPIC_KEYS = (
+    *("tw", "dn", "df", "due", "best", "top", "sleep", "rank", "ranker", "tv", "ad"),
+    *("chose", "elsewhere"),
+)
 """Keys of a topic crawl alone, ``cc:tw:<crawl>`` ...: ``lua/shared/lib.lua`` has their meaning."""
 
 CHUNK = 500  # hosts a command
@@ -37,6 +41,19 @@ def join_turns(pipe: Any, spec: CrawlSpec) -> None:
         pipe.zadd("cc:turn", {spec.crawl_id: 0}, nx=True)
     else:
         pipe.zrem("cc:turn", spec.crawl_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A topic crawl without work at this moment.
+
+    Attributes:
+        counters: Of its URLs; two looks that find the same have nothing between them.
+        until: When the first sleeping host with URLs wakes; None: no URL waits.
+    """
+
+    counters: tuple[int, ...]
+    until: datetime | None
 
 
 class TopicRanks:
@@ -76,15 +93,42 @@ class TopicRanks:
                 raise NotFound(f"no crawl {crawl_id} in the queue")
             self._client.hset(f"cc:c:{crawl_id}", "floor", ranks)
 
-    def steer(self, crawl_id: str, pages_per_hour: float) -> int:
+    def steer(self, crawl_id: str, pages_per_hour: float, fetched: int) -> int:
         """Moves the floor by 5 ranks a minute, 0..450, towards so many fetched pages an hour.
 
         Any number of processes may call it at any time.
 
+        Args:
+            crawl_id: A topic crawl.
+            pages_per_hour: The wanted pace.
+            fetched: Pages that the crawl has fetched by now.
+
         Returns:
             The floor.
         """
-        return int(self._run("steer", crawl_id, str(pages_per_hour)))
+        return int(self._run("steer", crawl_id, str(pages_per_hour), fetched))
+
+    def leased_lately(self) -> dict[str, tuple[int, int]]:
+        """For each topic crawl over several servers (best rank leased here, ms that it counts)."""
+        found = {}
+        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            crawls = [name.decode() for name in self._client.zrange("cc:turn", 0, -1)]
+            for crawl in crawls:
+                pipe.get(f"cc:chose:{crawl}")
+                pipe.pttl(f"cc:chose:{crawl}")
+            values = pipe.execute() if crawls else []
+            for crawl, rank, left_ms in zip(crawls, values[::2], values[1::2], strict=True):
+                if rank is not None and left_ms > 0:
+                    found[crawl] = int(rank), left_ms
+        return found
+
+    def hear(self, crawl_id: str, rank: int, for_ms: int) -> None:
+        """Holds hosts back that are worse than a rank that another server has leased lately."""
+        key = f"cc:elsewhere:{crawl_id}"
+        with queue_errors():
+            known = self._client.get(key)
+            if known is None or rank <= int(known):
+                self._client.set(key, rank, px=for_ms)
 
     def adopt(self, crawl_id: str, fetched_by: str, pages: Sequence[tuple[str, str]]) -> None:
         """Marks pages as done that another crawl has fetched; a repetition changes nothing.
@@ -121,23 +165,32 @@ class TopicRanks:
         None: the crawl has work now, or nothing waits. A crawl that rests is not finished: a
         process that waits for its end may end now, and begin again at this time.
         """
+        rest = self.rest(crawl_id)
+        return rest.until if rest else None
+
+    def rest(self, crawl_id: str) -> Rest | None:
+        """Whether and until when a topic crawl rests; None: it has work now."""
         with queue_errors(), self._client.pipeline() as pipe:
-            pipe.hmget(f"cc:c:{crawl_id}", "pending", "leased", "queued")
+            pipe.hmget(f"cc:c:{crawl_id}", "pending", "leased", "queued", "seq", "done")
             pipe.zrange(f"cc:sleep:{crawl_id}", 0, 0, withscores=True)
             pipe.exists(f"cc:due:{crawl_id}")
             pipe.hget(f"cc:c:{crawl_id}", "is_dry")
             pipe.zcount(f"cc:nap:{crawl_id}", "-inf", "(+inf")
-            (pending, leased, queued), first, is_due, is_dry, callable_hosts = pipe.execute()
-        has_work = is_due or (callable_hosts and is_dry != b"1")
-        is_over = not first or int(leased or 0) + int(queued or 0) or not int(pending or 0)
-        if has_work or is_over:
+            values, first, is_due, is_dry, callable_hosts = pipe.execute()
+            pending, leased, queued, *more = (int(value or 0) for value in values)
+        if leased or queued:
+            return None
+        counters = (pending, *more)
+        if not pending:
+            return Rest(counters, None)
+        if is_due or (callable_hosts and is_dry != b"1") or not first:
             return None
         with queue_errors():
             scan = self._client.sscan_iter(f"cc:h:{crawl_id}", count=CHUNK)
             while hosts := [host.decode() for host in islice(scan, CHUNK)]:
                 if self._has_awake(crawl_id, hosts):
                     return None
-            return from_ms(int(first[0][1]))
+            return Rest(counters, from_ms(int(first[0][1])))
 
     def _has_awake(self, crawl_id: str, hosts: Sequence[str]) -> bool:
         """Whether one of the hosts has waiting URLs and does not sleep."""
@@ -150,6 +203,11 @@ class TopicRanks:
             wakes is None and waiting
             for wakes, waiting in zip(found[::2], found[1::2], strict=True)
         )
+
+    def waiting(self, crawl_id: str) -> int:
+        """URLs that a ranking reads: pending ones, those in the store included."""
+        with queue_errors():
+            return int(self._client.hget(f"cc:c:{crawl_id}", "pending") or 0)
 
     def rerank(
         self,

@@ -16,7 +16,6 @@ import pytest
 
 from storage.mongo.store import MongoStore
 from storage.server_list import server_of
-from tests.kit.commands import call_main
 from tests.kit.crawls import ROOT, crawlclean, start
 from tests.kit.mongo_server import free_port, inside, running
 from tests.kit.queue_server import QueueServer
@@ -197,21 +196,3 @@ def test_sites_with_images_are_kept_fresh_over_two_servers(world: World, tmp_pat
     assert [(each["state"], each["records"]) for each in reports] == [("finished", 2)] * 2
     assert [world.asked()[each] for each in pictures] == [1, 1]
     assert_polite(world)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("topic", "storms", "--query", "storm"),
-        ("sender",),
-    ],
-)
-def test_what_does_not_work_with_several_servers_is_refused(
-    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CRAWLCLEAN_REDIS_URL", "redis://127.0.0.1:1/0,redis://127.0.0.1:2/0")
-    monkeypatch.setenv("CRAWLCLEAN_MONGODB_URL", "mongodb://127.0.0.1:3/crawl")
-    status, _, err = call_main(*command)
-    assert status not in (0, 3)
-    assert "does not work with several queue servers yet: give one" in err
-    assert err.count("\n") == 1

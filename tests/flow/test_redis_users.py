@@ -338,14 +338,14 @@ def test_a_restart_loses_nothing_that_scripts_wrote(server: str) -> None:
             Redis(unix_socket_path=str(redis.socket)).get("cc:crawls")
 
 
-def test_the_keeper_and_the_console_work_on_several_servers() -> None:
+def test_the_keeper_the_sender_and_the_console_work_on_several_servers() -> None:
     with DeployedRedis() as first, DeployedRedis() as second:
 
         def queue(role: str) -> AbstractContextManager[Frontier]:
             urls = ",".join(each.url(role) for each in (first, second))
             return closing(join_queue(StorageConfig(redis_url=urls)))
 
-        for role in ("keeper", "console"):
+        for role in ("keeper", "sender", "console"):
             with pytest.raises(QueueUnavailable, match="not split over these queue servers yet"):
                 queue(role)
         with queue("admin") as admin:
@@ -360,6 +360,10 @@ def test_the_keeper_and_the_console_work_on_several_servers() -> None:
             assert keeper.revisits.offer("c", []) == 0
             assert keeper.counts("c").state is CrawlState.RUNNING
             keeper.revisits.unlock("token")
+        with queue("sender") as sender:
+            sender.processes.beat(ProcessRole.SENDER)
+            assert sender.counts("c").hosts == 1
+            sender.processes.leave(ProcessRole.SENDER)
 
 
 def test_every_user_has_a_secret_of_its_own() -> None:

@@ -37,36 +37,40 @@ _RECIPE = (
 
 
 @contextmanager
-def topic_web(folder: Path, articles: int = 12) -> Iterator[Mapping[str, Web]]:
+def topic_web(
+    folder: Path, articles: int = 12, *, recipes: int = 30, port: int = 0
+) -> Iterator[Mapping[str, Web]]:
     """Serves the web; the servers by address.
 
     Args:
         folder: For pages and logs.
-        articles: Articles of the sites on earthquakes; there are thrice as many on sports, ten
-            times as many recipes.
+        articles: Articles of the sites on earthquakes; there are thrice as many on sports.
+        recipes: Recipes for each of these articles.
+        port: Of all addresses; 0: any that is free.
     """
-    port = _free_port()
+    port = port or free_port()
     with ExitStack() as stack:
         yield {
             address: stack.enter_context(Web(folder / address, pages, address, port))
-            for address, pages in _pages(port, articles).items()
+            for address, pages in _pages(port, articles, recipes).items()
         }
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that is free on the address of the portal."""
     with socket.socket() as probe:
         probe.bind((PORTAL, 0))
         return int(probe.getsockname()[1])
 
 
-def _pages(port: int, articles: int) -> dict[str, dict[str, Page]]:
+def _pages(port: int, articles: int, recipes: int) -> dict[str, dict[str, Page]]:
     def url(address: str, path: str) -> str:
         return f"http://{address}:{port}{path}"
 
     quake = {n: f"地震救援快讯第{n}期" for n in range(1, articles + 1)}
     relief = {n: f"灾区地震救援日记{n}" for n in range(1, articles + 1)}
     sport = {n: f"联赛战报第{n}轮" for n in range(1, 3 * articles + 1)}
-    recipe = {n: f"家常豆腐做法{n}" for n in range(1, 30 * articles + 1)}
+    recipe = {n: f"家常豆腐做法{n}" for n in range(1, recipes * articles + 1)}
     portal = {url(RECIPES, "/list.html"): "美食栏目", url(SPORTS, "/list.html"): "体育栏目"}
     portal[url(QUAKES, "/list.html")] = "社会栏目"
     away = {n: {url(RELIEF, f"/a/{n}.html"): title} for n, title in relief.items()}

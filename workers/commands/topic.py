@@ -153,7 +153,6 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls for a topic, or does the one action that is given."""
-    settings.storage.need_one_server("a topic")
     action = next((name for name in ACTIONS if getattr(arguments, name) not in (None, False)), "")
     if arguments.html and action != "report":
         raise ConfigError("--html FILE goes with --report")

@@ -65,6 +65,13 @@ def _away(moment: Moment) -> Sentence | None:
     return None
 
 
+def _server_away(moment: Moment) -> Sentence | None:
+    """One of several queue servers does not answer: the figures are those of the others."""
+    for each in moment.queue.away if moment.queue else ():
+        return Sentence(Level.BAD, "server_away", {"index": each.index, "place": each.place})
+    return None
+
+
 def _at_rest(moment: Moment) -> Sentence | None:
     if moment.queue is None:
         return Sentence(Level.REST, "at_rest" if moment.crawls else "no_crawl")
@@ -95,7 +102,8 @@ def _full(moment: Moment) -> Sentence | None:
 
 def _server_lacks(moment: Moment) -> Sentence | None:
     """Of several queue servers one has work for a role of which it has no process."""
-    for each in moment.queue.servers if moment.queue else ():
+    answering = [each for each in moment.queue.servers if not each.away] if moment.queue else []
+    for each in answering:
         place = {"index": each.index, "place": each.place}
         if moment.running and not each.sweepers:
             return Sentence(Level.BAD, "no_sweeper_on", place)
@@ -173,6 +181,7 @@ _FREE = frozenset(
 
 RULES: tuple[Rule, ...] = (
     _away,
+    _server_away,
     _at_rest,
     _starting,
     _no_sweeper,

@@ -74,12 +74,15 @@ class TopicModels:
         return known
 
 
-def steer(store: Store, frontier: Frontier, spec: CrawlSpec) -> None:
-    """Moves the floor of a topic crawl towards the pages an hour of its order, if it has any."""
+def steer(store: Store, frontier: Frontier, spec: CrawlSpec, fetched: int) -> None:
+    """Moves the floor of a topic crawl towards the pages an hour of its order, if it has any.
+
+    ``fetched``: pages that the crawl has fetched by now, on all servers.
+    """
     row = store.topics.get(spec.topic) if spec.topic else None
     wanted = order_of(row).pages_per_hour if row else None
     if wanted is not None:
-        frontier.topics.steer(spec.crawl_id, wanted)
+        frontier.topics.steer(spec.crawl_id, wanted, fetched)
 
 
 def rank_anew(store: Store, frontier: Frontier, crawl_id: str, learned: Learned) -> int:
@@ -103,7 +106,7 @@ def rank_anew(store: Store, frontier: Frontier, crawl_id: str, learned: Learned)
 
 
 def _is_due(store: Store, frontier: Frontier, crawl_id: str, learned: Learned) -> bool:
-    waiting = frontier.counts(crawl_id).pending
+    waiting = frontier.topics.waiting(crawl_id)
     if waiting <= CHEAP_URLS * len(learned.links):
         return waiting > 0
     ranked = frontier.topics.ranked_version(crawl_id)

@@ -29,13 +29,13 @@ from storage.store.operations import OperationState
 from workers.context import Context, process_context
 from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
-from workers.jobs.topic_pace import TopicPace
 from workers.jobs.topic_ranking import TopicModels, steer
 from workers.processes.budgets import Budgets
 from workers.processes.indexing import Indexer
 from workers.processes.outages import Outages
 from workers.processes.queue_watch import WatchedQueue
 from workers.processes.sampling import Sampler
+from workers.processes.topic_floors import TopicFloors
 
 log = logging.getLogger(__name__)
 
@@ -72,12 +72,12 @@ def sweep_until_stopped() -> None:
     context = process_context()
     storage = context.settings.storage
     models = TopicModels(context.frontier.topics)
-    pace = TopicPace(context.store, context.frontier)
     overflow = Overflow(
         queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
     )
     outages, sampler, watched = Outages(context), Sampler(context), WatchedQueue(context)
     budgets, indexer = Budgets(context), Indexer(context.settings, context.store)
+    floors = TopicFloors(context)
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     log.info("sweeper started")
     while not stop.wait(pause_s):
@@ -91,6 +91,7 @@ def sweep_until_stopped() -> None:
             context.frontier.processes.beat(ProcessRole.SWEEPER)
             sweep_once(context)
             budgets.round()
+            floors.round()
             sampler.round()
             indexer.round()
             if move_overflow(context, overflow):
@@ -104,7 +105,6 @@ def sweep_until_stopped() -> None:
                 context.store.statistics.refresh()
                 watched.stop_taken(context.whole_queue().identity().queue_id)
                 update_crawls(context)
-                pace.adjust()
                 note_silent(context)
                 note_return(context, outages.store, "the store")
         except ServiceError as error:
@@ -197,8 +197,8 @@ def update_crawls(context: Context) -> None:
             continue
         with suppress(NotFound):  # purged meanwhile
             offer_due(store, frontier, row.spec)
-            steer(store, frontier, row.spec)
             counts = frontier.counts(row.spec.crawl_id)
+            steer(store, frontier, row.spec, counts.fetched)
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue
             is_over = counts.state is CrawlState.FINISHED

@@ -1,13 +1,8 @@
 """The RQ worker: forks a process for each job, watches it, and reports its death at once.
 
-Differences from the stock worker:
-
-- jobs are JSON;
-- no maintenance that would redo jobs (only the sweeper does);
-- claims are renewed while a job runs;
-- a hanging job is killed 5 s after its time;
-- forks die with the worker;
-- imports and the packaged dictionaries are loaded before the first fork.
+Differences from the stock worker: jobs are JSON, and only the sweeper redoes them; claims are
+renewed while a job runs, and a hanging job is killed 5 s after its time; forks die with the worker;
+imports and the packaged dictionaries are loaded before the first one.
 """
 
 from __future__ import annotations
@@ -50,7 +45,7 @@ from storage.queue.clients import (
 from storage.queue.embedded import die_with_parent
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
-from storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob
+from storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob, delete_remnant
 from storage.queue.receipts import find_gap
 from workers.context import process_context
 
@@ -90,8 +85,8 @@ class _Jobs(Queue):
 class CleaningWorker(Worker):
     """An RQ worker whose jobs hold claims on pages.
 
-    While a job's process runs, only a signal may end the watch over it, not an outage of the
-    server. A process that outlives the watch all the same is killed by ``end_horse``.
+    Only a signal may end the watch over a job's process, not an outage of the server. A process
+    that outlives the watch all the same is killed by ``end_horse``.
 
     Attributes:
         abandoned: Id of a job whose process was killed through no fault of its pages; ``""``.
@@ -224,6 +219,11 @@ class CleaningWorker(Worker):
                 return bool(super().perform_job(job, queue))
         except QueueUnavailable:
             os._exit(os.EX_TEMPFAIL)
+
+    def handle_execution_ended(self, job: Job, queue: Any, heartbeat_ttl: int) -> None:
+        """Writes when a job's execution has ended, unless another worker has ended the job."""
+        super().handle_execution_ended(job, queue, heartbeat_ttl)
+        delete_remnant(self.connection, job.id)
 
     def handle_job_success(self, job: Job, queue: Any, started_job_registry: Any) -> None:
         """Ends a job in RQ, unless another worker has: this one was silent for too long."""

@@ -10,25 +10,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
+from cleaning.errors import QueueUnavailable
 from storage.host_waits import Waits
 from storage.live_state import Process, ProcessRole, QueueNow, ServerNow
-from storage.queue.servers.members import split_call
-from storage.server_list import server_of
+from storage.server_list import server_of, split_call
 
 Call = Callable[..., Any]
 """An operation, bound to one server."""
 
+ABSENT: Any = object()
+"""The result of a server that is away and may be left out (``watching.py``)."""
+
+OF_ALL_SERVERS = frozenset({ProcessRole.KEEPER, ProcessRole.SENDER})
+
 Meaning = Callable[[Sequence[Call], Sequence[Any], Mapping[str, Any]], Any]
 """Runs an operation that is given for each server, with its arguments; returns one result."""
+
+
+def present(results: Iterable[Any], why: str = "no queue server answers") -> list[Any]:
+    """The results of the servers that were not left out.
+
+    Raises:
+        QueueUnavailable: All were.
+    """
+    if found := [each for each in results if each is not ABSENT]:
+        return found
+    raise QueueUnavailable(why)
 
 
 def on_all(combine: Callable[[list[Any]], Any]) -> Meaning:
     """The operation acts on every server; ``combine`` makes one result of all."""
 
     def run(calls: Sequence[Call], args: Sequence[Any], more: Mapping[str, Any]) -> Any:
-        return combine([call(*args, **more) for call in calls])
+        return combine(present([call(*args, **more) for call in calls]))
 
     return run
 
@@ -123,17 +140,31 @@ def waits_by_host(calls: Sequence[Call], args: Sequence[Any], more: Mapping[str,
     (pairs,) = args
     number = len(calls)
     parts = [[pair for pair in pairs if server_of(pair[1], number) == i] for i in range(number)]
-    return waits_of_all([call(part, **more) for call, part in zip(calls, parts, strict=True)])
+    found = [call(part, **more) for call, part in zip(calls, parts, strict=True)]
+    return waits_of_all(present(found))
 
 
-def now_of_all(results: Sequence[QueueNow], places: Sequence[str]) -> QueueNow:
-    """What all servers and their processes do; the moment is the first one's.
+def now_of_all(
+    found: Sequence[Any], places: Sequence[str], why: Mapping[int, str] = MappingProxyType({})
+) -> QueueNow:
+    """What all servers and their processes do; the moment is that of the first that answers.
 
     Args:
-        results: What each server does.
+        found: What each server does: ``QueueNow``, or ``ABSENT``.
         places: Where each server is, ``redis://db1:6379/0``.
+        why: Why servers are away, by their place in the list.
+
+    Raises:
+        QueueUnavailable: No server answers.
     """
-    results = [_named(now, index) for index, now in enumerate(results)]
+    servers = [
+        ServerNow(index=index, place=places[index], away=why.get(index, "no answer"))
+        if now is ABSENT
+        else _server(now, index, places[index])
+        for index, now in enumerate(found)
+    ]
+    named = [now if now is ABSENT else _named(now, index) for index, now in enumerate(found)]
+    results: list[QueueNow] = present(named, "; ".join(why.values()))
     sums = (
         *("pages_in_flight", "bytes_in_flight", "jobs", "leases", "ready_hosts", "hosts"),
         *("learning", "paused_hosts", "stopped_classes", "memory_bytes"),
@@ -154,10 +185,7 @@ def now_of_all(results: Sequence[QueueNow], places: Sequence[str]) -> QueueNow:
         memory_limit_bytes=None if None in limits else sum(limit or 0 for limit in limits),
         up_s=min(each.up_s for each in results),
         counters=totals(each.counters for each in results),
-        servers=[
-            _server(now, index, place)
-            for index, (now, place) in enumerate(zip(results, places, strict=True))
-        ],
+        servers=servers,
     )
 
 
@@ -165,7 +193,7 @@ def _named(now: QueueNow, index: int) -> QueueNow:
     """The moment of a server with its place in the list at each process and each claim."""
 
     def name(each: Process) -> Process:
-        is_of_all = each.role is ProcessRole.KEEPER  # the first server hears it
+        is_of_all = each.role in OF_ALL_SERVERS  # the first server hears it
         return each if is_of_all else replace(each, server=index)
 
     return replace(
@@ -276,7 +304,6 @@ WAITS: Mapping[str, Meaning] = {
     "of": waits_by_host,
     "of_crawl": on_all(waits_of_all),
 }
-TOPICS: Mapping[str, Meaning] = {"hosts": on_first, "asleep": on_all(merged)}
 PROCESSES: Mapping[str, Meaning] = {
     "take_to_replace": on_all(union),
     "declare_dead": on_all(nothing),
@@ -306,3 +333,16 @@ REOPENING: Mapping[str, Meaning] = {
 }
 SPILLING: Mapping[str, Meaning] = {"spill": on_all(nothing), "close": on_all(nothing)}
 """Of ``Overflow``, for a recovery; sweepers move the URLs of their own server."""
+
+READS: Mapping[str, frozenset[str]] = {
+    "": frozenset(
+        {"damage", "is_memory_full", "crawl_ids", "is_fetching", "has_spiders", "paused_hosts"}
+        | {"pauses", "paused_urls", "hosts", "more_hosts", "tried", "has_seen", "have_seen"}
+        | {"counters", "ping"}
+    ),
+    "classes": frozenset({"all_stopped"}),
+    "learning": frozenset({"count"}),
+    "waits": frozenset({"of", "of_crawl"}),
+    "processes": frozenset({"is_to_replace", "is_replaced"}),
+}
+"""By table (``""``: of ``Frontier``) what only looks at all servers, and may leave some out."""

@@ -7,9 +7,9 @@ again, and offering a URL again changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from cleaning.errors import ConfigError
 from cleaning.urls.normal_form import host_of
@@ -23,7 +23,9 @@ from storage.queue.identity import Identity
 from storage.queue.maintenance import complete_purge
 from storage.queue.servers.shares import MOST
 from storage.queue.servers.stamps import check_member
-from storage.server_list import Place, server_of
+from storage.queue.servers.topics import TopicServers
+from storage.queue.topic_ranks import TopicRanks, join_turns
+from storage.server_list import Place, server_of, split_call
 
 
 def check_spec(spec: CrawlSpec) -> None:
@@ -32,12 +34,10 @@ def check_spec(spec: CrawlSpec) -> None:
     Raises:
         ConfigError: It does not.
     """
-    for is_used, what in (
-        (spec.topic, "a topic crawl"),
-        (spec.policy.politeness is Politeness.IP, "politeness by address"),
-    ):
-        if is_used:
-            raise ConfigError(f"{what} does not work with several queue servers yet: give one")
+    if spec.policy.politeness is Politeness.IP:
+        raise ConfigError(
+            "politeness by address does not work with several queue servers: give one"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class Member(Frontier):
             pipe.hset(key, mapping=fields)
             pipe.hsetnx(key, "state", state)
             pipe.sadd("cc:crawls", spec.crawl_id)
+            join_turns(pipe, spec)
             pipe.execute()
         self.share(spec.crawl_id, "begin", value=str(limit))
 
@@ -123,6 +124,8 @@ class Member(Frontier):
 class WorkingMember(Member):
     """The server of a worker or a sweeper, which reaches the others when it needs them.
 
+    ``own_topics`` are the topic crawls of this server alone.
+
     Raises, from methods that reach others: QueueUnavailable while one is away; ConfigError when one
     is not that of the list.
     """
@@ -133,6 +136,13 @@ class WorkingMember(Member):
         self._urls = urls
         self._others: dict[int, Member] = {}
         self._ids: tuple[str, ...] | None = None
+        own = self.own_topics = self.topics
+        self.topics = cast(
+            TopicRanks,
+            TopicServers(
+                len(urls), lambda i: own if i == index else self.other(i).topics, near=index
+            ),
+        )
 
     def other(self, index: int) -> Member:
         """Another server of the list, checked at its first use; this one for its own place."""
@@ -195,6 +205,10 @@ class WorkingMember(Member):
         for index in range(self.place.number):
             Frontier.widen(self.other(index), crawl_id, url)
 
+    def of_host(self, host: str) -> Frontier:
+        """The server of a host."""
+        return self.other(server_of(host, self.place.number))
+
     def robots(self, host: str) -> str | None:
         """A host's robots rules as text, from its server; None when they were not fetched."""
         index = server_of(host, self.place.number)
@@ -213,30 +227,6 @@ def _is_uneven(counts: CrawlCounts) -> bool:
     if counts.pending:
         return counts.budget_left <= MOST // 2
     return counts.budget_left > 0 and not counts.in_flight
-
-
-def split_call(
-    items: Collection[Any],
-    place: Callable[[Any], int],
-    call: Callable[[int, list[Any]], Sequence[Any]],
-) -> list[Any]:
-    """Calls each server with the items of its hosts; returns the results in the items' order.
-
-    Args:
-        items: To be divided.
-        place: The server of an item.
-        call: Called with a server and its items; returns a result for each.
-    """
-    parts: dict[int, list[int]] = {}
-    listed = list(items)
-    for at, item in enumerate(listed):
-        parts.setdefault(place(item), []).append(at)
-    results: list[Any] = [None] * len(listed)
-    for index, places in sorted(parts.items()):
-        found = call(index, [listed[at] for at in places])
-        for at, result in zip(places, found, strict=True):
-            results[at] = result
-    return results
 
 
 def _number(text: bytes) -> int | None:

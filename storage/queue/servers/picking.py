@@ -19,21 +19,18 @@ _TURNS = "cc:who:turns"
 
 
 def take_server(config: StorageConfig, role: ProcessRole) -> StorageConfig:
-    """Returns the settings of a process that works on one server of the list, the keeper on all.
+    """Returns the settings of a process that works on one server of the list, or on all.
 
     Waits for a server that nobody has split hosts over yet; a spider may not do so itself.
 
     Raises:
-        ConfigError: The role does not work with several servers, or the servers are of another
-            list.
+        ConfigError: The servers are of another list.
         QueueUnavailable: A server that is needed does not answer.
     """
     if not config.has_servers:
         return config
-    if role is ProcessRole.KEEPER:
-        return replace(config, queue_server=None)
     if role not in WORKING:
-        config.need_one_server(f"the {role}")
+        return replace(config, queue_server=None)
     urls = config.redis_urls
     index = config.queue_server
     if index is None:

@@ -20,10 +20,11 @@ from storage.queue.maintenance import CrawlRebuilder, UrlReopener
 from storage.queue.overflow import Overflow
 from storage.queue.servers import meanings
 from storage.queue.servers.meanings import Meaning
-from storage.queue.servers.members import Member, Part, check_spec, split_call
+from storage.queue.servers.members import Member, Part, check_spec
 from storage.queue.servers.shares import share_out
 from storage.queue.servers.stamps import check_list
-from storage.server_list import Place, server_of, split_list
+from storage.queue.servers.topics import TopicServers
+from storage.server_list import Place, server_of, split_call, split_list
 from storage.store.spills import Spills
 
 if TYPE_CHECKING:
@@ -36,30 +37,35 @@ PARTS = {
     "learning": meanings.LEARNING,
     "revisits": meanings.REVISITS,
     "waits": meanings.WAITS,
-    "topics": meanings.TOPICS,
     "processes": meanings.PROCESSES,
     "operations": meanings.OPERATIONS,
 }
 
 
+Wrap = Callable[[str, Sequence[Any]], list[Any]]
+
+
 class Spread:
     """Objects of one class, one a server, that act as one."""
 
-    def __init__(self, objects: Sequence[Any], table: Mapping[str, Meaning]) -> None:
+    def __init__(
+        self, objects: Sequence[Any], table: Mapping[str, Meaning], wrap: Wrap | None = None
+    ) -> None:
+        """Calls nothing yet; ``wrap`` wraps the calls of an operation, by its name."""
         self._objects = objects
         self._table = table
+        self._wrap = wrap
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self._table:
             raise ConfigError(f"this does not work with several queue servers yet ({name})")
-        meaning, objects = self._table[name], self._objects
-
-        def call(*args: Any, **more: Any) -> Any:
-            return meaning([getattr(each, name) for each in objects], args, more)
-
-        return call
+        meaning = self._table[name]
+        calls = [getattr(each, name) for each in self._objects]
+        if self._wrap is not None:
+            calls = self._wrap(name, calls)
+        return lambda *args, **more: meaning(calls, args, more)
 
 
 class QueueServers(Spread):
@@ -84,6 +90,7 @@ class QueueServers(Spread):
         super().__init__(self.members, meanings.QUEUE)
         for name, table in PARTS.items():
             setattr(self, name, Spread([getattr(each, name) for each in self.members], table))
+        self.topics = TopicServers(len(urls), lambda index: self.members[index].topics)
 
     def check(self) -> None:
         """Checks that hosts are still split over this list.
@@ -170,9 +177,16 @@ class QueueServers(Spread):
         return found
 
     def _look(self, names: Sequence[str]) -> dict[str, CrawlCounts]:
-        parts = zip(*(member.parts_of(names) for member in self.members), strict=True)
-        known = zip(names, parts, strict=True)
+        known = zip(names, zip(*self._parts(names), strict=True), strict=True)
         return {name: _together([p for p in of if p]) for name, of in known if any(of)}
+
+    def of_host(self, host: str) -> Frontier:
+        """The server of a host."""
+        return self.members[server_of(host, len(self.members))]
+
+    def _parts(self, names: Sequence[str]) -> list[list[Part | None]]:
+        """For each server its part of each crawl."""
+        return [member.parts_of(names) for member in self.members]
 
     def purge(self, crawl_id: str, host: str = "") -> int:
         """Deletes a crawl, or one of its hosts; returns the number of its URLs.
@@ -181,7 +195,7 @@ class QueueServers(Spread):
             NotFound: No such crawl.
         """
         if host:
-            return self.members[server_of(host, len(self.members))].purge(crawl_id, host)
+            return self.of_host(host).purge(crawl_id, host)
         has = [member for member in self.members if crawl_id in member.crawl_ids()]
         if not has:
             raise NotFound(f"no crawl {crawl_id} in the queue")

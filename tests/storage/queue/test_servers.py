@@ -29,6 +29,7 @@ from storage.queue.servers.picking import fewest, take_server
 from storage.queue.servers.shares import share_out
 from storage.queue.servers.spread import PARTS, QueueServers, open_reopener
 from storage.queue.servers.stamps import KEY, MOVING
+from storage.queue.servers.topics import ONE_SERVERS_OWN
 from storage.server_list import server_of
 from tests.kit.queue_server import QueueServer
 from tests.kit.queues import Spider, ack_all, ended_url, job_ids, let_time_pass, spec
@@ -139,10 +140,8 @@ def test_a_process_takes_the_server_with_the_fewest_of_its_kind(
     opened(WorkingMember, urls, 1).processes.beat(ProcessRole.WORKER)
     assert 1 not in [fewest(urls, ProcessRole.WORKER) for _ in range(3)]
     assert take_server(config(*urls, index=2), ProcessRole.SPIDER).queue_server == 2
-    with pytest.raises(ConfigError, match="the sender does not work with several queue servers"):
-        take_server(config(*urls), ProcessRole.SENDER)
-    keeper = take_server(config(*urls, index=1), ProcessRole.KEEPER)
-    assert keeper.queue_server is None, "it works on all"
+    for role in (ProcessRole.KEEPER, ProcessRole.SENDER):
+        assert take_server(config(*urls, index=1), role).queue_server is None, "it works on all"
 
 
 def test_every_operation_has_a_meaning_or_is_refused(
@@ -164,8 +163,8 @@ def test_every_operation_has_a_meaning_or_is_refused(
     assert names(CrawlRebuilder) == meanings.REBUILDING.keys() | {"begin"}
     with pytest.raises(ConfigError, match="does not work with several queue servers yet"):
         queue.ack("j1", [])
-    with pytest.raises(ConfigError, match="does not work with several queue servers yet"):
-        queue.topics.wake("c")
+    assert names(queue.topics) == names(single.topics) - ONE_SERVERS_OWN
+    assert names(queue.topics.hosts("c")) == names(single.topics.hosts("c"))
 
 
 def test_crawls_that_need_one_server_are_refused(
@@ -173,9 +172,8 @@ def test_crawls_that_need_one_server_are_refused(
 ) -> None:
     queue = opened(QueueServers, ",".join(urls))
     by_address = PolitenessPolicy(politeness=Politeness.IP)
-    for refused in (spec("t", topic="storms"), spec(policy=by_address)):
-        with pytest.raises(ConfigError, match="does not work with several queue servers yet"):
-            queue.open_crawl(refused)
+    with pytest.raises(ConfigError, match="does not work with several queue servers"):
+        queue.open_crawl(spec(policy=by_address))
     assert queue.crawl_ids() == []
 
 

@@ -306,14 +306,15 @@ def test_the_floor_follows_the_pages_an_hour(frontier: Frontier, client: Any) ->
 
     def minute(fetched: int, wanted: float) -> int:
         """The floor after a minute of so many pages."""
-        frontier.topics.steer("t", wanted)
-        client.hincrby("cc:c:t", "fetched", fetched)
+        frontier.topics.steer("t", wanted, sum(fetched_so_far))
+        fetched_so_far.append(fetched)
         client.hincrby("cc:c:t", "steered_ms", -60_000)
-        return frontier.topics.steer("t", wanted)
+        return frontier.topics.steer("t", wanted, sum(fetched_so_far))
 
-    assert frontier.topics.steer("t", 600) == 35
+    fetched_so_far: list[int] = []
+    assert frontier.topics.steer("t", 600, 0) == 35
     assert [minute(5, 600), minute(10, 600), minute(20, 600)] == [40, 40, 35]
     assert {minute(9, 10_000) for _ in range(90)} >= {445, 450}
     assert frontier.topics.floor("t") == 450
     client.hincrby("cc:c:t", "steered_ms", -3_600_000)  # the crawl stood still for an hour
-    assert frontier.topics.steer("t", 10) == 450
+    assert frontier.topics.steer("t", 10, sum(fetched_so_far)) == 450

@@ -92,6 +92,7 @@ def servers(processes: Sequence[Process] = QUEUE.processes, **second: int) -> Mo
 
 CASES = {
     "queue_away": replace(WELL, queue=None, queue_state=QueueState.AWAY, why_no_store="locked"),
+    "server_away": queue(servers=(FIRST, ServerNow(index=1, place="redis://q2:6379/0", away="x"))),
     "store_away": replace(WELL, why_no_store="locked"),
     "damaged": queue(damage="malformed", processes=()),
     "at_rest": replace(WELL, queue=None, queue_state=QueueState.AT_REST),

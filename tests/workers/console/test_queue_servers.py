@@ -17,6 +17,7 @@ from storage.queue.servers.stamps import KEY
 from tests.kit.api import Program
 from tests.kit.console import acting_console, do
 from tests.kit.crawls import start
+from tests.kit.queues import spec
 from tests.kit.split_queue import CRAWL, HOSTS, SplitQueue, split_queue
 from tests.kit.timing import LIMIT_S, wait_until
 from workers.console.api.tokens import TokenScope
@@ -147,14 +148,35 @@ def test_a_list_that_is_another_by_now_is_noticed(
             queue.ping()
 
 
-def test_a_server_that_is_away_is_told(
-    console: FlaskClient, api: Program, split: SplitQueue
+def test_a_server_that_is_away_is_named_and_the_others_go_on(
+    split: SplitQueue, console: FlaskClient, api: Program
 ) -> None:
-    """The last test: the server stays away."""
-    assert api.value("/queues")["state"] == "answers"
+    """The last test: the second server stays away, then the first one, too."""
+    with closing(split.queue()) as queue:
+        queue.open_crawl(spec(CRAWL, *(f"http://{host}/0" for host in HOSTS), max_depth=0))
+    assert 'crawlclean_server_up{server="1"} 1' in console.get("/metrics").text
     split.servers[1].kill()
     told = api.value("/queues")
-    assert told["state"] == "away"
-    assert split.urls[1].split("/")[2] in told["why"], "it is named"
-    assert console.get("/").status_code == 200
+    assert told["state"] == "answers"
+    first, second = told["queue"]["servers"]
+    assert (first["away"], first["hosts"]) == ("", 1)
+    assert second["place"].split(" ")[0] == split.urls[1]
+    assert second["away"]
+    assert api.value("/now")["held_back"]["cause"] == "server_away"
+    for address in ("/", "/queues"):
+        assert split.urls[1] in console.get(address).text, address
+    assert api.value(f"/crawls/{CRAWL}")["waiting"] == 1, "the figures of the first server"
+    answers = {each: console.get(each) for each in SCREENS if HOSTS[1] not in each}
+    answers[f"/hosts/{HOSTS[0]}"] = console.get(f"/hosts/{HOSTS[0]}")
+    answers |= {address: api.get(address) for address in RESOURCES}
+    for address, answer in answers.items():
+        assert answer.status_code == 200, f"{address}: {answer.text}"
+    metrics = answers["/metrics"].text
+    assert 'crawlclean_server_up{server="1"} 0' in metrics
+    assert "crawlclean_server_hosts" not in metrics
+    assert 'crawlclean_server_workers{server="1"}' not in metrics
+    assert "_total" not in metrics, "sums without a server look as if they had begun anew"
+
+    split.servers[0].kill()
+    assert api.value("/queues")["state"] == "away"
     assert console.get("/readyz").status_code == 503

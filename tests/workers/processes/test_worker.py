@@ -60,6 +60,7 @@ def test_a_job_that_another_worker_has_done_meanwhile_is_no_error(bench: Waiting
     assert bench.process.wait(LIMIT_S) == 0, bench.log
     assert "Traceback" not in bench.log
     assert bench.client.zcard("rq:wip:pages") == 0
+    assert bench.client.keys("rq:job:*") == [], "nothing of it is written again"
 
 
 def test_a_worker_told_to_stop_while_the_server_is_away_ends_its_job_first(bench: Waiting) -> None:

@@ -57,6 +57,11 @@ WORDS: Final = {
         "The queue's server does not answer: nothing moves.",
         "队列服务器没有响应，一切停止。",
     ),
+    "holding.server_away": (
+        "Queue server {index} ({place}) does not answer: its hosts wait, and these figures are "
+        "those of the others.",
+        "队列服务器 {index}（{place}）没有响应：其主机在等待，这里的数字只含其他服务器。",
+    ),
     "holding.store_away": (
         "The store does not answer: no page can be saved.",
         "存储没有响应，页面无法保存。",

@@ -34,6 +34,7 @@ WORDS: Final = {
     "queues.held_for": ("For", "时长"),
     "queues.lost": ("lost", "已丢失"),
     "queues.none_held": ("No worker holds a job.", "没有正在处理的作业。"),
+    "queues.server_away": ("away", "无响应"),
     "queues.servers": ("Queue servers", "队列服务器"),
     "queues.server": ("Server", "服务器"),
     "queues.server_n": ("server {at}", "服务器 {at}"),

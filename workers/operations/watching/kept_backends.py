@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cleaning.errors import (
     ConfigError,
@@ -127,7 +127,8 @@ class KeptBackends:
         try:
             yield self._opened()
         except QueueUnavailable as error:
-            self._queue_outage.begin(error)
+            if self._frontier is None or not self.settings.storage.has_servers:
+                self._queue_outage.begin(error)  # several servers note for each whether it is away
             if self.settings.storage.is_embedded and has_ended(self.settings.storage):
                 raise NotFound(f"no crawl is running on {self.settings.storage.data}") from error
             raise
@@ -260,24 +261,27 @@ class KeptBackends:
         return True
 
     def _opened(self) -> Frontier:
-        """The queue; of several servers all, which are checked now and then.
+        """The queue; of several servers those that answer, which are checked now and then.
 
         Raises:
             ConfigError: The servers are of another list.
-            QueueUnavailable: One of several servers does not answer.
+            QueueUnavailable: No server answers.
         """
-        from storage.queue.servers.spread import QueueServers, open_queue
+        from storage.queue.servers.spread import open_queue
+        from storage.queue.servers.watching import WatchedServers
 
         with self._lock:
             frontier = self._frontier
         if frontier is None:  # opened outside the lock: several servers are asked
-            opened = open_queue(queue_url(replace(self.settings.storage, queue_server=None)))
+            url = queue_url(replace(self.settings.storage, queue_server=None))
+            several = self.settings.storage.has_servers
+            opened = cast("Frontier", WatchedServers(url)) if several else open_queue(url)
             with self._lock:
                 frontier = self._frontier = self._frontier or opened
                 self._checked = time.monotonic()
             if frontier is not opened:
                 opened.close()
-        elif isinstance(frontier, QueueServers) and self._is_check_due():
+        elif isinstance(frontier, WatchedServers) and self._is_check_due():
             try:
                 frontier.check()
             except ConfigError:

@@ -24,6 +24,8 @@
 -- cc:ranker:<crawl>        hash  " version", " at" (ms) of the ranking; host -> heads, or cursor of its scan
 -- cc:ad:<crawl>            set   pages that a topic crawl adopted while they waited in it: they end unasked
 -- cc:fl:<page>             key   topic crawl that fetches the page; expires after 10 minutes
+-- cc:chose:<crawl>         string  best rank that a topic crawl leased lately on this one of several queue servers
+-- cc:elsewhere:<crawl>     string  the best of these of the other servers: worse hosts are held back here
 -- cc:tw:<crawl>            hash  weights, version: the link model of a topic crawl, packed
 -- cc:dn:<crawl>            hash  registered domain -> hosts of a topic crawl; "." -> 0. Counted anew when missing
 -- cc:a:<crawl>             list  receipts, the newest first: "<page> 1700000000000", the last page of an ack and the

@@ -11,6 +11,7 @@ local LOOKED_AT = 128 -- hosts at most that have waited longest, of those not lo
 local BY_TURN = 4 -- every fourth lease of a host with several crawls goes by turn
 local CALL_RANKS = 35 -- a sleeping host is called for a URL so much better than all of hosts that do not sleep
 local MOST_UNJUDGED = 20 -- fetched pages that wait to be judged: a batch of the learner, more is leased by old ranks
+local CHOSE_MS = 3000 -- a rank that was leased on one of several queue servers holds worse ones back on the others
 local MOST_IDLE_MS = 5000 -- a better host is waited for as long, with the crawl's other hosts idle
 local DRAIN, WAKES, HEAL = 64, 16, 64
 local HOLD_MS, HELD_MS = 600000, 30000 -- a page is not fetched for another topic meanwhile; the next look
@@ -29,11 +30,12 @@ local function read_turns(t)
     elseif crawl == ' ordinary' then
       turns.ordinary = pass
     else
-      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'queued', 'is_dry', 'looked')
+      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'queued', 'is_dry', 'looked', 'total')
       if c[1] then
         local is_full = (tonumber(c[4] or '') or 0) >= MOST_UNJUDGED
         turns.topics[crawl] = { crawl = crawl, pass = pass, floor = tonumber(c[2] or '') or FLOOR,
           picks = tonumber(c[3] or '') or 0, looked = c[6] or '-inf', is_running = c[1] == 'running', is_dry = c[5] == '1',
+          is_split = c[7] and true, elsewhere = tonumber(c[7] and redis.call('GET', 'cc:elsewhere:' .. crawl) or ''),
           is_full = is_full, is_held = is_full, is_open = c[1] == 'running' and not is_full }
       else
         redis.call('ZREM', 'cc:turn', crawl)
@@ -64,6 +66,9 @@ local function note_charges(turns)
     if topic.is_charged then
       redis.call('HSET', 'cc:c:' .. crawl, 'picks', topic.picks, 'looked', topic.looked)
       redis.call('ZADD', 'cc:turn', 'XX', whole(topic.pass), crawl)
+      if topic.is_split and topic.leased_rank then
+        redis.call('SET', 'cc:chose:' .. crawl, topic.leased_rank, 'PX', CHOSE_MS) -- for the other queue servers
+      end
     end
   end
   redis.call('ZADD', 'cc:turn', whole(turns.ordinary), ' ordinary', whole(turns.now), ' now')
@@ -157,11 +162,17 @@ local function top_rank(crawl, t)
   end
 end
 
+-- The same, of the hosts of all queue servers: what another one has leased a moment ago counts, too.
+local function best_rank(topic, t)
+  local here = top_rank(topic.crawl, t)
+  return topic.elsewhere and math.min(here or math.huge, topic.elsewhere) or here
+end
+
 -- Wakes the sleeping host with the best URL, when all other hosts have worse ones; not while the crawl finds nothing.
 local function call_sleeper(topic, rank, t)
   local first = not topic.is_dry and redis.call('ZRANGE', 'cc:nap:' .. topic.crawl, 0, 0, 'WITHSCORES') or {}
   local limit = (tonumber(first[2] or '') or math.huge) + CALL_RANKS
-  if rank > limit and (top_rank(topic.crawl, t) or math.huge) > limit then
+  if rank > limit and (best_rank(topic, t) or math.huge) > limit then
     wake_host(topic.crawl, first[1])
     redis.call('HSET', 'cc:cr:' .. topic.crawl .. ':' .. first[1], 'called', 1)
   end
@@ -186,6 +197,7 @@ end
 
 -- The host that a topic crawl is served next; nil: no host is due, or all are below the floor (topic.is_held).
 local function choose_host(topic, t)
+  topic.chosen_rank = nil
   local by_time = choose_by_time(topic)
   if by_time then
     return by_time
@@ -195,11 +207,13 @@ local function choose_host(topic, t)
   if not first[1] then
     return nil
   end
-  local top = tonumber(first[2]) > RETRY_RANK and top_rank(topic.crawl, t)
-  if top and tonumber(first[2]) > top + topic.floor then
+  local rank = tonumber(first[2])
+  local top = rank > RETRY_RANK and best_rank(topic, t)
+  if top and rank > top + topic.floor then
     topic.is_held = true
     return nil
   end
+  topic.chosen_rank = rank > RETRY_RANK and rank < math.huge and rank or nil
   return first[1]
 end
 
