@@ -7,7 +7,8 @@ lines around it, where
 
 - no place of the model is on the page;
 - the URL class of the page has its bodies elsewhere, or gave the places up (``learn.losses``);
-- the page's own body has much more text outside the place.
+- the page's own body has more text outside the place than belongs there;
+- the page is a list, and no known place fits it when read as an article.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cleaning.body.container import is_marker
+from cleaning.body.left_out import LEAST_TEXT_CHARS, find_left_out
 from cleaning.body.page_body import (
     Body,
     empty_warning,
@@ -29,7 +31,7 @@ from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import is_meta
 from cleaning.features.trail import Trail
-from cleaning.model.paths import checksum_of, is_plain, line_key
+from cleaning.model.paths import is_plain, line_key
 from cleaning.model.places import SitePlaces
 from cleaning.model.rules import Dropped, DropReason
 from cleaning.model.site_model import SiteIndex, SiteModel
@@ -53,16 +55,14 @@ _TRUST_WEIGHT = 1.0  # what such a share is worth in F1 when places compete
 # and in addition with full trust.
 _LOST_SHARE = 1.0
 _LOST_BY_TRUST = 9.0
+# Share of that text that may be neither of the template nor about the body, in times of the place's
+# text: a place with less of the body is a piece of it. No body of the labelled sites has .05.
+_OWN_SHARE = 0.2
 # Posts found on the page alone do not count when so many pages of its URL class have bodies at
 # known places, and at most this share of them posts.
 _LEAST_PAGES = 3
 _THREADS_SHARE = 0.1
-# Most text of a dropped part: so many times its text on other pages, and so many characters more.
-_MORE_TIMES = 2.0
-_MORE_CHARS = 200
 _BYLINE_CHARS = 60  # longest line about the body
-_KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
-_LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
 _SHOWN_CHARS = 80
 _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
@@ -122,7 +122,6 @@ def find_body(document: Document, places: SitePlaces, trail: Trail | None = None
         url,
         posts=rule.shape if rule else None,
         may_be_thread=may_be_thread,
-        may_be_list=False,
         weighed=weighed,
     )
     return body_of_site(document, alone, places)
@@ -140,6 +139,9 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
     if alone.source is BodySource.POSTS and not _has_no_posts(model.index, document.page.url):
         return alone
     lines = _best_place(document, alone, places)
+    if not lines and alone.source is BodySource.LIST and places.bodies:
+        article = extract_body(tree, document.page.url, may_be_thread=False, may_be_list=False)
+        lines = _best_place(document, article, places)
     if lines:
         return make_body(tree, lines, BodySource.SITE, alone.title_line)
     return without_template(document, alone, places)
@@ -167,15 +169,33 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     ):
         return None
     places.body, places.place, places.trust = blocks[0], number, trust
-    places.left_out = _left_out(tree, blocks[0], places.dropped.get(number, {}))
+    places.left_out = find_left_out(tree, blocks[0], places.dropped.get(number, {}))
     body = make_body(tree, _lines(tree, places), BodySource.SITE, title_line)
     starts = [*tree.line_starts, len(tree.texts)]
     first, end = starts[tree.block_lines[blocks[0]]], starts[tree.line_end(blocks[0])]
     outside = sum(map(len, tree.texts[:first])) + sum(map(len, tree.texts[end:]))
     headings = (i for i in body.lines if tree.block_tags[tree.line_blocks[i]] in HEADINGS)
     size = len("".join(body.text.split()))
-    has_text = size >= _LEAST_TEXT_CHARS + sum(len(tree.line_text(i)) for i in headings)
-    return body if has_text and outside <= size * _most_lost(trust) else None
+    has_text = size >= LEAST_TEXT_CHARS + sum(len(tree.line_text(i)) for i in headings)
+    is_sure = has_text and outside <= size * _most_lost(trust)
+    return body if is_sure and _has_all(tree, blocks[0], size, model) else None
+
+
+def _has_all(tree: Tree, block: int, held: int, model: SiteModel) -> bool:
+    """Whether hardly any text outside a block can be of the body: it is linked, or template."""
+    first, last = tree.block_lines[block], tree.line_end(block)
+    left = held * _OWN_SHARE
+    starts = [*tree.line_starts, len(tree.texts)]
+    linked = tree.anchor_of
+    for i in (*range(first), *range(last, len(tree.line_starts))):
+        runs = range(starts[i], starts[i + 1])
+        size = sum(len(tree.texts[run]) for run in runs)
+        own = sum(len(tree.texts[run]) for run in runs if linked[run] < 0)
+        if 2 * own > size and line_key(tree.line_text(i)) not in model.index.often:
+            left -= size
+            if left < 0:
+                return False
+    return True
 
 
 def _most_lost(trust: float) -> float:
@@ -208,12 +228,11 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
     for number, blocks in places.bodies.items():
         trust = _trust(model, number, places.bodies, pattern)
         is_tags = is_plain(model.body_rule.places[number].path)
-        is_seen = pattern in model.index.classes[number]
         for block in blocks:
             first, last = tree.block_lines[block], tree.line_end(block)
             places.body = block
             dropped = places.dropped.get(number, {})
-            places.left_out = _left_out(tree, block, dropped)
+            places.left_out = find_left_out(tree, block, dropped)
             lines = _lines(tree, places)
             if places.left_out:
                 lines = _with_lists(tree, places, dropped, lines, chars)
@@ -226,7 +245,7 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             agreement = 2 * sum(kept[i] for i in lines) / (size + whole)
             if lost > size * _most_lost(trust):
                 continue
-            if not is_seen and _own_chars(tree, kept, block, model) > size * _LOST_SHARE:
+            if _own_chars(tree, kept, block, model) > size * _OWN_SHARE:
                 continue
             if agreement < (_PLAIN_AGREEMENT if is_tags else _LEAST_AGREEMENT) and (
                 is_tags or trust < _LEAST_TRUST
@@ -321,44 +340,6 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
     return [i for i in range(first, last) if in_body[tree.line_blocks[i]]]
 
 
-def _left_out(tree: Tree, body: int, dropped: dict[int, Dropped]) -> set[int]:
-    """The dropped parts of a block, less those with far more text than on other pages.
-
-    A list of links with more text outside links than in them is kept, too; so are paragraphs and
-    nameless parts with other lines.
-    """
-    found = set()
-    for block, part in dropped.items():
-        first, last = tree.block_lines[block], tree.line_end(block)
-        if not (body < block < tree.block_ends[body] and first < last):
-            continue
-        if part.lines and not _has_lines(tree, range(first, last), part.lines):
-            continue
-        is_list = part.reason is DropReason.LINKS
-        most = _MORE_TIMES * part.most_chars + _MORE_CHARS
-        if is_list:
-            most = min(most, max(part.most_chars, _LEAST_TEXT_CHARS))
-        start, end = tree.line_starts[first], tree.line_runs(last - 1)[1]
-        if part.reason is not DropReason.COMMENTS and sum(map(len, tree.texts[start:end])) > most:
-            runs = zip(tree.texts[start:end], tree.anchor_of[start:end], strict=True)
-            sizes = [(len("".join(text.split())), anchor >= 0) for text, anchor in runs]
-            own = sum(size for size, is_linked in sizes if not is_linked)
-            if own > most and not (is_list and own <= sum(size for size, _ in sizes) / 2):
-                continue
-        found.add(block)
-    return found
-
-
-def _has_lines(tree: Tree, lines: range, known: tuple[int, ...]) -> bool:
-    """Whether most text of some lines is in lines that are known by their checksums."""
-    whole = here = 0
-    for i in lines:
-        text = tree.line_text(i)
-        whole += len(text)
-        here += len(text) if checksum_of(line_key(text)) in known else 0
-    return here >= _KNOWN_SHARE * whole
-
-
 def _with_lists(
     tree: Tree,
     places: SitePlaces,
@@ -371,7 +352,7 @@ def _with_lists(
     The page is an overview then. Related links and comments stay dropped.
     """
     tags, blocks = tree.block_tags, tree.line_blocks
-    if sum(chars[i] for i in lines if tags[blocks[i]] not in HEADINGS) >= _LEAST_TEXT_CHARS:
+    if sum(chars[i] for i in lines if tags[blocks[i]] not in HEADINGS) >= LEAST_TEXT_CHARS:
         return lines
     kept = set()
     for block in places.left_out:

@@ -47,6 +47,8 @@ NEAR_BEST = 0.97  # share of a page's best F1 from which a path explains the pag
 # Power of that share in a path's worth: a path that is slightly too wide on every page must not win
 # by a few pages of another kind.
 SHARPNESS = 20.0
+# Bodies that tell nothing of the place of others.
+_NO_LABELS = frozenset((BodySource.NONE, BodySource.POSTS, BodySource.LIST))
 
 
 @dataclass(slots=True)
@@ -107,7 +109,7 @@ def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
         chain
         for number, one in enumerate(views)
         if not repeats.copies[number]
-        and one.body.source not in (BodySource.NONE, BodySource.POSTS)
+        and one.body.source not in _NO_LABELS
         and (chain := _chain(number, one, labels[number], repeats)).of_path
     ]
     least = max(LEAST_PAGES, LEAST_SHARE * len(chains))
@@ -216,7 +218,7 @@ def _smooth(views: list[View]) -> list[list[bool]]:
     left_out: dict[int, set[int]] = {}
     votes: dict[int, int] = {}  # pages that keep text at a path, less those that leave it out
     for number, one in enumerate(views):
-        if one.body.source in (BodySource.NONE, BodySource.POSTS):
+        if one.body.source in _NO_LABELS:
             continue
         here: dict[int, int] = {}
         for i, block in enumerate(one.tree.line_blocks):

@@ -111,7 +111,7 @@ def view(page: RawPage) -> View:
     document = read_document(page)
     tree = document.tree
     weighed = weigh(tree)
-    body = extract_body(tree, page.url, may_be_list=False, weighed=weighed)
+    body = extract_body(tree, page.url, weighed=weighed)
     count = len(tree.line_starts)
     own, linked, anchors, inner = ([0] * count for _ in range(4))
     kept = [False] * count

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from cleaning import LinkKind, RawPage, SiteModel, clean, learn_site
+from cleaning.records import BodySource
 
 WORDS = "山水城河路桥春秋风雨花树云月江湖田野村镇船车马牛羊鱼鸟石木火土金天地日星海岛沙草"
 NAV = "<div class=nav><a href=/>首页</a> <a href=/b>新闻</a></div>"
@@ -195,3 +196,33 @@ def test_tags_that_repeat_stay_tags() -> None:
     ]
     kinds = {link.kind for link in clean(pages[0], learn_site(pages)).links if "/tag/" in link.url}
     assert kinds == {LinkKind.TAG}
+
+
+def described(i: int, described: int, members: int) -> RawPage:
+    inner = "".join(f"<p>{text(f'described {i} {j}')}</p>" for j in range(described))
+    outer = "".join(f"<p>{text(f'member {i} {j}')}</p>" for j in range(members))
+    return page(f"/api/{i}.html", f"<div class=all>{outer}<div class=descr>{inner}</div></div>")
+
+
+def test_a_place_that_holds_a_piece_of_a_body_gives_way() -> None:
+    model = learn_site([described(i, described=6, members=0) for i in range(3)])
+    assert model.body_rule.places[0].path.endswith("div.descr")
+    whole, piece = described(77, described=4, members=0), described(78, described=2, members=6)
+    for new in (whole, piece):
+        assert clean(new, model).body == clean(new).body
+
+
+def contents(i: int) -> RawPage:
+    teasers = "".join(
+        f"<div class=card><h3><a href=/a/{i}{j}.html>{text(f'card {i} {j}', 16)}</a></h3>"
+        f"<p>{text(f'about {i} {j}', 30)}</p></div>"
+        for j in range(12)
+    )
+    return page(f"/c/{i}.html", f"<div class=cards>{teasers}</div><p>{text(f'end {i}', 25)}</p>")
+
+
+def test_a_list_stays_one_with_a_model() -> None:
+    new = contents(77)
+    assert clean(new).body_source is BodySource.LIST
+    for pages in ([article(0)], [*map(article, range(6)), contents(0)], [*map(contents, range(3))]):
+        assert clean(new, learn_site(pages)).body == clean(new).body
