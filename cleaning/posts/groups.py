@@ -53,13 +53,18 @@ class PostFinder(ContentFinder):
         is_text = self.is_text
         for find_signs in (self.date_lines, self.author_lines, self.name_lines):
             is_sign = find_signs()
+            if sum(is_sign) < _MIN_POSTS:
+                continue
             # A line with a sign is about a post and no text of it.
             is_text = [text and not sign for text, sign in zip(is_text, is_sign, strict=True)]
-            for is_weighed in (True, False):
+            self.is_text = is_text
+            signed = self._around(is_sign)
+            weights = self._weigh_repeats()
+            # Replies of one word, all alike, weigh too little.
+            for self.weights in (weights, None) if weights else (None,):
                 self.is_text = is_text
-                self.weights = self._weigh_repeats() if is_weighed else None
                 self.add_up()
-                groups = self.find_groups(is_sign)
+                groups = self._rank(signed, is_sign)
                 if find_signs != self.date_lines:
                     groups = [parts for parts in groups if self._share_place(parts, is_sign)]
                 found = self._first_posts(groups, is_text, title)
@@ -96,9 +101,9 @@ class PostFinder(ContentFinder):
             held.update({self.place_of(i) for i in lines if is_sign[i]})
         return max(held.values(), default=0) >= POST_SHARE * len(posts)
 
-    def _weigh_repeats(self) -> list[float]:
+    def _weigh_repeats(self) -> list[float] | None:
         """The weight of each line: what stands in post after post (rank, number of posts) is
-        about their authors, and all lines of one text together weigh as one.
+        about their authors, and all lines of one text together weigh as one. None if all differ.
         """
         own, linked = self.lines.own, self.lines.linked
         texts = [
@@ -108,6 +113,9 @@ class PostFinder(ContentFinder):
             for i, is_text in enumerate(self.is_text)
         ]
         counts = Counter(texts)
+        del counts[""]
+        if all(count == 1 for count in counts.values()):
+            return None
         return [1 / counts[text] if text else 1.0 for text in texts]
 
     def _are_nested(self, posts: list[int], content: Name) -> bool:
@@ -176,7 +184,11 @@ class PostFinder(ContentFinder):
         Args:
             is_sign: For each line whether it has the sign of a post: a date, or a user's name.
         """
-        parents = self.tree.block_parents
+        return self._rank(self._around(is_sign), is_sign)
+
+    def _around(self, is_sign: list[bool]) -> list[set[int]]:
+        """The parts around lines with a sign: those of one name, and like ones side by side."""
+        parents, names = self.tree.block_parents, self.names
         groups: dict[Name, set[int]] = {}
         # Beside each other they may differ in words such as odd and even.
         siblings: dict[tuple[int, str, str], set[int]] = {}
@@ -188,7 +200,7 @@ class PostFinder(ContentFinder):
             for _ in range(_MAX_LEVELS):
                 if part <= 0:
                     break
-                name = self.names[part]
+                name = names[part]
                 is_named = name[1] or name[0] in _POST_TAGS
                 is_named = is_named and name[0] not in _NO_POST and name not in met
                 if is_named and not self.is_noise[part]:
@@ -197,12 +209,14 @@ class PostFinder(ContentFinder):
                     word = name[1].partition(" ")[0]
                     siblings.setdefault((parents[part], name[0], word), set()).add(part)
                 part = parents[part]
-        mixed = [
-            parts for parts in siblings.values() if len({self.names[part] for part in parts}) > 1
-        ]
-        found_groups = (*groups.values(), *mixed)
-        alike = [like for parts in found_groups for like in self._split(parts)]
-        valid = [sorted(parts) for parts in (*found_groups, *alike) if self._has_text(parts)]
+        mixed = [parts for parts in siblings.values() if len({names[part] for part in parts}) > 1]
+        return [parts for parts in (*groups.values(), *mixed) if len(parts) >= _MIN_POSTS]
+
+    def _rank(self, groups: list[set[int]], is_sign: list[bool]) -> list[list[int]]:
+        """The groups whose parts have text and are no lists of others, best first."""
+        parents = self.tree.block_parents
+        alike = [like for parts in groups for like in self._split(parts)]
+        valid = [sorted(parts) for parts in (*groups, *alike) if self._has_text(parts)]
         lists, pieces = self._find_lists(valid, is_sign)
         found: list[tuple[float, list[int]]] = []
         for number, all_parts in enumerate(valid):
