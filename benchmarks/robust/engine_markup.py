@@ -6,39 +6,10 @@ parts. Fields: ``site title tid bid uid pid n author date when text rows posts f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """A forum program.
-
-    Attributes:
-        host: Host of the generated forum.
-        thread: Address of a thread, ``/viewtopic.php?t={tid}``.
-        board: Address of a board.
-        user: Address of a user.
-        page: Of every page; ``{main}`` is what follows.
-        posts: Around the posts of a thread.
-        post: One post.
-        rows: Around the rows of a board.
-        row: One row.
-        date: How ``strftime`` writes dates.
-        first: The first post, where it has a shape of its own.
-    """
-
-    host: str
-    thread: str
-    board: str
-    user: str
-    page: str
-    posts: str
-    post: str
-    rows: str
-    row: str
-    date: str
-    first: str = ""
-
+from benchmarks.robust.markup.chinese import CHINESE
+from benchmarks.robust.markup.engine import Engine
+from benchmarks.robust.markup.modern import MODERN
+from benchmarks.robust.markup.tables import TABLES
 
 _PROSILVER = Engine(
     host="phpbb3.test",
@@ -390,4 +361,7 @@ ENGINES: dict[str, Engine] = {
     "discourse": _DISCOURSE,
     "bbpress": _BBPRESS,
     "wordpress": _WORDPRESS,
+    **MODERN,
+    **TABLES,
+    **CHINESE,
 }

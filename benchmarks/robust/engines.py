@@ -8,27 +8,63 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from benchmarks.robust.engine_markup import ENGINES, Engine
+from benchmarks.robust.engine_markup import ENGINES
+from benchmarks.robust.markup.engine import Engine
 
 _BOARDS = 4
 _PER_BOARD = 20
 _USERS = 24
-_WORDS = re.findall(
-    r"\w+",
-    "rain river stone bridge paper window garden winter engine letter morning harbour bread signal"
-    " kettle ladder meadow copper lantern basket railway whistle pepper blanket shoulder market"
-    " orchard anchor needle cellar feather mirror saddle thunder valley willow candle hammer",
-)
-_NAMES = re.findall(
-    r"\w+",
-    "Ada Boris Clara Dmitri Elena Felix Greta Hugo Ines Jonas Karin Lars Mona Nils Olga Pavel Rosa"
-    " Sven Tilda Ugo Vera Wim Yara Zeno",
-)
 _START = datetime(2021, 3, 4, 9, 17)  # noqa: DTZ001 - only shown
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    """Words and names of made-up text, and what stands between and behind words."""
+
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+    between: str
+    end: str
+
+
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text))
+
+
+_LANGUAGES = {
+    "en": _Language(
+        _words_of(
+            "rain river stone bridge paper window garden winter engine letter morning harbour bread"
+            " signal kettle ladder meadow copper lantern basket railway whistle pepper blanket"
+            " shoulder market orchard anchor needle cellar feather mirror saddle thunder valley"
+            " willow candle hammer"
+        ),
+        _words_of(
+            "Ada Boris Clara Dmitri Elena Felix Greta Hugo Ines Jonas Karin Lars Mona Nils Olga"
+            " Pavel Rosa Sven Tilda Ugo Vera Wim Yara Zeno"
+        ),
+        " ",
+        ".",
+    ),
+    "zh": _Language(
+        _words_of(
+            "下雨 河流 石头 大桥 报纸 窗户 花园 冬天 机器 来信 早晨 港口 面包 信号 水壶 梯子"
+            " 草地 黄铜 灯笼 篮子 铁路 哨子 胡椒 毯子 肩膀 市场 果园 船锚 针线 地窖 羽毛 镜子"
+            " 马鞍 打雷 山谷 柳树 蜡烛 锤子"
+        ),
+        _words_of(
+            "老王 山里人 小鱼儿 北方的狼 阿明 云淡风轻 木头 青石板 海边 三月 一叶舟 大力 石头哥"
+            " 南瓜 夜归人 老李头 白鹭 江上客 小满 竹林 阿福 听雨楼 秋水 半夏"
+        ),
+        "",
+        "。",
+    ),
+}
 
 
 def generated_forum(name: str) -> list[Row]:
@@ -41,6 +77,8 @@ class _Forum:
         self._engine = engine
         self._chance = random.Random(f"7 {name}")  # noqa: S311 - made-up text
         self._pid = 1000
+        self._name = name
+        self._language = _LANGUAGES[engine.language]
 
     def rows(self) -> Iterator[Row]:
         threads: dict[int, list[dict[str, Any]]] = {}
@@ -48,7 +86,9 @@ class _Forum:
             bid = 1 + number // _PER_BOARD
             threads.setdefault(bid, []).append(self._thread(bid, 100 + 3 * number))
         for bid, members in threads.items():
-            fields = {"bid": bid, "title": f"{_WORDS[bid].title()} talk", "slug": _WORDS[bid]}
+            word = self._language.words[bid]
+            title = f"{word.title()}{self._language.between}talk"
+            fields = {"bid": bid, "title": title, "slug": _slug(word, bid)}
             rows = "".join(
                 self._engine.row.format(**one["posts"][0] | {"count": len(one["posts"])})
                 for one in members
@@ -66,7 +106,7 @@ class _Forum:
 
     def _thread(self, bid: int, tid: int) -> dict[str, Any]:
         title = self._words(5).capitalize()
-        fields = {"bid": bid, "tid": tid, "title": title, "slug": title.lower().replace(" ", "-")}
+        fields = {"bid": bid, "tid": tid, "title": title, "slug": _slug(title, tid)}
         url = self._engine.thread.format(**fields)
         count = 1 + min(int(self._chance.expovariate(0.25)), 11)
         when = _START + timedelta(hours=31 * tid)
@@ -113,20 +153,33 @@ class _Forum:
         }
 
     def _user(self, uid: int) -> dict[str, Any]:
-        fields: dict[str, Any] = {
-            "uid": 2 + uid,
-            "author": _NAMES[uid],
-            "slug": _NAMES[uid].lower(),
-        }
+        name = self._language.names[uid]
+        fields: dict[str, Any] = {"uid": 2 + uid, "author": name, "slug": _slug(name, uid)}
         user = self._engine.user.format(**fields)
-        return {"uid": fields["uid"], "author": fields["author"], "user": user}
+        sign = self._signature(uid)
+        return {"uid": fields["uid"], "author": name, "user": user, "sign": sign}
+
+    def _signature(self, uid: int) -> str:
+        """The signature of a user, the same below all posts; half of the users have one."""
+        if not self._engine.signature or uid % 2:
+            return ""
+        chance = random.Random(f"8 {self._name} {uid}")  # noqa: S311 - made-up text
+        between = self._language.between
+        words = between.join(chance.choices(self._language.words, k=4 + uid % 5))
+        return self._engine.signature.format(signature=words.capitalize())
 
     def _text(self, n: int) -> str:
         count = self._chance.choice((1, 1, 2, 3) if n > 1 else (2, 3, 4))
         sentences = [
-            self._words(self._chance.randrange(3, 14)).capitalize() + "." for _ in range(count)
+            self._words(self._chance.randrange(3, 14)).capitalize() + self._language.end
+            for _ in range(count)
         ]
         return "<br>".join(sentences)
 
     def _words(self, count: int) -> str:
-        return " ".join(self._chance.choices(_WORDS, k=count))
+        return self._language.between.join(self._chance.choices(self._language.words, k=count))
+
+
+def _slug(text: str, number: int) -> str:
+    """Text as it stands in an address; a number where its letters are Chinese."""
+    return text.lower().replace(" ", "-") if text.isascii() else str(number)

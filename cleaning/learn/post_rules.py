@@ -24,7 +24,7 @@ from cleaning.learn.signatures import find_signatures
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
-from cleaning.posts.groups import POST_JUNK_COST
+from cleaning.posts.contents import POST_JUNK_COST
 from cleaning.posts.names import Name, is_told, numbered_names
 from cleaning.posts.parts import PostReader
 from cleaning.posts.posts import (
@@ -115,12 +115,13 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
     voters = [
         (page, page.thread)
         for page in read
-        if page.thread is not None and page.thread.contents[0] == content
+        if page.thread is not None and content in page.thread.contents
     ]
     if len(voters) < _LEAST_VOTERS:
         return None
-    second = Counter(name for _, thread in voters for name in thread.contents[1:])
-    often = [name for name, count in second.items() if 2 * count > len(voters)]
+    others = Counter(name for _, thread in voters for name in thread.contents)
+    del others[content]
+    often = [name for name, count in others.items() if 2 * count > len(voters)]
     contents = [content, *(name for name in often if _differs(name, voters))]
     first = _find_first(read, content)
     shape = Shape(contents=tuple(contents), first=first)

@@ -38,6 +38,7 @@ _LEAST_VOTERS = 3
 _AGREE_SHARE = 0.4  # pages of a class that vote for one name; threads of one post do not vote
 _CLEAR_SHARE = 0.7  # pages with posts of that name whose posts hold most of the text
 _TEXT_SHARE = 0.6  # text of a page in its posts
+_SHARED_SHARE = 0.5  # pages of a class with a line that is its frame
 _MOST_READ = 30  # pages of a class that vote
 _FIRST_READ = 12  # of these, without a vote among them the class is none: chance .6^12, .2 %
 
@@ -86,26 +87,42 @@ def _classes_of(views: Sequence[View]) -> list[list[View]]:
 def _shape_of(members: Sequence[View]) -> Shape | None:
     """The shape of the posts that the pages of a class agree on; None without."""
     read = sorted(members, key=lambda one: one.page.page_id)[:_MOST_READ]
-    found = _find_all(read[:_FIRST_READ])
+    shared = _shared_texts(read)
+    found = _find_all(read[:_FIRST_READ], shared)
     if any(each.is_all for each in found):
-        found += _find_all(read[_FIRST_READ:])
-    named = Counter(each.thread.contents[0] for each in found)
-    votes = Counter(each.thread.contents[0] for each in found if each.is_all)
-    content: Name = max(sorted(votes), key=votes.__getitem__, default=("", ""))
+        found += _find_all(read[_FIRST_READ:], shared)
+    # Each page votes for all its names: which of two twins comes first differs from page to page.
+    named = Counter(name for each in found for name in each.thread.contents)
+    votes = Counter(name for each in found if each.is_all for name in each.thread.contents)
+    firsts = Counter(each.thread.contents[0] for each in found)
+    content: Name = max(
+        sorted(votes), key=lambda name: (votes[name], firsts[name]), default=("", "")
+    )
     least = max(_LEAST_VOTERS, _AGREE_SHARE * len(read))
     if votes[content] < least or votes[content] < _CLEAR_SHARE * named[content]:
         return None
-    voters = [each.thread.contents for each in found if each.thread.contents[0] == content]
+    voters = [each.thread.contents for each in found if content in each.thread.contents]
     counts = Counter(name for names in voters for name in names)
     others = [name for name, count in counts.items() if 2 * count > len(voters)]
     return Shape(contents=(content, *(name for name in others if name != content)))
 
 
-def _find_all(views: Sequence[View]) -> list[_Found]:
-    return [each for each in map(_find_posts, views) if each is not None]
+def _shared_texts(views: Sequence[View]) -> frozenset[str]:
+    """The lines on so many pages of a class that they are its frame: a welcome, a form, rules."""
+    counts: Counter[str] = Counter()
+    for one in views:
+        lines = range(len(one.tree.line_blocks))
+        counts.update({one.tree.line_text(i) for i in lines})
+    least = max(_LEAST_VOTERS, _SHARED_SHARE * len(views))
+    return frozenset(text for text, count in counts.items() if count >= least)
 
 
-def _find_posts(one: View) -> _Found | None:
+def _find_all(views: Sequence[View], shared: frozenset[str]) -> list[_Found]:
+    found = (_find_posts(one, shared) for one in views)
+    return [each for each in found if each is not None]
+
+
+def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
     tree, title_line = one.tree, one.body.title_line
     reader = _reader(tree, title_line)
     texts = reader.is_text.copy()
@@ -117,7 +134,11 @@ def _find_posts(one: View) -> _Found | None:
     inside = {i for post in thread.posts for i in (*post.texts, *post.quotes, *post.others)}
     if thread.first is not None:
         inside -= set(thread.posts[0].texts)
-    units = [(i in inside, own[i]) for i, is_text in enumerate(texts) if is_text]
+    units = [
+        (i in inside, own[i])
+        for i, is_text in enumerate(texts)
+        if is_text and tree.line_text(i) not in shared
+    ]
     held = sum(mine for is_inside, mine in units if is_inside)
     is_all = held >= _TEXT_SHARE * sum(mine for _, mine in units)
     is_thread = is_all and _have_authors(tree, thread) and not _are_teasers(reader, thread)

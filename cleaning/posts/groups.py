@@ -1,29 +1,30 @@
 """The posts of a page without a learned rule: parts of one name that repeat with a date or a user.
 
 1. Lines with a date or a floor are counted for the parts around them, by tag and names without
-   digits; where they show no posts, lines with the name of a user are. Names with several parts
-   with text are candidates, except lists of posts and rows of boards; the one with the most text
-   outside links is the *post*.
-2. Of the names inside most posts, the one whose parts hold the most text and the least junk (links,
-   dates, template) is the *content*; another name with much text beside it holds comments on posts.
+   digits; where they show no posts, lines with a link to a user are, then names alone. Names with
+   several parts with text are candidates, except lists and pieces of posts and rows of boards; the
+   one with the most text outside links is the *post*. Lines of one text weigh as one together.
+2. The names of the parts with their texts are found (``contents``).
 
 Cost: linear in the page for each candidate, of which there are at most eight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Collection
+from itertools import combinations, pairwise
 
 from cleaning.features.lines import MIN_UNITS, count_words, plain_title
+from cleaning.posts.contents import POST_JUNK_COST, ContentFinder
 from cleaning.posts.names import Name
 from cleaning.posts.parts import (
     BUTTON_UNITS,
+    DATE_UNITS,
     DIGIT,
     DIGITS,
     LEAST_UNITS,
     POST_SHARE,
-    PostReader,
 )
 
 _HEADLINE_UNITS = 6
@@ -33,38 +34,89 @@ _MAX_LEVELS = 24
 _MIN_POSTS = 2  # fewest parts with a date that are the posts of a thread
 _LIST_SHARE = 0.6  # share of a part's text in the posts inside it when it is their list
 _MAX_PIECES = 3  # parts with a sign of which one post may consist
-POST_JUNK_COST = 3  # units of text that a unit of links, dates or buttons costs a content
+_POST_TAGS = frozenset(("article",))  # parts that need no name to be posts
 _NO_POST = frozenset(("html", "body", "p", "main"))
-_NO_CONTENT = frozenset(("tr", "tbody", "ul"))
 
 
-class PostFinder(PostReader):
+class PostFinder(ContentFinder):
     """Finds the posts of a page without a rule of its host."""
 
     def find_posts(self, title: str) -> tuple[list[int], list[Name]]:
         """Finds the posts of a page: (parts, names of their contents); ``([], [])`` for none."""
+        found = self._search(title)
+        self.weights = None
+        self.add_up()
+        return found if found is not None else ([], [])
+
+    def _search(self, title: str) -> tuple[list[int], list[Name]] | None:
+        """The posts by the first kind of sign that shows any."""
         is_text = self.is_text
-        for is_sign in (self.is_date, self.user_lines()):
+        for find_signs in (self.date_lines, self.author_lines, self.name_lines):
+            is_sign = find_signs()
+            if sum(is_sign) < _MIN_POSTS:
+                continue
             # A line with a sign is about a post and no text of it.
             is_text = [text and not sign for text, sign in zip(is_text, is_sign, strict=True)]
             self.is_text = is_text
-            self.add_up()
-            groups = self.find_groups(is_sign)
-            # Where most replies are one word, the replies themselves would be the template.
-            for has_template in (True, False):
-                for posts in groups:
-                    self.is_text = is_text.copy()
-                    self.template = set()
-                    self.cut_template(posts, title, has_template=has_template)
-                    names = self.find_content(posts)
-                    if (
-                        names
-                        and not self._are_nested(posts, names[0])
-                        and self._differ(names)
-                        and not self._are_rows(posts, title)
-                    ):
-                        return posts, names
-        return [], []
+            signed = self._around(is_sign)
+            weights = self._weigh_repeats()
+            # Replies of one word, all alike, weigh too little.
+            for self.weights in (weights, None) if weights else (None,):
+                self.is_text = is_text
+                self.add_up()
+                groups = self._rank(signed, is_sign)
+                if find_signs != self.date_lines:
+                    groups = [parts for parts in groups if self._share_place(parts, is_sign)]
+                found = self._first_posts(groups, is_text, title)
+                if found is not None:
+                    return found
+        return None
+
+    def _first_posts(
+        self, groups: list[list[int]], is_text: list[bool], title: str
+    ) -> tuple[list[int], list[Name]] | None:
+        """The first of some groups that are posts, with the names of their contents."""
+        # Where most replies are one word, the replies themselves would be the template.
+        for has_template in (True, False):
+            for posts in groups:
+                self.is_text = is_text.copy()
+                self.template = set()
+                self.cut_template(posts, title, has_template=has_template)
+                names = self.find_content(posts)
+                if (
+                    names
+                    and not self._are_nested(posts, names[0])
+                    and self._differ(names)
+                    and not self._are_rows(posts, title)
+                ):
+                    return posts, names
+        return None
+
+    def _share_place(self, posts: list[int], is_sign: list[bool]) -> bool:
+        """Whether one place of most parts has their sign: a post and a form have no such place."""
+        tree = self.tree
+        held: Counter[tuple[Name, Name]] = Counter()
+        for post in posts:
+            lines = range(tree.block_lines[post], tree.line_end(post))
+            held.update({self.place_of(i) for i in lines if is_sign[i]})
+        return max(held.values(), default=0) >= POST_SHARE * len(posts)
+
+    def _weigh_repeats(self) -> list[float] | None:
+        """The weight of each line: what stands in post after post (rank, number of posts) is
+        about their authors, and all lines of one text together weigh as one. None if all differ.
+        """
+        own, linked = self.lines.own, self.lines.linked
+        texts = [
+            DIGITS.sub("", self._unlinked(i))
+            if is_text and own[i] + linked[i] <= DATE_UNITS
+            else ""
+            for i, is_text in enumerate(self.is_text)
+        ]
+        counts = Counter(texts)
+        del counts[""]
+        if all(count == 1 for count in counts.values()):
+            return None
+        return [1 / counts[text] if text else 1.0 for text in texts]
 
     def _are_nested(self, posts: list[int], content: Name) -> bool:
         """Whether posts are their own contents and have no text outside the posts inside them."""
@@ -118,13 +170,25 @@ class PostFinder(PostReader):
                 places.setdefault(name, set()).add(post)
         return any(len(held) > _ROW_SHARE * len(posts) for held in places.values())
 
+    def _unlinked(self, line: int) -> str:
+        """The text of a line outside its links: ``Posted by:`` before the name of a user."""
+        tree = self.tree
+        if not self.lines.linked[line]:
+            return tree.line_text(line)
+        runs = range(*tree.line_runs(line))
+        return "".join(tree.texts[run] for run in runs if tree.anchor_of[run] < 0)
+
     def find_groups(self, is_sign: list[bool]) -> list[list[int]]:
         """Finds parts that may be posts, best group first: one name, a sign and text in most.
 
         Args:
             is_sign: For each line whether it has the sign of a post: a date, or a user's name.
         """
-        parents = self.tree.block_parents
+        return self._rank(self._around(is_sign), is_sign)
+
+    def _around(self, is_sign: list[bool]) -> list[set[int]]:
+        """The parts around lines with a sign: those of one name, and like ones side by side."""
+        parents, names = self.tree.block_parents, self.names
         groups: dict[Name, set[int]] = {}
         # Beside each other they may differ in words such as odd and even.
         siblings: dict[tuple[int, str, str], set[int]] = {}
@@ -136,22 +200,27 @@ class PostFinder(PostReader):
             for _ in range(_MAX_LEVELS):
                 if part <= 0:
                     break
-                name = self.names[part]
-                is_named = name[1] and name[0] not in _NO_POST and name not in met
+                name = names[part]
+                is_named = name[1] or name[0] in _POST_TAGS
+                is_named = is_named and name[0] not in _NO_POST and name not in met
                 if is_named and not self.is_noise[part]:
                     groups.setdefault(name, set()).add(part)
                     met.add(name)
                     word = name[1].partition(" ")[0]
                     siblings.setdefault((parents[part], name[0], word), set()).add(part)
                 part = parents[part]
-        mixed = [
-            parts for parts in siblings.values() if len({self.names[part] for part in parts}) > 1
-        ]
-        valid = [sorted(parts) for parts in (*groups.values(), *mixed) if self._has_text(parts)]
-        lists = self._find_lists(valid, is_sign)
+        mixed = [parts for parts in siblings.values() if len({names[part] for part in parts}) > 1]
+        return [parts for parts in (*groups.values(), *mixed) if len(parts) >= _MIN_POSTS]
+
+    def _rank(self, groups: list[set[int]], is_sign: list[bool]) -> list[list[int]]:
+        """The groups whose parts have text and are no lists of others, best first."""
+        parents = self.tree.block_parents
+        alike = [like for parts in groups for like in self._split(parts)]
+        valid = [sorted(parts) for parts in (*groups, *alike) if self._has_text(parts)]
+        lists, pieces = self._find_lists(valid, is_sign)
         found: list[tuple[float, list[int]]] = []
-        for all_parts in valid:
-            parts = [part for part in all_parts if part not in lists]
+        for number, all_parts in enumerate(valid):
+            parts = [part for part in all_parts if part not in lists and number not in pieces]
             if not self._has_text(parts):
                 continue
             held = set(parts)
@@ -161,12 +230,39 @@ class PostFinder(PostReader):
         found.sort(key=lambda group: (-group[0], -len(group[1])))
         return [parts for _, parts in found[:_MAX_GROUPS]]
 
+    def _split(self, parts: Collection[int]) -> list[list[int]]:
+        """The parts by the names of their children, where most are without text.
+
+        Rows of two kinds take turns: one with the subject of a post, the next with its text.
+        """
+        if self._has_text(parts):
+            return []
+        like: dict[tuple[Name, ...], list[int]] = {}
+        for part in sorted(parts):
+            if self.text[part] >= LEAST_UNITS:
+                like.setdefault(self._children(part), []).append(part)
+        return [same for same in like.values() if len(same) >= _MIN_POSTS]
+
+    def _children(self, part: int) -> tuple[Name, ...]:
+        """The names of the children of a part."""
+        ends, child, found = self.tree.block_ends, part + 1, []
+        while child < ends[part]:
+            found.append(self.names[child])
+            child = ends[child]
+        return tuple(found)
+
     def _has_text(self, parts: Collection[int]) -> bool:
         with_text = sum(self.text[part] >= LEAST_UNITS for part in parts)
         return with_text >= max(_MIN_POSTS, POST_SHARE * len(parts))
 
-    def _find_lists(self, groups: list[list[int]], is_sign: list[bool]) -> set[int]:
-        """Finds the parts whose signs and nearly all text are in several parts of one group."""
+    def _find_lists(
+        self, groups: list[list[int]], is_sign: list[bool]
+    ) -> tuple[set[int], set[int]]:
+        """Finds the parts whose signs and nearly all text are in several parts of one group.
+
+        Returns these parts, and the positions of groups that are pieces of posts: as many in each
+        part around them, of different insides (author beside text).
+        """
         parents = self.tree.block_parents
         signs = [0] * len(parents)
         for i, block in enumerate(self.tree.line_blocks):
@@ -174,7 +270,8 @@ class PostFinder(PostReader):
         for part in range(len(parents) - 1, 0, -1):
             signs[parents[part]] += signs[part]
         lists: set[int] = set()
-        for parts in groups:
+        pieces: set[int] = set()
+        for number, parts in enumerate(groups):
             among: dict[Name, list[tuple[int, int]]] = {}
             held: dict[int, tuple[int, float, int]] = {}
             for part in parts:
@@ -193,87 +290,34 @@ class PostFinder(PostReader):
                 counts = {count for _, count in found}
                 # Rows of a post, as many in each, are pieces of it.
                 if len(found) > 1 and name[1] and len(counts) == 1 and max(counts) <= _MAX_PIECES:
+                    if self._differ_inside([around for around, _ in found], parts):
+                        pieces.add(number)
                     continue
                 lists.update(around for around, _ in found)
-        return lists
+        return lists, pieces
 
-    def find_content(self, posts: list[int]) -> list[Name]:
-        """Finds the names of the parts with the posts' texts; [] when none covers most posts.
+    def _differ_inside(self, posts: list[int], parts: list[int]) -> bool:
+        """Whether the parts in a post differ in the names inside, and each is as its like.
 
-        The first names are twins, the last, if any, is that of comments: text outside the others.
+        Args:
+            posts: The posts, none inside another.
+            parts: The parts, as many in each post.
         """
-        ends, parents = self.tree.block_ends, self.tree.block_parents
-        starts = set(posts)
-        # The innermost post around each part: one inside another has contents of its own.
-        post_of = [-1] * len(parents)
-        covering: dict[Name, set[int]] = {}
-        places: dict[tuple[Name, str, str], set[Name]] = {}
-        for part in range(1, len(parents)):
-            post = post_of[part] = part if part in starts else post_of[parents[part]]
-            name = self.names[part]
-            if post >= 0 and self.text[part] > 0 and name[1] and name[0] not in _NO_CONTENT:
-                covering.setdefault(name, set()).add(post)
-                if part != post:
-                    place = self.names[parents[part]], name[0], name[1].partition(" :")[2]
-                    places.setdefault(place, set()).add(name)
-        twin_of = _find_twins(places.values(), covering)
-        least = POST_SHARE * len(posts)
-        inside_to = {name: 0 for name, found in covering.items() if len(found) >= least}
-        scores: dict[Name, float] = {}
-        for part, own in enumerate(self.names):
-            name = twin_of.get(own, own)
-            if part >= inside_to.get(name, part + 1) and not self.is_noise[part]:
-                junk = POST_JUNK_COST * self.junk[part]
-                scores[name] = scores.get(name, 0.0) + self.text[part] - junk
-                inside_to[name] = ends[part]
-        if not scores:
-            return []
-        # Of parts with the same text the inner one.
-        order = {name: i for i, name in enumerate(scores)}
-        first = max(scores, key=lambda name: (scores[name], order[name]))
-        twins = [first, *sorted(own for own, name in twin_of.items() if name == first)]
-        names = set(covering).union(twin_of)
-        return [*twins, *self._find_comments(twins, names, post_of)]
-
-    def _find_comments(
-        self, contents: Collection[Name], names: set[Name], post_of: list[int]
-    ) -> list[Name]:
-        """Finds the name of the parts with the most text outside contents; [] if it is little."""
         ends = self.tree.block_ends
-        held = [False] * len(self.names)
-        part = 1
-        while part < len(held):
-            if self.names[part] in contents:
-                around = self.tree.block_parents[part]
-                while around > 0 and not held[around]:
-                    held[around] = True
-                    around = self.tree.block_parents[around]
-                held[part : ends[part]] = [True] * (ends[part] - part)
-                part = ends[part]
-            else:
-                part += 1
-        scores: dict[Name, float] = {}
-        counts: dict[Name, int] = {}
-        inside_to: dict[Name, int] = {}
-        for part, name in enumerate(self.names):
-            if held[part] or name not in names or post_of[part] < 0 or self.is_noise[part]:
-                continue
-            if part >= inside_to.get(name, 0):
-                junk = POST_JUNK_COST * self.junk[part]
-                scores[name] = scores.get(name, 0.0) + self.text[part] - junk
-                counts[name] = counts.get(name, 0) + 1
-                inside_to[name] = ends[part]
-        best = max(scores, key=scores.__getitem__, default=None)
-        if best is None or scores[best] < MIN_UNITS * counts[best]:
-            return []
-        texts = [
-            self.tree.line_text(i)
-            for part, name in enumerate(self.names)
-            if name == best
-            for i in range(self.tree.block_lines[part], self.tree.line_end(part))
-            if self.is_text[i]
-        ]
-        return [best] if 2 * len(set(texts)) > len(texts) else []
+        turns: dict[int, list[set[Name]]] = {}
+        for post in posts:
+            inside = [part for part in parts if post < part < ends[post]]
+            for turn, part in enumerate(inside):
+                turns.setdefault(turn, []).append(self._names_inside(part))
+        common = [set.intersection(*held) for held in turns.values()]
+        return len(common) > 1 and all(
+            one - other or other - one for one, other in combinations(common, 2)
+        )
+
+    def _names_inside(self, part: int) -> set[Name]:
+        """The names of the named parts inside a part."""
+        held = self.names[part + 1 : self.tree.block_ends[part]]
+        return {name for name in held if name[1]}
 
     def find_single(self, title: str) -> list[int]:
         """Finds the lines of the only post of a page: the best part around its date; [] for none.
@@ -300,30 +344,3 @@ class PostFinder(PostReader):
                 first, last = tree.block_lines[best], tree.line_end(best)
                 return [line for line in texts if first <= line < last]
         return []
-
-
-def _find_twins(places: Iterable[set[Name]], covering: dict[Name, set[int]]) -> dict[Name, Name]:
-    """Finds names that stand for another in some posts: ``text has-image`` for ``text``.
-
-    They have one tag, one place inside posts and most words in common, and no post has both.
-    Returns the name each stands for, whose posts in ``covering`` are those of both.
-    """
-    found: dict[Name, Name] = {}
-    kept: set[Name] = set()
-    for names in places:
-        free = names.difference(found)
-        if len(free) < 2:
-            continue
-        first = max(free, key=lambda name: (len(covering[name]), name))
-        for name in sorted(free - kept - {first}):
-            if _share_words(name, first) and covering[name].isdisjoint(covering[first]):
-                kept.add(first)
-                found[name] = first
-                covering[first] |= covering.pop(name)
-    return found
-
-
-def _share_words(one: Name, other: Name) -> bool:
-    """Whether most words of the shorter name are in the other."""
-    words, others = set(one[1].split()), set(other[1].split())
-    return 2 * len(words & others) > min(len(words), len(others))

@@ -32,7 +32,7 @@ _DATE = re.compile(
     r"|^\s*\d{1,2}:\d{2}\s*(?:[ap]m)?\s*$",
     re.I,
 )
-_DATE_UNITS = 20  # longest line about a post
+DATE_UNITS = 20  # longest line about a post
 _MAX_DATE_CHARS = 80
 _MAX_CELLS = 4  # of a row of posts
 _LEAST_DATED = 10  # shortest line of text with a date in it
@@ -43,6 +43,7 @@ LEAST_UNITS = 2  # shortest text of a post
 DIGIT = re.compile(r"\d")
 DIGITS = re.compile(r"\d+")
 MAX_NAME_CHARS = 40
+_NAME_UNITS = 4  # longest name of a user that is no link
 _USER_UNITS = 12  # longest line with a link to the author of a post
 _SENTENCE = re.compile(r"[。！？；，!?;,|•:：]")
 _State = Enum("_State", "OUTSIDE TEXT BLOCKQUOTE QUOTE CUT")
@@ -95,15 +96,16 @@ class PostReader:
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
         self.is_date = [
-            own[i] + linked[i] <= _DATE_UNITS and is_date(tree.line_text(i)) for i in range(count)
+            own[i] + linked[i] <= DATE_UNITS and is_date(tree.line_text(i)) for i in range(count)
         ]
         for i in self._hidden_dates():
-            self.is_date[i] = self.is_date[i] or own[i] + linked[i] <= _DATE_UNITS
+            self.is_date[i] = self.is_date[i] or own[i] + linked[i] <= DATE_UNITS
         self.is_text = [
             not is_noise[blocks[i]] and not self.is_date[i] and own[i] >= 1 and linked[i] <= own[i]
             for i in range(count)
         ]
         self.template: set[str] = set()
+        self.weights: list[float] | None = None  # of lines; None: each counts with its units
         self.add_up()
 
     def name_parts(self, telling: frozenset[str]) -> None:
@@ -158,6 +160,44 @@ class PostReader:
                     found[line] = is_name(" ".join(text[:_MAX_DATE_CHARS].split()))
         return found
 
+    def date_lines(self) -> list[bool]:
+        """The short lines with a date or a floor."""
+        return self.is_date
+
+    def author_lines(self) -> list[bool]:
+        """The lines of users whose names differ in one place: a button has one text everywhere."""
+        found = self.user_lines()
+        texts: dict[tuple[Name, Name], list[str]] = {}
+        for i, is_user in enumerate(found):
+            if is_user:
+                texts.setdefault(self.place_of(i), []).append(self.tree.line_text(i))
+        same = {place for place, held in texts.items() if len(held) > 1 == len(set(held))}
+        return [is_user and self.place_of(i) not in same for i, is_user in enumerate(found)]
+
+    def name_lines(self) -> list[bool]:
+        """The lines that may be names of users and no links: one place has nothing else.
+
+        Headings in a text may look the same: they stand in no parts of their own, side by side.
+        """
+        tree, own, linked = self.tree, self.lines.own, self.lines.linked
+        held: dict[tuple[Name, Name], list[int]] = {}
+        for i, block in enumerate(tree.line_blocks):
+            if self.names[block][1] and not linked[i]:
+                held.setdefault(self.place_of(i), []).append(i)
+        found = [False] * len(tree.line_blocks)
+        for lines in held.values():
+            texts = [tree.line_text(i) for i in lines]
+            are_names = all(own[i] <= _NAME_UNITS and is_name(tree.line_text(i)) for i in lines)
+            if len(set(texts)) > 1 and are_names:
+                for i in lines:
+                    found[i] = True
+        return found
+
+    def place_of(self, line: int) -> tuple[Name, Name]:
+        """The names of the part of a line and of the part around it."""
+        block = self.tree.line_blocks[line]
+        return self.names[block], self.names[max(self.tree.block_parents[block], 0)]
+
     def add_up(self) -> None:
         """Sums up the units of text and of junk (links, dates, buttons) of each part."""
         tree, own, linked = self.tree, self.lines.own, self.lines.linked
@@ -166,7 +206,7 @@ class PostReader:
         junk = self.junk = [0.0] * len(parents)
         for i, block in enumerate(tree.line_blocks):
             if is_text[i]:
-                text[block] += own[i]
+                text[block] += own[i] * self.weights[i] if self.weights else own[i]
             elif not is_noise[block]:
                 junk[block] += 1 + linked[i]
         for block in range(len(parents) - 1, 0, -1):

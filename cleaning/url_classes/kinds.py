@@ -97,8 +97,16 @@ def _is_topic(one: Evidence) -> bool:
         and one.is_titled
         and one.prose >= _least_prose(one)
         and one.lent < LENT
-        and (one.listed < LISTED or one.prose >= PROSE_A_LINK * one.listed)
+        and (one.listed < LISTED or one.prose >= _prose_a_link(one) * one.listed)
     )
+
+
+def _prose_a_link(one: Evidence) -> float:
+    """Least units of running text a link to topics: posts on most pages are evidence of their own.
+
+    Threads may list as many topics like theirs as they have posts.
+    """
+    return PROSE_A_LINK / 2 if one.share(PageKind.THREAD) >= 0.5 else PROSE_A_LINK
 
 
 def _least_prose(one: Evidence) -> float:
