@@ -119,7 +119,7 @@ def _mark(
     tree: Tree, sums: Sums, cards: set[int] | None, held: Sequence[int], marks: _Marks
 ) -> Noise:
     """Finds the parts that are noise, with names as far as ``marks`` has them as evidence."""
-    tags, names, own = tree.block_tags, tree.block_names, sums.own
+    tags, names, own = tags_and_roles(tree), tree.block_names, sums.own
     is_held = set().union(*(_parts_around(tree, line) for line in held))
     kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
     hidden = set(tree.hidden_blocks)
@@ -169,6 +169,17 @@ def _mark(
     return Noise(is_noise=is_noise, comments=comments, cards=cards)
 
 
+def tags_and_roles(tree: Tree) -> list[str]:
+    """Returns the tag of each block, for a landmark the tag that its role stands for."""
+    if not tree.landmarks:
+        return tree.block_tags
+    tags = tree.block_tags.copy()
+    for block, tag in tree.landmarks.items():
+        if tags[block] != "body":
+            tags[block] = tag
+    return tags
+
+
 def _has_name_of_heading(tree: Tree, part: int) -> bool:
     """Whether a name of a part is its heading: ``respond-to-review-comments``.
 
@@ -190,7 +201,7 @@ def noise_rules(tree: Tree, noise: Noise) -> list[tuple[int, VerdictReason]]:
     found = []
     is_noise, parents = noise.is_noise, tree.block_parents
     cards, comments = noise.cards or set(), set(noise.comments)
-    for part, (tag, names) in enumerate(zip(tree.block_tags, tree.block_names, strict=True)):
+    for part, (tag, names) in enumerate(zip(tags_and_roles(tree), tree.block_names, strict=True)):
         if not is_noise[part] or is_noise[parents[part]]:
             continue
         by_tag, by_name = TAG_KINDS.get(tag, PartKind.PLAIN), kind_of_names(names)
