@@ -284,7 +284,7 @@ def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> 
             worth[i] = own[i] if own[i] >= LEAST_TEASER_UNITS else PLAIN_WORTH
     listed = Lines(texts=lines.texts, own=own, linked=linked, worth=worth, trail=lines.trail)
     sums = add_up(tree, listed)
-    noise = find_noise(tree, sums, None, (title_line,))
+    noise = find_noise(tree, sums, set(), (title_line,))
     kept, _ = _find_article(tree, listed, sums, noise, title_line)
     return kept
 
