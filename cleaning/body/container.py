@@ -26,6 +26,7 @@ from cleaning.features.headings import heading_kind
 from cleaning.features.lines import Lines, Sums, is_meta, trim_to
 from cleaning.features.promotions import drop_promotions
 from cleaning.lexicon import word_list
+from cleaning.posts.parts import is_date
 from cleaning.verdict import VerdictReason
 
 _ROW_UNITS = 100  # longest row of a table of data
@@ -43,6 +44,9 @@ _MARKER_UNITS = 14  # longest marker
 # Text behind a marker is cut unless it is more than this share of the page's worth: then the words
 # were the body's own.
 _AFTER_MARKER_SHARE = 0.3
+# ... and unless it has so many short lines with a date, as replies and teasers have, and so much
+# running text stands before it.
+_LEAST_DATES, _DATE_UNITS, _LEAST_TEXT = 3, 20, 40
 _LETTER = re.compile(r"[^\W\d_]")
 _MAX_MARKER_LEVELS = 12
 # Of headings of links; those of lists and of what is popular are headings of bodies, too.
@@ -117,13 +121,26 @@ def cut_after_markers(
             if before is None:
                 before = _running_before(worth)
             most = _AFTER_MARKER_SHARE * sums.running[0]
-            if end > cut_to and before[end] - before[i + 1] < most:
+            if end > cut_to and (
+                before[end] - before[i + 1] < most
+                or (
+                    before[i] - before[max(0, title_line)] >= _LEAST_TEXT
+                    and _has_dates(tree, lines, range(i + 1, end))
+                )
+            ):
                 cut_to, marker = end, i
         if i < cut_to:
             if lines.trail is not None:
                 lines.trail.cut((i,), VerdictReason.MARKER)
                 lines.trail.attempts[-1].by[i] = marker
             worth[i] = -1 - 0.1 * worth[i] if worth[i] > 0 else worth[i] - 1
+
+
+def _has_dates(tree: Tree, lines: Lines, span: range) -> bool:
+    """Whether some lines are about replies or teasers: short, and with a date."""
+    own, linked = lines.own, lines.linked
+    short = (i for i in span if own[i] + linked[i] <= _DATE_UNITS)
+    return sum(is_date(tree.line_text(i)) for i in short) >= _LEAST_DATES
 
 
 def _running_before(worth: list[float]) -> list[float]:

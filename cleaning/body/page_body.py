@@ -6,8 +6,8 @@
 3. Lines behind a marker such as 相关阅读 or behind the comments are made worthless (``container``).
 4. The part of greatest worth is the container; its lines with worth are the body (``container``).
    Where there is hardly any running text, plain lines are weighed as text. The description of a
-   product, where the page declares it, counts more than other text (``declared``); the opinions
-   of buyers on a product's page are noise (``opinions``).
+   product, where the page declares it, counts more than other text (``declared``); replies to the
+   text are noise (``replies``).
 5. Where the page is a list, its teasers, its grid or its topics are the body (``listing``).
 6. On a page of a forum the posts are the body instead (``threads``), or the only post where the
    body is short. Without posts, and on pages without a body, the search is repeated with comments
@@ -36,7 +36,7 @@ from cleaning.body.container import (
 from cleaning.body.declared import find_declared, find_declaring
 from cleaning.body.listing import LEAST_TEASER_UNITS, find_grid, find_hub, is_list_of, with_grid
 from cleaning.body.noise import Noise, find_noise, noise_rules
-from cleaning.body.opinions import is_of_product, mark_opinions
+from cleaning.body.replies import mark_replies
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import drop_line_numbers, text_of
 from cleaning.features.lines import (
@@ -196,8 +196,8 @@ def _find_lines(
     lines.declared = find_declared(tree, lines)
     held = (title_line, *lines.declared)
     noise = find_noise(tree, sums, cards, held)
-    if not (is_thread or shape) and is_of_product(tree):
-        mark_opinions(tree, lines, sums, noise, held)
+    if not (is_thread or shape):
+        mark_replies(tree, lines, sums, noise, held)
     article, source = _find_article(tree, lines, sums, noise, title_line)
     # A page that describes a product is about one, whatever it lists.
     may_be_list = may_be_list and not lines.declared
