@@ -240,6 +240,9 @@ def _find_lines(
         listed = [] if is_thread else find_hub(tree, lines, cards, title_line)
         if not listed:
             listed = _find_listed(tree, lines, cards, title_line)
+            if is_article and listed and 0 <= title_line < listed[0]:
+                # What stands beside a list under the title is about it.
+                listed = sorted({*listed, *article})
     if not is_article:
         lines.worth = worth
         article, source = _find_article(tree, lines, sums, noise, title_line)
