@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from cleaning.body.noise import Noise
+from cleaning.body.replies import are_replies_behind
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
 from cleaning.features.lines import Lines, Sums, is_meta, trim_to
 from cleaning.features.promotions import drop_promotions
 from cleaning.lexicon import word_list
-from cleaning.posts.parts import is_date
 from cleaning.verdict import VerdictReason
 
 _ROW_UNITS = 100  # longest row of a table of data
@@ -44,9 +44,6 @@ _MARKER_UNITS = 14  # longest marker
 # Text behind a marker is cut unless it is more than this share of the page's worth: then the words
 # were the body's own.
 _AFTER_MARKER_SHARE = 0.3
-# ... and unless it has so many short lines with a date, as replies and teasers have, and so much
-# running text stands before it.
-_LEAST_DATES, _DATE_UNITS, _LEAST_TEXT = 3, 20, 40
 _LETTER = re.compile(r"[^\W\d_]")
 _MAX_MARKER_LEVELS = 12
 # Of headings of links; those of lists and of what is popular are headings of bodies, too.
@@ -123,9 +120,8 @@ def cut_after_markers(
             most = _AFTER_MARKER_SHARE * sums.running[0]
             if end > cut_to and (
                 before[end] - before[i + 1] < most
-                or (
-                    before[i] - before[max(0, title_line)] >= _LEAST_TEXT
-                    and _has_dates(tree, lines, range(i + 1, end))
+                or are_replies_behind(
+                    tree, lines, before[i] - before[max(0, title_line)], range(i + 1, end)
                 )
             ):
                 cut_to, marker = end, i
@@ -134,13 +130,6 @@ def cut_after_markers(
                 lines.trail.cut((i,), VerdictReason.MARKER)
                 lines.trail.attempts[-1].by[i] = marker
             worth[i] = -1 - 0.1 * worth[i] if worth[i] > 0 else worth[i] - 1
-
-
-def _has_dates(tree: Tree, lines: Lines, span: range) -> bool:
-    """Whether some lines are about replies or teasers: short, and with a date."""
-    own, linked = lines.own, lines.linked
-    short = (i for i in span if own[i] + linked[i] <= _DATE_UNITS)
-    return sum(is_date(tree.line_text(i)) for i in short) >= _LEAST_DATES
 
 
 def _running_before(worth: list[float]) -> list[float]:

@@ -288,6 +288,10 @@ def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> 
     listed = Lines(texts=lines.texts, own=own, linked=linked, worth=worth, trail=lines.trail)
     sums = add_up(tree, listed)
     noise = find_noise(tree, sums, set(), (title_line,))
+    if noise.comments:
+        lost = sum(sums.own[part] for part in cards if noise.is_noise[part])
+        if 2 * lost > sum(sums.own[part] for part in cards):
+            noise = find_noise(tree, sums, None, (title_line,))  # it is a list of comments
     kept, _ = _find_article(tree, listed, sums, noise, title_line)
     return kept
 

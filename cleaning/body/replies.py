@@ -2,8 +2,8 @@
 
 Comments, opinions of buyers and answers often have more text than what they are about. Their names
 differ from site to site; their structure does not: parts of one tag and name, each with a short
-line that holds a date. Entries of a diary have this structure, too, but no text stands before them,
-and teasers of a list, but these have linked headings.
+line that holds a date. Posts of a thread and entries of a diary have this structure, too, but no
+text that is much longer stands before them, and teasers of a list, but these have linked headings.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _LEAST_TEXT_UNITS = 4  # of running text in a reply
 # text; a page with hardly anything else is about them.
 _AROUND_TIMES = 1.5
 _MAX_SHARE = 0.9
-# Own units between the title and the replies, in all and in times of the middle reply; 20 to 100
-# give the same bodies, and so do 0 to .5.
+# Least units of text between the title and the replies, in all and in times of the middle reply:
+# questions with answers and first posts of threads are no longer than that. On pages of products,
+# whose descriptions may be short lists, less is enough.
 _LEAST_BEFORE_UNITS = 20
-_BEFORE_TIMES = 0.5
+_BEFORE_TIMES, _BEFORE_TIMES_OF_PRODUCT = 4.0, 0.5
 _NO_REPLY = frozenset(("p", "td", "th", "html", "body", "main"))
 
 
@@ -52,8 +53,7 @@ def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Seque
             for i in range(held[0] + 1, tree.block_lines[group[0]])
             if lines.own[i] > lines.linked[i] and not noise.is_noise[tree.line_blocks[i]]
         )
-        middle = median(sums.running[part] for part in group)
-        if before < max(_LEAST_BEFORE_UNITS, _BEFORE_TIMES * middle):
+        if not _is_long(tree, before, [sums.running[part] for part in group]):
             continue
         if not _are_replies(tree, lines, sums, group):
             continue
@@ -69,6 +69,35 @@ def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Seque
             noise.is_noise[part:end] = [True] * (end - part)
         noise.comments += parts
     noise.comments.sort()
+
+
+def are_replies_behind(tree: Tree, lines: Lines, before: float, span: range) -> bool:
+    """Returns whether the lines behind a marker are replies: short ones have dates.
+
+    Args:
+        tree: The page.
+        lines: Its lines.
+        before: Units of running text between the title and the marker.
+        span: The lines that the marker governs.
+    """
+    own, linked, worth = lines.own, lines.linked, lines.worth
+    if not _is_long(tree, before, [worth[i] for i in span if worth[i] > 0]):
+        return False
+    short = (i for i in span if own[i] + linked[i] <= _DATE_UNITS)
+    return sum(is_date(tree.line_text(i)) for i in short) >= _LEAST_REPLIES
+
+
+def _is_long(tree: Tree, before: float, replies: list[float]) -> bool:
+    """Whether the text before replies is long, beside the middle one of them."""
+    times = _BEFORE_TIMES_OF_PRODUCT if _is_of_product(tree) else _BEFORE_TIMES
+    return before >= max(_LEAST_BEFORE_UNITS, times * median(replies or [0.0]))
+
+
+def _is_of_product(tree: Tree) -> bool:
+    """Whether a page declares itself the page of a product."""
+    return tree.metas.get("og:type", "").startswith("product") or any(
+        '"Product' in each for each in tree.scripts.data
+    )
 
 
 def _groups(tree: Tree, sums: Sums, is_noise: list[bool]) -> list[list[int]]:

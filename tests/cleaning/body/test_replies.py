@@ -18,6 +18,8 @@ ABOUT = (
 )
 OPINION = "I waited two weeks for number {0}, and the box was open when it came, but it was whole. "
 
+LONG = "<p>" + "The lamp of oiled oak has a shade of linen, and that is sewn by hand. " * 24
+
 
 def opinions(count: int, date: str = "<span>0{0}/03/2026</span>") -> str:
     return "".join(
@@ -46,10 +48,12 @@ def test_dated_opinions_are_no_text_about_a_product() -> None:
     assert "81 %" not in text
 
 
-def test_replies_need_no_product_and_no_names() -> None:
-    text = body_of(page("", opinions(5)))
-    assert text.startswith("A lamp of oiled oak")
+def test_replies_to_a_long_text_need_no_product_and_no_names() -> None:
+    html = page("", opinions(5))
+    text = body_of(html.replace(ABOUT, LONG))
+    assert "shade of linen" in text
     assert "I waited" not in text
+    assert "I waited" in body_of(html)  # a question with longer answers
 
 
 def test_entries_of_a_diary_have_no_text_before_them() -> None:
@@ -59,21 +63,20 @@ def test_entries_of_a_diary_have_no_text_before_them() -> None:
 
 def test_teasers_have_linked_headings() -> None:
     teasers = opinions(5).replace("<b>", "<h2><a href=/n>").replace("</b>", "</a></h2>")
-    assert "I waited" in body_of(page("", teasers))
+    assert "I waited" in body_of(page("", teasers).replace(ABOUT, LONG))
 
 
 def test_one_kind_of_sections_of_which_few_have_a_date_is_kept() -> None:
-    text = body_of(page("", opinions(8, date="") + opinions(3)))
-    assert "I waited" in text
+    html = page("", opinions(8, date="") + opinions(3))
+    assert "I waited" in body_of(html.replace(ABOUT, LONG))
 
 
 def test_a_marker_governs_dated_replies_however_long_they_are() -> None:
-    about = "<p>" + "The lamp of oiled oak has a shade of linen, and that is sewn by hand. " * 4
     rows = "".join(
         f"<h3>re: lamps, 2026-03-0{n} 12:40 Anna</h3><p>{OPINION.format(n) * 4}"
         for n in range(1, 9)
     )
-    html = f"{TITLE}<body><h1>Oak lamp</h1><div class=a>{about}</div><div><h3>Comments</h3>"
+    html = f"{TITLE}<body><h1>Oak lamp</h1><div class=a>{LONG}</div><div><h3>Comments</h3>"
     assert "I waited" not in body_of(html + rows)
     assert "I waited" in body_of(html + rows.replace("2026-03-", "no "))
 
