@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from cleaning.body.noise import Noise
+from cleaning.body.replies import are_replies_behind
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
 from cleaning.features.lines import Lines, Sums, is_meta, trim_to
@@ -117,7 +118,12 @@ def cut_after_markers(
             if before is None:
                 before = _running_before(worth)
             most = _AFTER_MARKER_SHARE * sums.running[0]
-            if end > cut_to and before[end] - before[i + 1] < most:
+            if end > cut_to and (
+                before[end] - before[i + 1] < most
+                or are_replies_behind(
+                    tree, lines, before[i] - before[max(0, title_line)], range(i + 1, end)
+                )
+            ):
                 cut_to, marker = end, i
         if i < cut_to:
             if lines.trail is not None:

@@ -28,6 +28,8 @@ _JOINT_SHARE = 0.5  # most text that weak names take together; taking more, none
 _NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
 _SLUG_WORD = re.compile(r"[^\W_]+")
 _LEAST_SLUG_WORDS = 2  # "comments" names what a part is, "explicit-comments" what its text is about
+_MAX_PASSES = 4  # over a page, each without the names that held too much in the one before
+_NOISE_TAGS = frozenset(tag for tag, kind in TAG_KINDS.items() if kind is _NOISE)
 _SHARES = {_USER: _WEAK_SHARE, _WEAK: _WEAK_SHARE, _NOISE: _NOISE_SHARE}
 
 
@@ -61,15 +63,56 @@ def find_noise(
         held: Lines whose parts are no noise: the title's and declared ones, -1 for none.
         by_names: Whether names are evidence.
     """
-    marks = _Marks(least=PartKind.USER if by_names else PartKind.COMMENT + 1)
-    noise = _mark(tree, sums, cards, held, marks)
-    silent = marks.silent_names(sums.own[0])
-    if silent:
-        marks = _Marks(silent=silent)
+    own = _own_beside_tags(tree, sums, held) if cards is not None else sums.own
+    least: int = PartKind.USER if by_names else PartKind.COMMENT + 1
+    silent: frozenset[str] = frozenset()
+    for _ in range(_MAX_PASSES):
+        marks = _Marks(own=own, silent=silent, least=least)
         noise = _mark(tree, sums, cards, held, marks)
-    if cards is not None and marks.weak_units > _JOINT_SHARE * sums.own[0]:
-        noise = _mark(tree, sums, cards, held, _Marks(silent=silent, least=_NOISE))
+        found = marks.silent_names()
+        is_joint = cards is not None and marks.weak_units > _JOINT_SHARE * own[0]
+        if is_joint and (silent or not found):
+            least = _NOISE
+        elif found:
+            # Of two names around the same text, the inner one is met in the next pass.
+            silent |= found
+        else:
+            break
     return noise
+
+
+def _own_beside_tags(tree: Tree, sums: Sums, held: Sequence[int]) -> list[float]:
+    """Own units of each part without those in parts that are noise by their tags.
+
+    Names compete for this text: beside a long notice in a dialog, a part with nearly all else
+    would look small.
+    """
+    tags, parents = tags_and_roles(tree), tree.block_parents
+    outermost = [part for part, tag in enumerate(tags) if tag in _NOISE_TAGS and sums.own[part]]
+    if not outermost:
+        return sums.own
+    own = sums.own.copy()
+    around = set().union(*(_parts_around(tree, line) for line in held))
+    end = 0
+    for part in outermost:
+        if part >= end and part not in around and _is_beside(sums, tags[part], part):
+            end = tree.block_ends[part]
+            outer = parents[part]
+            while outer >= 0:
+                own[outer] -= sums.own[part]
+                outer = parents[outer]
+    return own
+
+
+def _is_beside(sums: Sums, tag: str, part: int) -> bool:
+    """Whether a part that is noise by its tag leaves a page enough text.
+
+    Beside a dialog links count too: a list of links beside a long notice is the page nonetheless.
+    """
+    own, linked = sums.own, sums.linked
+    if tag == "dialog":
+        return own[part] + linked[part] < _NOISE_SHARE * (own[0] + linked[0])
+    return own[part] < _NOISE_SHARE * own[0]
 
 
 @dataclass(slots=True)
@@ -77,12 +120,14 @@ class _Marks:
     """What names are evidence in one pass over a page, and what the pass took by them.
 
     Attributes:
+        own: Own units of each part that the shares of names are of.
         silent: Names without digits that are no evidence.
         least: The least kind of a name that is evidence.
         units: Own units of the outermost parts that each name made noise, by name without digits.
         weak_units: Own units that names of the kind WEAK made noise.
     """
 
+    own: list[float]
     silent: frozenset[str] = frozenset()
     least: int = PartKind.USER
     units: dict[str, float] = field(default_factory=dict)
@@ -106,12 +151,12 @@ class _Marks:
                 self._ends[name] = end
                 self._kinds[name] = kind
 
-    def silent_names(self, units: float) -> frozenset[str]:
+    def silent_names(self) -> frozenset[str]:
         """The names that hold so much of a page's own text that they are no evidence."""
         return frozenset(
             name
             for name, held in self.units.items()
-            if held >= _SHARES.get(self._kinds[name], 2.0) * units
+            if held >= _SHARES.get(self._kinds[name], 2.0) * self.own[0]
         )
 
 
@@ -119,7 +164,7 @@ def _mark(
     tree: Tree, sums: Sums, cards: set[int] | None, held: Sequence[int], marks: _Marks
 ) -> Noise:
     """Finds the parts that are noise, with names as far as ``marks`` has them as evidence."""
-    tags, names, own = tree.block_tags, tree.block_names, sums.own
+    tags, names, own = tags_and_roles(tree), tree.block_names, marks.own
     is_held = set().union(*(_parts_around(tree, line) for line in held))
     kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
     hidden = set(tree.hidden_blocks)
@@ -155,7 +200,11 @@ def _mark(
                 if by_name is _WEAK and is_one and tag not in TAG_KINDS:
                     marks.weak_units += own[part]
             elif kind is _NOISE:
-                is_one = own[part] < _NOISE_SHARE * own[0]
+                is_one = (
+                    _is_beside(sums, tag, part)
+                    if tag in _NOISE_TAGS
+                    else own[part] < _NOISE_SHARE * own[0]
+                )
             else:
                 is_one = cards is not None
                 if is_one:
@@ -167,6 +216,17 @@ def _mark(
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments, cards=cards)
+
+
+def tags_and_roles(tree: Tree) -> list[str]:
+    """Returns the tag of each block, for a landmark the tag that its role stands for."""
+    if not tree.landmarks:
+        return tree.block_tags
+    tags = tree.block_tags.copy()
+    for block, tag in tree.landmarks.items():
+        if tags[block] != "body":
+            tags[block] = tag
+    return tags
 
 
 def _has_name_of_heading(tree: Tree, part: int) -> bool:
@@ -190,7 +250,7 @@ def noise_rules(tree: Tree, noise: Noise) -> list[tuple[int, VerdictReason]]:
     found = []
     is_noise, parents = noise.is_noise, tree.block_parents
     cards, comments = noise.cards or set(), set(noise.comments)
-    for part, (tag, names) in enumerate(zip(tree.block_tags, tree.block_names, strict=True)):
+    for part, (tag, names) in enumerate(zip(tags_and_roles(tree), tree.block_names, strict=True)):
         if not is_noise[part] or is_noise[parents[part]]:
             continue
         by_tag, by_name = TAG_KINDS.get(tag, PartKind.PLAIN), kind_of_names(names)

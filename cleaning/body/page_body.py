@@ -6,8 +6,8 @@
 3. Lines behind a marker such as 相关阅读 or behind the comments are made worthless (``container``).
 4. The part of greatest worth is the container; its lines with worth are the body (``container``).
    Where there is hardly any running text, plain lines are weighed as text. The description of a
-   product, where the page declares it, counts more than other text (``declared``); the opinions
-   of buyers on a product's page are noise (``opinions``).
+   product, where the page declares it, counts more than other text (``declared``); replies to the
+   text are noise (``replies``).
 5. Where the page is a list, its items (``items``), its teasers, its grid or its topics are the
    body (``listing``).
 6. On a page of a forum the posts are the body instead (``threads``), or the only post where the
@@ -45,7 +45,7 @@ from cleaning.body.listing import (
     with_grid,
 )
 from cleaning.body.noise import Noise, find_noise, noise_rules
-from cleaning.body.opinions import is_of_product, mark_opinions
+from cleaning.body.replies import mark_replies
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import drop_line_numbers, text_of
 from cleaning.features.lines import (
@@ -206,8 +206,8 @@ def _find_lines(
     lines.declared = find_declared(tree, lines)
     held = (title_line, *lines.declared)
     noise = find_noise(tree, sums, cards, held)
-    if not (is_thread or shape) and is_of_product(tree):
-        mark_opinions(tree, lines, sums, noise, held)
+    if not (is_thread or shape):
+        mark_replies(tree, lines, sums, noise, held)
     article, source = _find_article(tree, lines, sums, noise, title_line)
     # A page that describes a product is about one, whatever it lists.
     may_be_list = may_be_list and not lines.declared
@@ -255,6 +255,9 @@ def _find_lines(
         listed = [] if is_thread else find_hub(tree, lines, cards, title_line)
         if not listed:
             listed = _find_listed(tree, lines, cards, title_line)
+            if is_article and listed and 0 <= title_line < listed[0]:
+                # What stands beside a list under the title is about it.
+                listed = sorted({*listed, *article})
     if not is_article:
         lines.worth = worth
         article, source = _find_article(tree, lines, sums, noise, title_line)
@@ -299,7 +302,11 @@ def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> 
             worth[i] = own[i] if own[i] >= LEAST_TEASER_UNITS else PLAIN_WORTH
     listed = Lines(texts=lines.texts, own=own, linked=linked, worth=worth, trail=lines.trail)
     sums = add_up(tree, listed)
-    noise = find_noise(tree, sums, None, (title_line,))
+    noise = find_noise(tree, sums, set(), (title_line,))
+    if noise.comments:
+        lost = sum(sums.own[part] for part in cards if noise.is_noise[part])
+        if 2 * lost > sum(sums.own[part] for part in cards):
+            noise = find_noise(tree, sums, None, (title_line,))  # it is a list of comments
     kept, _ = _find_article(tree, listed, sums, noise, title_line)
     return kept
 

@@ -33,6 +33,7 @@ from cleaning.document.tree import (
     HEADING,
     INLINE,
     INVISIBLE,
+    LANDMARKS,
     LINK,
     MARK,
     MARKS,
@@ -366,6 +367,8 @@ def _start_reader(
                 names.append((f"{name} {other}" if name else other) if other else name or "")
                 if "style" in attributes or "align" in attributes:
                     _note_style(tree, attributes)
+                if "role" in attributes or "aria-modal" in attributes:
+                    _note_landmark(tree, attributes)
             else:
                 names.append("")
             parents.append(s.block)
@@ -410,6 +413,15 @@ def _note_style(tree: Tree, attributes: dict[str, str]) -> None:
         tree.centred_blocks.append(len(tree.block_tags))
     if _HIDING.search(style):
         tree.hidden_blocks.append(len(tree.block_tags))
+
+
+def _note_landmark(tree: Tree, attributes: dict[str, str]) -> None:
+    """Notes the tag that the ARIA role of the next block stands for; its first word counts."""
+    role, _, _ = attributes.get("role", "").strip().lower().partition(" ")
+    if attributes.get("aria-modal") == "true":
+        role = "dialog"
+    if role in LANDMARKS:
+        tree.landmarks[len(tree.block_tags)] = LANDMARKS[role]
 
 
 def _start_block(tree: Tree, s: _State, role: int, tag: str, attributes: dict[str, str]) -> None:

@@ -32,6 +32,14 @@ BLOCK, HEADING, REGION, NUMBERED, CELL, CODE = range(6)
 LINK, INLINE, PICTURE, SETTING, INVISIBLE, BREAK, ROOT, MARK = range(6, 14)
 
 REGIONS = frozenset(("nav", "header", "footer", "aside"))
+# The tags that ARIA roles stand for: landmarks of a page, menus, and windows before it.
+LANDMARKS = {
+    "main": "main",
+    **dict.fromkeys(("navigation", "menu", "menubar"), "nav"),
+    "contentinfo": "footer",
+    "complementary": "aside",
+    **dict.fromkeys(("dialog", "alertdialog"), "dialog"),
+}
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BLOCKS = frozenset(
     {
@@ -164,6 +172,7 @@ class Tree:
             ``b + 1 .. block_ends[b] - 1``.
         block_lines: Number of lines before each block.
         hidden_blocks: Blocks whose own style hides them, growing.
+        landmarks: Block -> tag that its ARIA role stands for (``LANDMARKS``), where it has one.
         centred_blocks: Blocks whose own attributes centre their text, growing.
         marks: Run -> bits of ``MARKS``, for marked runs alone.
         breaks: Number of lines before each ``<br>``.
@@ -197,6 +206,7 @@ class Tree:
     block_ends: list[int] = field(default_factory=list)
     block_lines: list[int] = field(default_factory=list)
     hidden_blocks: list[int] = field(default_factory=list)
+    landmarks: dict[int, str] = field(default_factory=dict)
     centred_blocks: list[int] = field(default_factory=list)
     marks: dict[int, int] = field(default_factory=dict)
     breaks: list[int] = field(default_factory=list)

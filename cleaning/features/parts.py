@@ -39,9 +39,9 @@ _KINDS = {
 TAG_KINDS = {
     "nav": PartKind.NOISE,
     "footer": PartKind.NOISE,
+    "dialog": PartKind.NOISE,
     "aside": PartKind.WEAK,
     "button": PartKind.WEAK,
-    "dialog": PartKind.WEAK,
     "form": PartKind.WEAK,
 }
 # Tags that hold a page's body whatever their names are.

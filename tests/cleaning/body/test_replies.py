@@ -1,4 +1,4 @@
-"""Opinions of buyers: known by their structure, on pages of products only."""
+"""Replies to a text: known by their structure, and by the text before them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ ABOUT = (
     "<ul><li>Height: 40 cm, with the shade.</li><li>Cable: two metres, black.</li></ul>"
 )
 OPINION = "I waited two weeks for number {0}, and the box was open when it came, but it was whole. "
+
+LONG = "<p>" + "The lamp of oiled oak has a shade of linen, and that is sewn by hand. " * 24
 
 
 def opinions(count: int, date: str = "<span>0{0}/03/2026</span>") -> str:
@@ -46,8 +48,37 @@ def test_dated_opinions_are_no_text_about_a_product() -> None:
     assert "81 %" not in text
 
 
-def test_the_same_page_that_is_of_no_product_keeps_them() -> None:
-    assert "I waited" in body_of(page("", opinions(5)))
+def test_replies_to_a_long_text_need_no_product_and_no_names() -> None:
+    html = page("", opinions(5))
+    text = body_of(html.replace(ABOUT, LONG))
+    assert "shade of linen" in text
+    assert "I waited" not in text
+    assert "I waited" in body_of(html)  # a question with longer answers
+
+
+def test_entries_of_a_diary_have_no_text_before_them() -> None:
+    html = f"{TITLE}<body><h1>Oak lamp</h1><p>My lamps.</p><div class=b>{opinions(5)}</div><p>End."
+    assert "I waited" in body_of(html)
+
+
+def test_teasers_have_linked_headings() -> None:
+    teasers = opinions(5).replace("<b>", "<h2><a href=/n>").replace("</b>", "</a></h2>")
+    assert "I waited" in body_of(page("", teasers).replace(ABOUT, LONG))
+
+
+def test_one_kind_of_sections_of_which_few_have_a_date_is_kept() -> None:
+    html = page("", opinions(8, date="") + opinions(3))
+    assert "I waited" in body_of(html.replace(ABOUT, LONG))
+
+
+def test_a_marker_governs_dated_replies_however_long_they_are() -> None:
+    rows = "".join(
+        f"<h3>re: lamps, 2026-03-0{n} 12:40 Anna</h3><p>{OPINION.format(n) * 4}"
+        for n in range(1, 9)
+    )
+    html = f"{TITLE}<body><h1>Oak lamp</h1><div class=a>{LONG}</div><div><h3>Comments</h3>"
+    assert "I waited" not in body_of(html + rows)
+    assert "I waited" in body_of(html + rows.replace("2026-03-", "no "))
 
 
 def test_what_has_no_date_or_no_like_is_kept() -> None:

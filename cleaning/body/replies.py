@@ -1,0 +1,149 @@
+"""Replies to the text of a page: like parts side by side behind it, each with a date and a text.
+
+Comments, opinions of buyers and answers often have more text than what they are about. Their names
+differ from site to site; their structure does not: parts of one tag and name, each with a short
+line that holds a date. Posts of a thread and entries of a diary have this structure, too, but no
+text that is much longer stands before them, and teasers of a list, but these have linked headings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from cleaning.body.noise import Noise
+from cleaning.document.tree import HEADINGS, Tree
+from cleaning.features.lines import Lines, Sums
+from cleaning.posts.names import name_of
+from cleaning.posts.parts import is_date
+
+_LEAST_REPLIES = 3
+_DATE_UNITS = 20  # longest line about a reply
+_MAX_DATES = 2  # in one reply: it may have an answer; a section with more holds others
+_REPLY_SHARE = 0.7  # of like parts that have a date and a text
+_LEAST_TEXT_UNITS = 4  # of running text in a reply
+# What stands around replies (their heading, a mean, filters) is theirs up to this many times their
+# text; a page with hardly anything else is about them.
+_AROUND_TIMES = 1.5
+_MAX_SHARE = 0.9
+# Least units of text between the title and the replies, in all and in times of the middle reply:
+# questions with answers and first posts of threads are no longer than that. On pages of products,
+# whose descriptions may be short lists, less is enough.
+_LEAST_BEFORE_UNITS = 20
+_BEFORE_TIMES, _BEFORE_TIMES_OF_PRODUCT = 4.0, 0.5
+_NO_REPLY = frozenset(("p", "td", "th", "html", "body", "main"))
+
+
+def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Sequence[int]) -> None:
+    """Marks the replies to the text of a page as noise, as comments are.
+
+    Args:
+        tree: The page.
+        lines: Its lines.
+        sums: The sums of its parts.
+        noise: Its parts that are noise; gets the replies, too.
+        held: Lines whose parts are no noise, -1 for none: the title's first, then declared ones.
+    """
+    for group in _groups(tree, sums, noise.is_noise):
+        units = sum(sums.own[part] for part in group)
+        if units >= _MAX_SHARE * sums.own[0] or any(_holds(tree, part, held) for part in group):
+            continue
+        before = sum(
+            lines.own[i]
+            for i in range(held[0] + 1, tree.block_lines[group[0]])
+            if lines.own[i] > lines.linked[i] and not noise.is_noise[tree.line_blocks[i]]
+        )
+        if not _is_long(tree, before, [sums.running[part] for part in group]):
+            continue
+        if not _are_replies(tree, lines, sums, group):
+            continue
+        around = tree.block_parents[group[0]]
+        parts = group
+        while around > 0 and sums.own[around] <= _AROUND_TIMES * units:
+            if _holds(tree, around, held):
+                break
+            parts = [around]
+            around = tree.block_parents[around]
+        for part in parts:
+            end = tree.block_ends[part]
+            noise.is_noise[part:end] = [True] * (end - part)
+        noise.comments += parts
+    noise.comments.sort()
+
+
+def are_replies_behind(tree: Tree, lines: Lines, before: float, span: range) -> bool:
+    """Returns whether the lines behind a marker are replies: short ones have dates.
+
+    Args:
+        tree: The page.
+        lines: Its lines.
+        before: Units of running text between the title and the marker.
+        span: The lines that the marker governs.
+    """
+    own, linked, worth = lines.own, lines.linked, lines.worth
+    if not _is_long(tree, before, [worth[i] for i in span if worth[i] > 0]):
+        return False
+    short = (i for i in span if own[i] + linked[i] <= _DATE_UNITS)
+    return sum(is_date(tree.line_text(i)) for i in short) >= _LEAST_REPLIES
+
+
+def _is_long(tree: Tree, before: float, replies: list[float]) -> bool:
+    """Whether the text before replies is long, beside the middle one of them."""
+    times = _BEFORE_TIMES_OF_PRODUCT if _is_of_product(tree) else _BEFORE_TIMES
+    return before >= max(_LEAST_BEFORE_UNITS, times * median(replies or [0.0]))
+
+
+def _is_of_product(tree: Tree) -> bool:
+    """Whether a page declares itself the page of a product."""
+    return tree.metas.get("og:type", "").startswith("product") or any(
+        '"Product' in each for each in tree.scripts.data
+    )
+
+
+def _groups(tree: Tree, sums: Sums, is_noise: list[bool]) -> list[list[int]]:
+    """The groups of like parts side by side of which enough have a text, in order."""
+    tags, parents = tree.block_tags, tree.block_parents
+    texts: dict[int, int] = {}
+    for part, units in enumerate(sums.running):
+        if units >= _LEAST_TEXT_UNITS and tags[part] not in _NO_REPLY and not is_noise[part]:
+            texts[parents[part]] = texts.get(parents[part], 0) + 1
+    found = []
+    for parent, count in texts.items():
+        if count < _LEAST_REPLIES:
+            continue
+        groups: dict[tuple[str, str], list[int]] = {}
+        for part in tree.children(parent):
+            has_text = sums.own[part] + sums.linked[part] > 0
+            if has_text and tags[part] not in _NO_REPLY and not is_noise[part]:
+                tag, names = name_of(tags[part], tree.block_names[part])
+                groups.setdefault((tag, names.partition(" ")[0]), []).append(part)
+        found += [group for group in groups.values() if len(group) >= _LEAST_REPLIES]
+    return found
+
+
+def _are_replies(tree: Tree, lines: Lines, sums: Sums, group: list[int]) -> bool:
+    """Whether most of those parts that have a date or a text have both."""
+    count = replies = 0
+    for part in group:
+        dates, has_text = _dates(tree, lines, part), sums.running[part] >= _LEAST_TEXT_UNITS
+        count += dates > 0 or has_text
+        is_text = has_text and sums.linked[part] < sums.own[part]
+        replies += is_text and 1 <= dates <= _MAX_DATES
+    return replies >= max(_LEAST_REPLIES, _REPLY_SHARE * count)
+
+
+def _dates(tree: Tree, lines: Lines, part: int) -> int:
+    """The number of short lines with a date in a part; too many where a heading is linked."""
+    dates = 0
+    for i in range(tree.block_lines[part], tree.line_end(part)):
+        if tree.block_tags[tree.line_blocks[i]] in HEADINGS:
+            if lines.linked[i] > lines.own[i]:
+                return _MAX_DATES + 1
+        elif lines.own[i] + lines.linked[i] <= _DATE_UNITS:
+            dates += is_date(tree.line_text(i))
+    return dates
+
+
+def _holds(tree: Tree, part: int, held: Sequence[int]) -> bool:
+    """Whether one of some lines lies in a part."""
+    return any(tree.block_lines[part] <= line < tree.line_end(part) for line in held)
