@@ -20,14 +20,10 @@ copy() {
         mv "$folder/$3.part" "$folder/$3.tar"
 }
 
-start() {
-    status=$?
-    trap - EXIT
-    $compose start || status=$?
-    exit "$status"
-}
-
-trap start EXIT # also after Ctrl-C, or when the terminal is gone: else nothing would crawl any more
-trap 'exit 1' HUP INT TERM
+# Ctrl-C, or a terminal that is gone: else nothing would crawl any more.
+trap '$compose start; exit 1' HUP INT TERM
 $compose stop
-copy redis /data redis-data && copy mongo /data/db mongo-data
+status=0
+copy redis /data redis-data && copy mongo /data/db mongo-data || status=$?
+$compose start
+exit $status
