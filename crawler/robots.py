@@ -60,7 +60,7 @@ def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVe
     delay = parsed.crawl_delay(product_token(user_agent)) or 0
     return RobotsVerdict(
         rules=text,
-        crawl_delay_ms=max(0, min(int(delay * 1000), LONGEST_CRAWL_DELAY_MS)),
+        crawl_delay_ms=int(1000 * max(0, min(delay, LONGEST_CRAWL_DELAY_MS / 1000))),
         sitemaps=_sitemaps(url, parsed),
     )
 

@@ -22,17 +22,13 @@ copy() {
         mv "$folder/$3.part" "$folder/$3.tar"
 }
 
-start() {
-    status=$?
-    trap - EXIT
-    $compose start || status=$?
-    exit "$status"
-}
-
-trap start EXIT # also after Ctrl-C, or when the terminal is gone: else nothing would crawl any more
-trap 'exit 1' HUP INT TERM
+# Ctrl-C, or a terminal that is gone: else nothing would crawl any more.
+trap '$compose start; exit 1' HUP INT TERM
 $compose stop
+status=0
 for queue in $queues; do
-    copy "$queue" /data "$queue-data" || exit
+    [ $status -ne 0 ] || copy "$queue" /data "$queue-data" || status=$?
 done
-copy mongo /data/db mongo-data
+[ $status -ne 0 ] || copy mongo /data/db mongo-data || status=$?
+$compose start
+exit $status

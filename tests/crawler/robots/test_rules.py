@@ -65,6 +65,7 @@ def test_what_an_answer_means(status: int, forbids: bool) -> None:
         ("nan", 0),
         ("inf", 0),
         ("1e400", 0),
+        ("1e308", LONGEST_CRAWL_DELAY_MS),
         ("86400", LONGEST_CRAWL_DELAY_MS),
     ],
 )
