@@ -26,7 +26,7 @@ from cleaning.body.page_body import (
     script_warnings,
     weigh,
 )
-from cleaning.body.template_lines import is_template, without_template
+from cleaning.body.template_lines import between_template, is_template, without_template
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import is_meta
@@ -218,10 +218,10 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
     """The lines of the place that fits best; [] when none does."""
     if not places.bodies:
         return []
-    tree, model = document.tree, places.model
+    tree, url, model = document.tree, document.page.url, places.model
     chars, kept = _count(tree, alone)
     whole = sum(kept)
-    pattern = class_of(document.page.url)
+    pattern = class_of(url)
     best: list[int] = []
     best_score = False, 0.0, 0.0
     chosen: tuple[int, int, float, set[int]] = -1, -1, 0.0, set()
@@ -236,8 +236,12 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             lines = _lines(tree, places)
             if places.left_out:
                 lines = _with_lists(tree, places, dropped, lines, chars)
-            if not _is_known(model, number, pattern):
-                lines = _without_ends(tree, lines, kept, alone.title_line)
+            is_known = _is_known(model, number, pattern)
+            if is_tags:
+                lines = between_template(tree, url, _between(tree, lines, kept), model)
+            elif not is_known:
+                least = 0 if trust >= _LEAST_TRUST else _BYLINE_CHARS
+                lines = _without_ends(tree, lines, kept, alone.title_line, least)
             size = sum(chars[i] for i in lines)
             if not size:
                 continue
@@ -291,10 +295,31 @@ def _is_known(model: SiteModel, number: int, pattern: str) -> bool:
     return model.body_rule.places[number].on.bit_count() >= _LEAST_OTHERS
 
 
-def _without_ends(tree: Tree, lines: list[int], kept: list[int], title_line: int) -> list[int]:
+def _between(tree: Tree, lines: list[int], kept: list[int]) -> list[int]:
+    """The lines from the first to the last one of the page's own body, and no cells beside these.
+
+    Where nothing has names, tables lay out the page as well.
+    """
+    both = [i for i in lines if kept[i]]
+    if not both:
+        return []
+    between = (i for i in lines if both[0] <= i <= both[-1])
+    return [i for i in between if kept[i] or not _is_in_cell(tree, tree.line_blocks[i])]
+
+
+def _is_in_cell(tree: Tree, block: int) -> bool:
+    while block > 0 and tree.block_tags[block] != "td":
+        block = tree.block_parents[block]
+    return block > 0
+
+
+def _without_ends(
+    tree: Tree, lines: list[int], kept: list[int], title_line: int, least: int
+) -> list[int]:
     """The lines without title, bylines and links before and behind those of the page's own body.
 
-    Pages of other classes may have their body in a part that holds more on this page.
+    Pages of other classes may have their body in a part that holds more on this page: where some
+    had it elsewhere, lines of at most ``least`` characters are left out there as well.
     """
     both = [i for i in lines if kept[i]]
     if not both:
@@ -304,7 +329,10 @@ def _without_ends(tree: Tree, lines: list[int], kept: list[int], title_line: int
         i
         for i in lines
         if first <= i <= last
-        or not (i == title_line or _is_byline(tree.line_text(i)) or _is_linked(tree, i))
+        or (
+            not (i == title_line or _is_byline(tree.line_text(i)) or _is_linked(tree, i))
+            and len(tree.line_text(i)) > least
+        )
     ]
 
 

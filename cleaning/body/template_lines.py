@@ -7,6 +7,7 @@ from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.model.paths import checksum_of, line_key
 from cleaning.model.places import SitePlaces
+from cleaning.model.site_model import SiteModel
 from cleaning.records import BodySource
 from cleaning.url_classes.rules import class_of
 
@@ -28,23 +29,30 @@ def is_template(tree: Tree, url: str, body: Body, places: SitePlaces) -> bool:
 
 
 def without_template(document: Document, alone: Body, places: SitePlaces) -> Body:
-    """Returns the page's own body without the template lines before and behind its other lines.
-
-    Template lines between them stay: names of columns are on many pages, too. So do headings.
-    """
+    """Returns the page's own body without the template lines before and behind its other lines."""
     tree = document.tree
-    template = places.model.index.often_in(class_of(document.page.url))
-    if not template:
-        return alone
     starts, texts = tree.line_starts, alone.is_kept
     kept = [i for i, start in enumerate(starts) if texts[start]]
+    inner = between_template(tree, document.page.url, kept, places.model)
+    if len(inner) == len(kept):
+        return alone
+    first = kept.index(inner[0])
+    places.template_lines = kept[:first] + kept[first + len(inner) :]
+    return make_body(tree, inner, alone.source, alone.title_line)
+
+
+def between_template(tree: Tree, url: str, lines: list[int], model: SiteModel) -> list[int]:
+    """Returns the lines of a body without those of the template at its ends; all if no other is.
+
+    Template lines between others stay: names of columns are on many pages, too. So do headings.
+    """
+    template = model.index.often_in(class_of(url))
+    if not template:
+        return lines
     own = [
         n
-        for n, i in enumerate(kept)
+        for n, i in enumerate(lines)
         if tree.block_tags[tree.line_blocks[i]] in HEADINGS
         or line_key(tree.line_text(i)) not in template
     ]
-    if not own or own[-1] - own[0] == len(kept) - 1:
-        return alone
-    places.template_lines = kept[: own[0]] + kept[own[-1] + 1 :]
-    return make_body(tree, kept[own[0] : own[-1] + 1], alone.source, alone.title_line)
+    return lines[own[0] : own[-1] + 1] if own else lines

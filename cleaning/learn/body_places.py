@@ -9,7 +9,8 @@ The body found on one page alone is a noisy label.
 3. A path's worth is the sum over all pages: chance errors of single pages cancel, and text that no
    page alone gives (code, lists, tables) is won, because it stands in the same block.
 4. The best path explains the pages where its block is nearly the best one. The next path is chosen
-   on the pages that are left. A path of tags alone is on pages of every kind and explains none.
+   on the pages that are left. A path of tags alone is on pages of every kind: it explains what no
+   other path does, and a page takes from it only what stands between lines of its own body.
 5. Each URL class is explained by itself, and what is left together. A path that another path beats
    on the pages with both explains no page with both: lists do not decide for articles.
 
@@ -34,6 +35,7 @@ from cleaning.url_classes.rules import class_of
 
 LEAST_PAGES = 2  # pages that a path must explain
 CLASS_PAGES = 3  # pages of a URL class from which it has places of its own
+PLAIN_PAGES = 4  # pages that a path of tags alone must explain
 MAX_PLACES = 8  # paths of a rule
 # Share of a path's text in bodies, and of the pages with the path, from which all its lines are
 # labelled body: a few pages of long comments do not make comments body.
@@ -124,7 +126,8 @@ def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
         left += members
     for place in places:
         left = _explain(place, left)
-    _add_places(places, left, table, least)
+    left = _add_places(places, left, table, least)
+    _add_places(places, left, table, max(least, PLAIN_PAGES), may_be_plain=True)
     for place in places:
         place.blocks = widen(sample, place.blocks)
         page, block = next(iter(place.blocks.items()))
@@ -142,7 +145,12 @@ def _merged(places: list[_Place]) -> list[_Place]:
 
 
 def _add_places(
-    places: list[_Place], chains: list[_Chain], table: PathTable, least: float
+    places: list[_Place],
+    chains: list[_Chain],
+    table: PathTable,
+    least: float,
+    *,
+    may_be_plain: bool = False,
 ) -> list[_Chain]:
     """Adds the paths that explain some pages; returns the pages that no path explains."""
     _leave_out_beaten(chains)
@@ -151,7 +159,7 @@ def _add_places(
         for chain in chains:
             for path, (f1, _) in chain.of_path.items():
                 ratio = f1 / chain.best
-                if ratio >= NEAR_BEST and not is_plain(table.path(path)):
+                if ratio >= NEAR_BEST and (may_be_plain or not is_plain(table.path(path))):
                     worth[path] = worth.get(path, 0.0) + ratio**SHARPNESS
         if not worth:
             break

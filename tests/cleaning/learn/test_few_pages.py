@@ -226,3 +226,48 @@ def test_a_list_stays_one_with_a_model() -> None:
     assert clean(new).body_source is BodySource.LIST
     for pages in ([article(0)], [*map(article, range(6)), contents(0)], [*map(contents, range(3))]):
         assert clean(new, learn_site(pages)).body == clean(new).body
+
+
+def flat(i: int) -> RawPage:
+    """A page without names, with a line of links between its texts, and a menu above."""
+    inner = "".join(f"<p>{text(f'{i} {j}', 90)}</p>" for j in range(4))
+    return RawPage.from_bytes(
+        f"http://www.example.com/man/{i}.html",
+        f"<title>{text(f'title {i}', 9)}</title><body>"
+        "<p><a href=/>首页</a> <a href=/b>新闻</a> <a href=/c>文档</a></p>"
+        f"<h1>{text(f'title {i}', 9)}</h1>{inner}"
+        f"<p><a href=/x{i}.html>{text(f'see {i}', 12)}</a> <a href=/y{i}.html>"
+        f"{text(f'and {i}', 12)}</a></p>{inner.replace('<p>', '<p>续')}"
+        "<p><a href=/d>版权</a></p>".encode(),
+    )
+
+
+def test_a_page_without_names_keeps_what_stands_between_its_texts() -> None:
+    model = learn_site(map(flat, range(6)))
+    new = flat(77)
+    see = text("see 77", 12)
+    alone, body = clean(new).body, clean(new, model).body
+    assert see not in alone
+    assert see in body
+    assert (body.splitlines()[0], body.splitlines()[-1]) == (
+        alone.splitlines()[0],
+        alone.splitlines()[-1],
+    )
+
+
+def test_a_place_that_a_page_contradicts_adds_no_short_lines_at_the_ends() -> None:
+    def post(i: int) -> RawPage:
+        body = "".join(f"<p>{text(f'post {i} {j}')}</p>" for j in range(6))
+        notes = "".join(f"<p>{text(f'note {i} {j}', 60)}</p>" for j in range(20))
+        thanks = "<div class=thanks><div>坚持原创技术分享</div><div>微信打赏</div></div>"
+        notes = f"<div class=comments>{notes * (i == 1)}</div>"
+        inner = f"<div class=post>{body}</div>{thanks}{notes}"
+        return page(f"/2016/{i}/index.html", f"<div class=inner>{inner}</div>")
+
+    def month(i: int) -> RawPage:
+        inner = "".join(f"<p>{text(f'month {i} {j}', 90)}</p>" for j in range(9))
+        return page(f"/page/{i}/index.html", f"<div class=inner>{inner}</div>")
+
+    model = learn_site([post(1), month(2), month(3)])
+    assert [(p.seen_on, p.on.bit_count()) for p in model.body_rule.places] == [(3, 2)]
+    assert clean(post(77), model).body == clean(post(77)).body
