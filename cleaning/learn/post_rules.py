@@ -26,7 +26,7 @@ from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.contents import POST_JUNK_COST
 from cleaning.posts.names import Name, is_told, numbered_names
-from cleaning.posts.parts import PostReader
+from cleaning.posts.parts import DIGITS, PostReader
 from cleaning.posts.posts import (
     PostSlots,
     choose_slots,
@@ -51,6 +51,7 @@ class _Read:
     tree: Tree
     reader: PostReader
     thread: Thread | None
+    title: str
 
 
 def choose_threads(views: Iterable[View], url_kind: Callable[[str], UrlKind]) -> list[View]:
@@ -169,7 +170,7 @@ def _read(tree: Tree, thread: Thread | None) -> _Read:
     reader = PostReader(tree, lines, noise.is_noise)
     title = tree.line_text(title_line) if title_line >= 0 else ""
     reader.cut_template([0], plain_title(title))
-    return _Read(tree, reader, thread)
+    return _Read(tree, reader, thread, plain_title(title))
 
 
 def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
@@ -181,6 +182,7 @@ def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
     units: dict[Name, list[float]] = {}
     scores: dict[Name, float] = {}
     texts: dict[Name, set[str]] = {}
+    heads: dict[Name, Counter[str]] = {}
     replies: list[float] = []
     for page in pages:
         reader, tree = page.reader, page.tree
@@ -203,6 +205,8 @@ def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
                 lines = range(tree.block_lines[part], tree.line_end(part))
                 text = "".join(tree.line_text(i) for i in lines if reader.is_text[i])
                 texts.setdefault(name, set()).add(text[:_COMPARED_CHARS])
+                beside = _beside_title(plain_title(text), page.title)
+                heads.setdefault(name, Counter())[beside] += bool(beside)
     least = max(MIN_UNITS, sum(replies) / len(replies) / 2 if replies else 0)
     found = [
         name
@@ -211,8 +215,17 @@ def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
         and len(texts[name]) >= _DISTINCT_SHARE * len(held)
         and sum(held) / len(held) >= least
         and scores[name] > 0
+        and 2 * max(heads[name].values()) <= len(held)
         and all(is_told(name, page.reader.telling) for page in pages)
     ]
     # Of parts with equal text the inner one, which comes later.
     order = {name: i for i, name in enumerate(found)}
     return max(found, key=lambda name: (scores[name], order[name]), default=None)
+
+
+def _beside_title(text: str, title: str) -> str:
+    """The words beside the title of a page in its head, without numbers: ``(read times)``.
+
+    ``""`` where the title is all, as where a post begins with it, or is not in the text.
+    """
+    return DIGITS.sub("", text.replace(title, "", 1)) if title and title in text else ""

@@ -135,11 +135,13 @@ class ContentFinder(PostReader):
 def _find_twins(places: Iterable[set[Name]], covering: dict[Name, set[int]]) -> dict[Name, Name]:
     """Finds names that stand for another in some posts: ``text has-image`` for ``text``.
 
-    They have one tag, one place inside posts and most words in common, and no post has both.
+    They have one tag, one place inside posts and most words in common, and no post has both. Two
+    names of which neither is the place's most frequent are twins only if every post has one.
     Returns the name each stands for, whose posts in ``covering`` are those of both.
     """
     found: dict[Name, Name] = {}
     kept: set[Name] = set()
+    posts = set().union(*covering.values())
     for names in places:
         free = sorted(names.difference(found), key=lambda name: (-len(covering[name]), name))
         for i, first in enumerate(free):
@@ -148,6 +150,7 @@ def _find_twins(places: Iterable[set[Name]], covering: dict[Name, set[int]]) -> 
             for name in free[i + 1 :]:
                 is_free = name not in found and name not in kept
                 is_twin = is_free and _share_words(name, first)
+                is_twin = is_twin and (not i or covering[name] | covering[first] == posts)
                 if is_twin and covering[name].isdisjoint(covering[first]):
                     kept.add(first)
                     found[name] = first

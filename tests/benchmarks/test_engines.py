@@ -18,7 +18,6 @@ UNREAD = {
     "jforum": "signatures stand in the cell of the text behind a line",
     "phone": "author, time and text are lines of one paragraph",
     "wiki": "lists of talks have addresses as talks have",
-    "yabb": "short threads have a rank for a text",
 }
 
 
