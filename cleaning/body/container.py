@@ -19,9 +19,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from cleaning.body.noise import Noise
-from cleaning.body.replies import are_replies_behind
+from cleaning.body.replies import Behind
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
 from cleaning.features.lines import Lines, Sums, is_meta, trim_to
@@ -98,7 +99,7 @@ def cut_after_markers(
     """Makes the lines that markers govern worthless."""
     own, linked, worth, texts = lines.own, lines.linked, lines.worth, lines.texts
     blocks, parents = tree.line_blocks, tree.block_parents
-    before: list[float] | None = None
+    behind: Behind | None = None
     cut_to = marker = 0
     for i, text in enumerate(texts):
         if (
@@ -115,32 +116,16 @@ def cut_after_markers(
                     break
                 part = parents[part]
             end = tree.line_end(part)
-            if before is None:
-                before = _running_before(worth)
+            if behind is None:
+                behind = Behind(tree, lines, title_line)
             most = _AFTER_MARKER_SHARE * sums.running[0]
-            if end > cut_to and (
-                before[end] - before[i + 1] < most
-                or are_replies_behind(
-                    tree, lines, before[i] - before[max(0, title_line)], range(i + 1, end)
-                )
-            ):
+            if end > cut_to and (behind.units(i + 1, end) < most or behind.are_replies(i, end)):
                 cut_to, marker = end, i
         if i < cut_to:
             if lines.trail is not None:
                 lines.trail.cut((i,), VerdictReason.MARKER)
                 lines.trail.attempts[-1].by[i] = marker
             worth[i] = -1 - 0.1 * worth[i] if worth[i] > 0 else worth[i] - 1
-
-
-def _running_before(worth: list[float]) -> list[float]:
-    """Running totals of the worth of running text: before each line, and in all."""
-    total = 0.0
-    before = [0.0]
-    for value in worth:
-        if value > 0:
-            total += value
-        before.append(total)
-    return before
 
 
 @lru_cache(maxsize=8192)
@@ -199,7 +184,7 @@ def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: i
             if weight >= best_weight:
                 best, best_weight = part, weight
     # Sums before each line: a chain of a thousand parts would add the same lines a thousand times.
-    before = _running_before(lines.worth)
+    before = list(accumulate((max(0.0, worth) for worth in lines.worth), initial=0.0))
     while True:
         child = max(tree.children(best), key=weights.__getitem__, default=-1)
         if child < 0 or weights[child] < _NEAR_SHARE * weights[best]:

@@ -9,6 +9,7 @@ text that is much longer stands before them, and teasers of a list, but these ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from statistics import median
 
 from cleaning.body.noise import Noise
@@ -44,16 +45,22 @@ def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Seque
         noise: Its parts that are noise; gets the replies, too.
         held: Lines whose parts are no noise, -1 for none: the title's first, then declared ones.
     """
-    for group in _groups(tree, sums, noise.is_noise):
+    groups = _groups(tree, sums, noise.is_noise)
+    if not groups:
+        return
+    texts = [
+        own if own > linked and not noise.is_noise[block] else 0.0
+        for own, linked, block in zip(lines.own, lines.linked, tree.line_blocks, strict=True)
+    ]
+    before = list(accumulate(texts, initial=0.0))
+    times = _times(tree)
+    for group in groups:
         units = sum(sums.own[part] for part in group)
         if units >= _MAX_SHARE * sums.own[0] or any(_holds(tree, part, held) for part in group):
             continue
-        before = sum(
-            lines.own[i]
-            for i in range(held[0] + 1, tree.block_lines[group[0]])
-            if lines.own[i] > lines.linked[i] and not noise.is_noise[tree.line_blocks[i]]
-        )
-        if not _is_long(tree, before, [sums.running[part] for part in group]):
+        long = before[tree.block_lines[group[0]]] - before[held[0] + 1]
+        middle = median(sums.running[part] for part in group)
+        if long < max(_LEAST_BEFORE_UNITS, times * middle):
             continue
         if not _are_replies(tree, lines, sums, group):
             continue
@@ -71,26 +78,47 @@ def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Seque
     noise.comments.sort()
 
 
-def are_replies_behind(tree: Tree, lines: Lines, before: float, span: range) -> bool:
-    """Returns whether the lines behind a marker are replies: short ones have dates.
+class Behind:
+    """What stands behind markers on a page: whether it is replies. Sums make each marker cheap.
 
     Args:
         tree: The page.
         lines: Its lines.
-        before: Units of running text between the title and the marker.
-        span: The lines that the marker governs.
+        title_line: The line of its title, -1 without.
     """
-    own, linked, worth = lines.own, lines.linked, lines.worth
-    if not _is_long(tree, before, [worth[i] for i in span if worth[i] > 0]):
-        return False
-    short = (i for i in span if own[i] + linked[i] <= _DATE_UNITS)
-    return sum(is_date(tree.line_text(i)) for i in short) >= _LEAST_REPLIES
+
+    def __init__(self, tree: Tree, lines: Lines, title_line: int) -> None:
+        texts = [max(0.0, worth) for worth in lines.worth]
+        self._units = list(accumulate(texts, initial=0.0))
+        self._texts = list(accumulate((text > 0 for text in texts), initial=0))
+        self._dates = list(
+            accumulate(
+                (
+                    own + linked <= _DATE_UNITS and is_date(tree.line_text(i))
+                    for i, (own, linked) in enumerate(zip(lines.own, lines.linked, strict=True))
+                ),
+                initial=0,
+            )
+        )
+        self._title = max(0, title_line)
+        self._times = _times(tree)
+
+    def units(self, start: int, end: int) -> float:
+        """Returns the units of running text in lines ``start`` to ``end``."""
+        return self._units[end] - self._units[start]
+
+    def are_replies(self, marker: int, end: int) -> bool:
+        """Returns whether the lines behind a marker up to ``end`` are replies: some have dates."""
+        if self._dates[end] - self._dates[marker + 1] < _LEAST_REPLIES:
+            return False
+        texts = self._texts[end] - self._texts[marker + 1]
+        mean = self.units(marker + 1, end) / max(1, texts)
+        return self.units(self._title, marker) >= max(_LEAST_BEFORE_UNITS, self._times * mean)
 
 
-def _is_long(tree: Tree, before: float, replies: list[float]) -> bool:
-    """Whether the text before replies is long, beside the middle one of them."""
-    times = _BEFORE_TIMES_OF_PRODUCT if _is_of_product(tree) else _BEFORE_TIMES
-    return before >= max(_LEAST_BEFORE_UNITS, times * median(replies or [0.0]))
+def _times(tree: Tree) -> float:
+    """How many times the middle reply the text before replies is on such a page."""
+    return _BEFORE_TIMES_OF_PRODUCT if _is_of_product(tree) else _BEFORE_TIMES
 
 
 def _is_of_product(tree: Tree) -> bool:
