@@ -75,6 +75,7 @@ MUCH_UNITS = 500.0  # text outside links with which a page has a body
 # A body of fewer units is looked for again on a page of so many, and gives way to twice its text
 # that has no fewer.
 _FEW_UNITS, _FEW_OF_UNITS, _MORE_TIMES = 20.0, 150.0, 2.0
+_LOST_OF_CARDS = 0.1  # of the text of teasers; names that take more tell nothing about a list
 # A page may need scripts only with less body and visible text; scripts alone are evidence only with
 # next to no visible text, and so many characters or files of them.
 _MAX_BODY_CHARS = 100
@@ -303,10 +304,9 @@ def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> 
     listed = Lines(texts=lines.texts, own=own, linked=linked, worth=worth, trail=lines.trail)
     sums = add_up(tree, listed)
     noise = find_noise(tree, sums, set(), (title_line,))
-    if noise.comments:
-        lost = sum(sums.own[part] for part in cards if noise.is_noise[part])
-        if 2 * lost > sum(sums.own[part] for part in cards):
-            noise = find_noise(tree, sums, None, (title_line,))  # it is a list of comments
+    lost = sum(sums.own[part] for part in cards if noise.is_noise[part])
+    if lost > _LOST_OF_CARDS * sum(sums.own[part] for part in cards):
+        noise = find_noise(tree, sums, None, (title_line,))  # of comments, or of forms
     kept, _ = _find_article(tree, listed, sums, noise, title_line)
     return kept
 
