@@ -45,7 +45,6 @@ _MAX_DEPTH = 8  # headings within headings
 _MAX_SIBLINGS = 8  # empty parts behind an empty box
 _MAX_NAMED_LINES = 120  # longer parts are columns
 _RELATED = frozenset(("related", "maybe"))
-_OF_WORDS = frozenset(("tag", "search"))  # kinds of headings above words, which are no headlines
 _WEAK_KINDS = frozenset(("", "list"))
 _TAGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "dt", "th", "caption", "legend", "summary"))
 _NAMES = re.compile(
@@ -239,9 +238,8 @@ class _Headings:
             end = self._line_ends[part]
             end = end if i < end <= i + _MAX_INLINE_LINES else i + 1
         else:
-            sought = self._links if kind in _OF_WORDS else self._headlines
             is_firm = self._links[i + 1] == self._links[i]
-            end, part = self._scope(i, tree.line_blocks[i], sought, is_firm)
+            end, part = self._scope(i, tree.line_blocks[i], is_firm)
         if end > i + 1 or is_inline:
             self._found.append(Section(kind, i, i, end, part, text, is_inline))
 
@@ -265,26 +263,25 @@ class _Headings:
             return
         ranks = [(kind not in STRONG_KINDS, not kind) for kind in kinds]
         n = ranks.index(min(ranks))
-        last, part = self._scope(end - 1, row, self._headlines, True)
+        last, part = self._scope(end - 1, row, True)
         if last > end:
             line = start + n
             self._found.append(Section(kinds[n], line, line, last, part, texts[n]))
 
-    def _scope(self, line: int, box: int, sought: list[int], is_firm: bool) -> tuple[int, int]:
+    def _scope(self, line: int, box: int, is_firm: bool) -> tuple[int, int]:
         """(line behind the last governed one, part that bounds the section).
 
         Args:
             line: The line of the heading, or the last of a row of labels.
             box: The part of the heading.
-            sought: Running totals of the links that a heading of its kind governs.
             is_firm: Whether it heads a block wherever it stands.
         """
-        tree, links = self._tree, self._links
+        tree, links, sought = self._tree, self._links, self._headlines
         parents, ends = tree.block_parents, tree.block_ends
         own = part = box
         for _ in range(_MAX_LEVELS):
             end = self._line_ends[part]
-            if part <= 0 or sought[end] > sought[line + 1] or end > line + 3:
+            if part <= 0 or sought[end] > sought[line + 1]:
                 return end, part
             if any(after == before for before, after in pairwise(links[line + 1 : end + 1])):
                 return end, part  # it governs text without links

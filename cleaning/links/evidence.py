@@ -55,7 +55,6 @@ _NEIGHBOUR = re.compile(
     r"|(?:next|prev|previous) (?:article|post|story|page|chapter)\b)",
     re.I,
 )
-_NEIGHBOUR_LETTERS = frozenset("上下前后後np")  # that one without marks before it begins with
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
 
 # rel and URL
@@ -158,8 +157,7 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
         )
         if may_do and _DOES.match(text):
             return _DOING
-    first = text[0]
-    if (first in _NEIGHBOUR_LETTERS or not first.isalnum()) and _NEIGHBOUR.match(text):
+    if _NEIGHBOUR.match(text):
         return _TO_NEIGHBOUR
     if is_latin:
         words = hint = latin
@@ -265,7 +263,7 @@ def counted_names(texts: list[str]) -> list[bool]:
     for i, text in enumerate([*texts, " "]):
         if not text:
             continue
-        if text[-1] in ends and _COUNTED.search(text):
+        if _COUNTED.search(text):
             run.append(i)
             continue
         if len(run) >= _MIN_COUNTED:

@@ -4,19 +4,21 @@
 2. A counter for a text (评论 12), or a link among comments in no list of headlines: FUNCTION.
 3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
    as the list they stand in.
-4. A list of names with counts (杂谈 (12)): NAVIGATION. On a card (``features.cards``) beside its
-   title: OTHER, also for words of menus, which are its channel.
+4. On a card (``features.cards``) beside its title: OTHER, also for words of menus, which are its
+   channel.
 5. Keywords by their URL, the names of their part or their heading, near the body: TAG; so are
    searches of the site for their own text behind the body, unless a heading of 6 is above them.
-6. Under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
-   AD where the link leaves the site.
+   A list of names with counts (杂谈 (12)): NAVIGATION.
+6. Under a heading whose words decide alone, what ``_BY_HEADING`` has: other sites NAVIGATION, other
+   people's searches FUNCTION, the same author or column OTHER, advertising AD where the link leaves
+   the site.
 7. Under a marker of related links (相关阅读), or in a part named so: the titles RELATED, the other
-   links OTHER. Titles are headlines and what is marked like them; in lists of short names all links
-   alone on a line, except home pages and directories (``LinkLists.is_title``).
+   links OTHER. Titles are headlines and all links alone on a line, except home pages and
+   directories; among pictures the texts to these (``LinkLists.is_title``).
 8. Under a marker such as 猜你喜欢: titles behind the body RELATED where enough share words with the
    title, or where they are names, which share nothing; else HOT.
 9. Headlines behind the body, without a heading or under one of a list, whose whole run is about
-   the page's topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
+   the page's topic (``topic``): RELATED.
 10. Among legal links, or in a nav, header, footer or aside element: LEGAL, NAVIGATION; a list of
    headlines among the other links of a menu: HOT.
 11. Between lines of the body under any heading of a list, or without a heading in the smallest part
@@ -57,15 +59,18 @@ _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
 _RECOMMENDED = frozenset(("related", "maybe"))
 _ANY_TOPIC = frozenset(("", "list"))
-_COUNTED_LETTERS = frozenset(
-    "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
-)  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
 _NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
 # The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
-_UNDER_LINKS: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER)
+_BY_HEADING: dict[str, Verdict] = {
+    "links": (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER),
+    "nav": (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER),
+    "ad": (LinkKind.AD, 0.7, LinkReason.MARKER),
+    "search": (LinkKind.FUNCTION, 0.6, LinkReason.MARKER),
+    "author": (LinkKind.OTHER, 0.5, LinkReason.MARKER),
+}
 _MARKED: Verdict = (LinkKind.RELATED, 0.8, LinkReason.MARKER)
 _ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
 _COUNTED: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.LINK_LIST)
@@ -128,12 +133,9 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
             return _IN_LIST
         if reason is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
             return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-    elif kind is LinkKind.LEGAL and reason is LinkReason.WORDS:
-        if lists.line[i] < lists.body_first:
-            # Legal links stand at the end of a page; at its beginning the words are a menu.
-            return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
-        if lists.body.is_near(lists.line[i]) and _is_under(lists, i, "tag"):
-            return LinkKind.TAG, 0.6, LinkReason.MARKER
+    elif reason is LinkReason.WORDS and lists.line[i] < lists.body_first:
+        # Legal links stand at the end of a page; at its beginning the words are a menu.
+        return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
     return verdict
 
 
@@ -158,16 +160,11 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
             verdicts[i] = *same, LinkReason.SAME_ADDRESS
 
 
-def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
-    section = lists.section(i)
-    return section is not None and section.kind == kind
-
-
 def _judge(lists: LinkLists, i: int) -> Verdict:
     """Judges a link outside the body that is no counter."""
     text = lists.texts[i]
     section = lists.section(i)
-    if section and section.kind in _NO_TOPIC and lists.body.is_inside(section):
+    if section and section.kind in _ANY_TOPIC and lists.body.is_inside(section):
         section = None
     block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
@@ -175,8 +172,6 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, section)
-    if lists.is_counted[i] and not _is_under(lists, i, "tag"):
-        return _COUNTED
     if not is_headline and lists.is_card_note(i):
         return _ON_CARD
     if (
@@ -185,9 +180,10 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         and (verdict := _judge_keyword(lists, i, section))
     ):
         return verdict
+    if lists.is_counted[i]:
+        return _COUNTED
     if section:
-        kind = section.kind
-        if kind == "ad" and lists.is_same_site(i) and not lists.is_advertising(block):
+        if section.kind == "ad" and lists.is_same_site(i):
             section = None  # the line often marks an empty slot above the site's own links
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
@@ -204,20 +200,18 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     ):
         return verdict
     is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(block) > 0)
-    if is_listed and (verdict := _judge_topic(lists, i, section)):
-        return verdict
+    kind = section.kind if section else ""
+    if is_listed and is_behind and kind in _ANY_TOPIC and lists.is_about_topic(i):
+        return _ABOUT_TITLE
     return _judge_position(lists, i, section, is_listed)
 
 
 def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict | None:
     """Judges a link under a heading whose words alone decide; None under other headings."""
     kind, line = section.kind, lists.line[i]
-    if kind in ("links", "nav"):
-        return _UNDER_LINKS
-    if kind == "ad":
-        return LinkKind.AD, 0.7, LinkReason.MARKER
-    if kind == "search":
-        return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
+    verdict = _BY_HEADING.get(kind)
+    if verdict:
+        return verdict
     if section.line == line and not section.is_inline:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
     return None
@@ -233,14 +227,6 @@ def _judge_recommended(lists: LinkLists, i: int, section: Section) -> Verdict | 
     if is_sure or lists.is_plain(section) or lists.near_share(section) >= _NEAR_SHARE:
         return _MARKED
     return LinkKind.HOT, 0.6, LinkReason.MARKER
-
-
-def _judge_topic(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
-    """Judges a link of a list of headlines by the topic or the author of the list."""
-    kind = section.kind if section else ""
-    if kind in _ANY_TOPIC and lists.line[i] > lists.body_last and lists.is_about_topic(i):
-        return _ABOUT_TITLE
-    return (LinkKind.OTHER, 0.5, LinkReason.MARKER) if kind == "author" else None
 
 
 def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed: bool) -> Verdict:
@@ -260,7 +246,7 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
         return _IN_REGION
     if region != "aside" and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
-    if not kind and line < lists.body_first:
+    if kind in _ANY_TOPIC and line < lists.body_first:
         if lists.is_headline[i] and lists.is_list_of_headlines(i):
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return _IN_LIST
@@ -294,9 +280,7 @@ def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
 def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict:
     """Judges a link without a text."""
     kind = section.kind if section else ""
-    # Buttons without a text stand beside bodies too.
-    is_shown = lists.is_pictured[i] or lists.body_first <= lists.line[i] <= lists.body_last
-    if is_shown and not lists.tree.anchors[i].region and _is_of_body(lists, i, section):
+    if lists.is_pictured[i] and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
     if is_home(lists.urls[i]):
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
@@ -304,23 +288,19 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
         return LinkKind.FUNCTION, 0.5, LinkReason.NO_EVIDENCE
     if lists.line[i] < lists.body_first:
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-    if kind == "related" and lists.is_same_site(i):
+    if kind == "related":
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
     titled, legal = lists.shares(i)
     if legal >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.5, LinkReason.LINK_LIST
-    if kind != "related" and titled >= _HEADLINE_SHARE:
+    if titled >= _HEADLINE_SHARE:
         return LinkKind.HOT, 0.5, LinkReason.HEADLINES
     return LinkKind.FUNCTION, 0.4, LinkReason.NO_EVIDENCE
 
 
 def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
     """Judges a short link as a keyword of the page; None when it is none."""
-    is_tagged = lists.is_tagged
-    # Names around a whole section are evidence of more than its keywords.
-    by_name = is_tagged(lists.tree.anchors[i].block) and not (
-        section and section.kind and is_tagged(section.part)
-    )
+    by_name = not (section and section.kind) and lists.is_tagged(lists.tree.anchors[i].block)
     by_heading = section is not None and section.kind == "tag"
     is_near, line = lists.body.is_near(lists.line[i]), lists.line[i]
     is_asked = line > (lists.body_first if is_near else lists.body_last)
@@ -337,11 +317,7 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
 def _leads_around(lists: LinkLists, i: int) -> bool:
     """Whether a link in a nav, header, footer or aside element is no headline of that element."""
     region = lists.tree.anchors[i].region
-    return (
-        region == "nav"
-        or not lists.is_headline[i]
-        or (region == "header" and lists.line[i] < max(lists.body_first, 1))
-    )
+    return region == "nav" or not lists.is_headline[i]
 
 
 def _opens_menu(lists: LinkLists, i: int) -> bool:
@@ -362,6 +338,6 @@ def _names_section(lists: LinkLists, i: int) -> bool:
 
 def _is_counter(text: str) -> bool:
     """Whether a text is a count, alone or with its word: ``评论 (12)``, ``3 views``."""
-    if len(text) > _MAX_COUNTER_CHARS or (text[0].isalpha() and text[0] not in _COUNTED_LETTERS):
+    if len(text) > _MAX_COUNTER_CHARS or text[0].isalpha():
         return False
     return _COUNTER.fullmatch(text) is not None

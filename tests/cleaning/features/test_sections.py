@@ -41,7 +41,7 @@ def governed(body: str) -> dict[str, str]:
         sum(line < i for line, ok in zip(lines, is_title, strict=True) if ok)
         for i in range(count + 1)
     ]
-    cards = Cards(tree, tree.line_ends(), titles, lambda: links)
+    cards = Cards(tree, tree.line_ends(), titles, links)
     sections, section_of = find_sections(tree, titles, links, cards)
     return {
         anchor.href: sections[section_of[line]].kind if section_of[line] >= 0 else "none"
