@@ -8,7 +8,6 @@
    channel.
 5. Keywords by their URL, the names of their part or their heading, near the body: TAG; so are
    searches of the site for their own text behind the body, unless a heading of 6 is above them.
-   A list of names with counts (杂谈 (12)): NAVIGATION.
 6. Under a heading whose words decide alone, what ``_BY_HEADING`` has: other sites NAVIGATION, other
    people's searches FUNCTION, the same author or column OTHER, advertising AD where the link leaves
    the site.
@@ -19,8 +18,8 @@
    title, or where they are names, which share nothing; else HOT.
 9. Headlines behind the body, without a heading or under one of a list, whose whole run is about
    the page's topic (``topic``): RELATED.
-10. Among legal links, or in a nav, header, footer or aside element: LEGAL, NAVIGATION; a list of
-   headlines among the other links of a menu: HOT.
+10. Among legal links: LEGAL. In a nav element, and where it is no headline in a header, footer or
+   aside: NAVIGATION; a list of headlines among the other links of a menu: HOT.
 11. Between lines of the body under any heading of a list, or without a heading in the smallest part
     around it: several headlines on a line RELATED on its host, AD on other sites, all others BODY.
     Before the body: lists of headlines HOT, else NAVIGATION.
@@ -48,7 +47,6 @@ _COUNTER = re.compile(
     r"comments?|views?|likes?|shares?|图)[\W\d_]*){0,2}",
     re.I,
 )
-_COUNTED_WORD = re.compile(r"[^\W\d_]")
 _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
 _MAX_COUNTER_CHARS = 24
 # Shares of lines or links of a list, each in the middle of a wide plateau on labelled pages.
@@ -73,7 +71,6 @@ _BY_HEADING: dict[str, Verdict] = {
 }
 _MARKED: Verdict = (LinkKind.RELATED, 0.8, LinkReason.MARKER)
 _ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
-_COUNTED: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.LINK_LIST)
 _OPINIONS = frozenset(("评论", "評論", "comment"))
 _ABOUT_TITLE: Verdict = (LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS)
 _IN_REGION: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG)
@@ -133,9 +130,13 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
             return _IN_LIST
         if reason is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
             return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-    elif reason is LinkReason.WORDS and lists.line[i] < lists.body_first:
-        # Legal links stand at the end of a page; at its beginning the words are a menu.
-        return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
+    elif kind is LinkKind.LEGAL and reason is LinkReason.WORDS:
+        if lists.line[i] < lists.body_first:
+            # Legal links stand at the end of a page; at its beginning the words are a menu.
+            return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
+        section = lists.section(i)
+        if section and section.kind == "tag" and lists.body.is_near(lists.line[i]):
+            return LinkKind.TAG, 0.6, LinkReason.MARKER
     return verdict
 
 
@@ -152,11 +153,7 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
             by_url.setdefault(url, (verdicts[i][0], min(verdicts[i][1], 0.7)))
     for i in weak:
         same = by_url.get(urls[i])
-        if same is not None and not (
-            verdicts[i] is _COUNTS
-            and same[0] is LinkKind.RELATED
-            and _COUNTED_WORD.search(texts[i])
-        ):
+        if same is not None and not (verdicts[i] is _COUNTS and same[0] is LinkKind.RELATED):
             verdicts[i] = *same, LinkReason.SAME_ADDRESS
 
 
@@ -164,7 +161,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     """Judges a link outside the body that is no counter."""
     text = lists.texts[i]
     section = lists.section(i)
-    if section and section.kind in _ANY_TOPIC and lists.body.is_inside(section):
+    if section and section.kind in _NO_TOPIC and lists.body.is_inside(section):
         section = None
     block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
@@ -180,8 +177,6 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         and (verdict := _judge_keyword(lists, i, section))
     ):
         return verdict
-    if lists.is_counted[i]:
-        return _COUNTED
     if section:
         if section.kind == "ad" and lists.is_same_site(i):
             section = None  # the line often marks an empty slot above the site's own links
@@ -224,7 +219,7 @@ def _judge_recommended(lists: LinkLists, i: int, section: Section) -> Verdict | 
         return None
     if not lists.is_title(i, section):
         return _ON_CARD if is_sure else None
-    if is_sure or lists.is_plain(section) or lists.near_share(section) >= _NEAR_SHARE:
+    if is_sure or lists.near_share(section) >= _NEAR_SHARE:
         return _MARKED
     return LinkKind.HOT, 0.6, LinkReason.MARKER
 
@@ -330,10 +325,8 @@ def _opens_menu(lists: LinkLists, i: int) -> bool:
 
 
 def _names_section(lists: LinkLists, i: int) -> bool:
-    """Whether 评论 is the section of comments by editors: in a menu, and without a count."""
-    return lists.texts[i].lower() in _OPINIONS and (
-        lists.line[i] < lists.body_first or lists.tree.anchors[i].region in ("nav", "footer")
-    )
+    """Whether 评论 is the section of comments by editors: before the body, without a count."""
+    return lists.texts[i].lower() in _OPINIONS and lists.line[i] < lists.body_first
 
 
 def _is_counter(text: str) -> bool:

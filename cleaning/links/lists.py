@@ -18,9 +18,9 @@ from cleaning.links.evidence import (
     HEADLINE_UNITS,
     OwnValues,
     Verdict,
-    counted_names,
     grams,
     headline_units,
+    is_counted,
     is_home,
     site_of,
 )
@@ -46,10 +46,9 @@ class LinkLists:
         texts: Visible text of each link, ``""`` for a picture or nothing.
         urls: Absolute URL of each link.
         line: The line each link stands on, or before.
-        is_headline: Whether its text is long enough for another page's title, and it leads to no
-            home page.
+        is_headline: Whether its text is long enough for another page's title and no name with a
+            count, and it leads to no home page.
         is_pictured: Whether it holds a picture.
-        is_counted: Whether it is a name with a count, in a list of such: 杂谈 (12).
         picture_urls: URLs of links that hold nothing but a picture.
         is_in_body: Whether it lies in the body.
         sections: The stretches of lines that the headings govern.
@@ -72,17 +71,14 @@ class LinkLists:
             for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
             if is_pictured and not text
         }
-        self.is_counted = counted_names(texts)
         self.is_headline = [
-            not is_counted
-            and len(text) >= _CARD_UNITS
+            len(text) >= _CARD_UNITS
             and verdict is None
             and headline_units(text)
             >= (_CARD_UNITS if url in self.picture_urls else HEADLINE_UNITS)
             and not is_home(url)
-            for text, url, verdict, is_counted in zip(
-                texts, urls, known, self.is_counted, strict=True
-            )
+            and not is_counted(text)
+            for text, url, verdict in zip(texts, urls, known, strict=True)
         ]
         self._line_ends = tree.line_ends()
         self.body = BesideBody(tree, self._line_ends, body)
@@ -291,8 +287,8 @@ class LinkLists:
     def near_share(self, section: Section) -> float:
         """Share of a section's headlines of the site that share a word with the title, 0..1."""
         start, end = section.first, section.end
-        near = self._near_title()
-        return share(near[end] - near[start], self._headlines[end] - self._headlines[start])
+        near, all_ = self._near_title(), self._headlines[end] - self._headlines[start]
+        return share(near[end] - near[start], all_) if all_ else 1.0
 
     def is_about_topic(self, i: int) -> bool:
         """Whether a link stands in a run of headlines that are about the page's topic."""
@@ -312,6 +308,8 @@ class LinkLists:
     def _key(self, i: int) -> RunKey:
         line = self.line[i]
         section = self.section_of[line] if self.section_of else -1
+        if section >= 0 and not self.sections[section].kind:
+            section = -1
         return section, self.tree.anchors[i].region, line > self.body_last
 
     def _runs(self, headlines: list[int]) -> list[Run]:

@@ -2,8 +2,8 @@
 
 The topic is the words (``grams``) of the title and of the largest heading, and those that the body
 says most. The whole list is asked, never one link: a *run* of headlines that no heading parts and
-that no region or body interrupts. It is about the topic where its titles have one word of the topic
-each on average; of a title two words count, so that those with a whole name make up for others.
+that no region or body interrupts. It is about the topic where five titles have four words of the
+topic on average; of a title two words count, so that those with a whole name make up for others.
 A run that is as long as an archive shares words whatever the page is about, so it is not asked.
 """
 
@@ -21,7 +21,8 @@ RunKey = tuple[int, str, bool]
 
 _LEAST = 3  # titles of a run
 _MOST = 40
-_MOST_WORDS = 2  # words of one title that count
+_LEAST_WORDS = 0.8  # words of the topic for each title of a run
+_MOST_WORDS = 2  # of one title that count
 _AGREED_SHARE = 1 / 3  # share of titles that have a word they agree on
 _MAX_BODY_CHARS = 5000
 _BODY_COUNT = 4  # times that it says them at least
@@ -73,7 +74,7 @@ class Topic:
         found = [grams(title) for title in run.titles.values()]
         topic = self._named | self._said_of(found)
         shared = sum(min(len(words & topic), _MOST_WORDS) for words in found)
-        return shared >= len(found)
+        return shared >= _LEAST_WORDS * len(found)
 
     def _said_of(self, titles: Sequence[frozenset[str]]) -> set[str]:
         """The words that many titles have and that the body says often."""

@@ -108,6 +108,17 @@ def governed(body: str) -> dict[str, str]:
             "nav nav",
             id="previous",
         ),
+        pytest.param(
+            f"<div><h3>相关阅读</h3><div><h4><a href=/s>短题</a></h4><ul>{A}</ul></div></div>",
+            "related related",
+            id="short-title-in-a-related-list",
+        ),
+        pytest.param(
+            f"<h3>要闻</h3><div><ul>{A}</ul>"
+            f"<div><h3><a href=/w>文化</a></h3><ul>{B}</ul></div></div>",
+            "list list  ",
+            id="linked-heading-behind-a-list",
+        ),
     ],
 )
 def test_headings_govern_their_lists(body: str, kinds: str) -> None:
