@@ -2,20 +2,20 @@
 
 A *card* shows another page in a list: its title, and beside it a picture, an abstract, an author, a
 channel, a date, counters. It is the largest part around a title that holds no other title, and at
-least three such parts with the same tag stand in one part. What is on a card describes the page
+least three such parts with the same tag stand in one part, none of them with nearly all
+the links of all, as the main column of a page has. What is on a card describes the page
 of its title, whatever its words are: 新闻 on a card is the channel of a story, no menu, and 专栏 no
 heading of a list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import islice
 
 from cleaning.document.tree import Tree
 
 _LEAST = 3  # cards in a list
-_MAX_NOTES = 4  # links beside titles, for each card of a list; a column of a menu has more
+_MAX_SHARE = 0.8  # of the links of all cards on one of them; a column of a page has more
 _MAX_SEEN = 40  # parts of a list that are looked at
 
 
@@ -29,7 +29,7 @@ class Cards:
         tree: The page.
         line_ends: As the attribute.
         titles: Running totals by line of titles; titles of one URL in a row count once.
-        count_links: Returns the running totals by line of links with a text that is no known word.
+        links: Running totals by line of links with a text.
     """
 
     def __init__(
@@ -37,11 +37,10 @@ class Cards:
         tree: Tree,
         line_ends: list[int],
         titles: list[int],
-        count_links: Callable[[], list[int]],
+        links: list[int],
     ) -> None:
         self._tree, self.line_ends = tree, line_ends
-        self._titles, self._count_links = titles, count_links
-        self._links: list[int] | None = None
+        self._titles, self._links = titles, links
         self._known = {0: 0}
         self._has_any = titles[-1] >= _LEAST
         self._is_repeated: dict[tuple[int, str], bool] = {}
@@ -77,17 +76,15 @@ class Cards:
         return block if is_repeated else 0
 
     def _are_cards(self, around: int, tag: str) -> bool:
-        """Whether a part holds several cards with a tag, and few links beside their titles."""
-        cards = notes = 0
+        """Whether a part holds several cards with a tag, and not the columns of a page."""
         tags, lines, ends = self._tree.block_tags, self._tree.block_lines, self.line_ends
         links = self._links
-        if links is None:
-            links = self._links = self._count_links()
-        for child in islice(self._tree.children(around), _MAX_SEEN):
-            if tags[child] == tag and self._count(child) == 1:
-                cards += 1
-                notes += links[ends[child]] - links[lines[child]] - 1
-        return cards >= _LEAST and notes <= _MAX_NOTES * cards
+        sizes = [
+            links[ends[child]] - links[lines[child]]
+            for child in islice(self._tree.children(around), _MAX_SEEN)
+            if tags[child] == tag and self._count(child) == 1
+        ]
+        return len(sizes) >= _LEAST and max(sizes) <= _MAX_SHARE * sum(sizes)
 
     def _count(self, block: int) -> int:
         return self._titles[self.line_ends[block]] - self._titles[self._tree.block_lines[block]]

@@ -7,7 +7,8 @@ box beside it, and nothing where that has a heading of its own: the contents of 
 loaded by a script. A heading that is a label in a row governs its panel (``label_rows``).
 
 No heading is a button, and a line that repeats or stands on a card (``cards``), which belongs to
-the card and not to the list.
+the card and not to the list. A link without known words, such as the name of a channel, is a
+heading except below a heading with words that say more than list: there it may be a short title.
 
 A part whose class or id says what it holds (``related-posts``) is a section without a heading. It
 is of lower rank: a heading around or inside it, or a nearer name, decides before it.
@@ -44,8 +45,7 @@ _MAX_LEVELS = 6
 _MAX_DEPTH = 8  # headings within headings
 _MAX_SIBLINGS = 8  # empty parts behind an empty box
 _MAX_NAMED_LINES = 120  # longer parts are columns
-_RELATED = frozenset(("related", "maybe"))
-_OF_WORDS = frozenset(("tag", "search"))  # kinds of headings above words, which are no headlines
+_TELLING = STRONG_KINDS - {"ad"}  # kinds of headings that may be long, or stand on a card
 _WEAK_KINDS = frozenset(("", "list"))
 _TAGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "dt", "th", "caption", "legend", "summary"))
 _NAMES = re.compile(
@@ -115,7 +115,7 @@ def find_sections(
         if section.line < 0:
             if around is None or around.line < 0 or around.kind in _WEAK_KINDS:
                 open_.append(n)
-        elif around is None or around.line >= 0 or section.kind:
+        elif section.kind or around is None or _parts(section, around, links):
             _close(tree, found, open_, section)
             # A heading without a kind that governs one link belongs to the link.
             if section.kind or headlines[section.end] - headlines[section.first] > 1:
@@ -123,6 +123,14 @@ def find_sections(
                 open_.append(n)
     fill(len(of_line))
     return found, of_line
+
+
+def _parts(section: Section, around: Section, links: list[int]) -> bool:
+    """Whether a heading without known words parts a section: a named part never, and one with
+    a telling heading only where it is no link, which may be a short title of that section."""
+    if around.line < 0:
+        return False
+    return around.kind in _WEAK_KINDS or links[section.line + 1] == links[section.line]
 
 
 def _close(tree: Tree, found: list[Section], open_: list[int], section: Section) -> None:
@@ -186,7 +194,7 @@ class _Headings:
                 words = text.lower()
                 found = latin(words) if words.isascii() else hint(words) and any_word(words)
                 has_words = found is not None
-            if not has_words and (count or not _looks_like_heading(tree, blocks[i])):
+            if not has_words and not _looks_like_heading(tree, blocks[i]):
                 continue  # most lines
             heading = self._read_line(i, text, words if has_words else "")
             if heading is None:
@@ -219,7 +227,7 @@ class _Headings:
         if not is_inline:
             if count > _MAX_LINKS:
                 return None
-            if kind not in _RELATED and headlines[i + 1] > headlines[i]:
+            if kind not in _TELLING and headlines[i + 1] > headlines[i]:
                 return None
         if not kind and not _looks_like_heading(tree, block):
             return None
@@ -228,7 +236,7 @@ class _Headings:
         units = count_words(text)
         if units > _HEADING_UNITS or (kind and units >= _TITLE_UNITS and text in tree.title):
             return None  # the page's own title is no marker
-        if kind not in STRONG_KINDS and self._cards.around(block):
+        if kind not in _TELLING and self._cards.around(block):
             return None
         return text, kind, is_inline
 
@@ -239,9 +247,8 @@ class _Headings:
             end = self._line_ends[part]
             end = end if i < end <= i + _MAX_INLINE_LINES else i + 1
         else:
-            sought = self._links if kind in _OF_WORDS else self._headlines
             is_firm = self._links[i + 1] == self._links[i]
-            end, part = self._scope(i, tree.line_blocks[i], sought, is_firm)
+            end, part = self._scope(i, tree.line_blocks[i], is_firm)
         if end > i + 1 or is_inline:
             self._found.append(Section(kind, i, i, end, part, text, is_inline))
 
@@ -265,26 +272,25 @@ class _Headings:
             return
         ranks = [(kind not in STRONG_KINDS, not kind) for kind in kinds]
         n = ranks.index(min(ranks))
-        last, part = self._scope(end - 1, row, self._headlines, True)
+        last, part = self._scope(end - 1, row, True)
         if last > end:
             line = start + n
             self._found.append(Section(kinds[n], line, line, last, part, texts[n]))
 
-    def _scope(self, line: int, box: int, sought: list[int], is_firm: bool) -> tuple[int, int]:
+    def _scope(self, line: int, box: int, is_firm: bool) -> tuple[int, int]:
         """(line behind the last governed one, part that bounds the section).
 
         Args:
             line: The line of the heading, or the last of a row of labels.
             box: The part of the heading.
-            sought: Running totals of the links that a heading of its kind governs.
             is_firm: Whether it heads a block wherever it stands.
         """
-        tree, links = self._tree, self._links
+        tree, links, sought = self._tree, self._links, self._headlines
         parents, ends = tree.block_parents, tree.block_ends
         own = part = box
         for _ in range(_MAX_LEVELS):
             end = self._line_ends[part]
-            if part <= 0 or sought[end] > sought[line + 1] or end > line + 3:
+            if part <= 0 or sought[end] > sought[line + 1]:
                 return end, part
             if any(after == before for before, after in pairwise(links[line + 1 : end + 1])):
                 return end, part  # it governs text without links

@@ -34,7 +34,6 @@ _WHOLE_WORDS: dict[str, Verdict] = {
     "navigation_words": (LinkKind.NAVIGATION, 0.9, LinkReason.WORDS),
 }
 _MAX_LEGAL_CHARS = 40  # longer texts are judged by their place alone
-_LONG_CHARS = 10  # from which a text may be another page's title
 _LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
 # Inside a short text: to log in, to share, counts of comments.
 _SIGNS = frozenset("登注註享评評与")
@@ -55,7 +54,6 @@ _NEIGHBOUR = re.compile(
     r"|(?:next|prev|previous) (?:article|post|story|page|chapter)\b)",
     re.I,
 )
-_NEIGHBOUR_LETTERS = frozenset("上下前后後np")  # that one without marks before it begins with
 _PUNCTUATION = " \t\r\n\u3000：:【】[]「」《》<>＞＜|｜·•-—_/／▪■◆●»«>…."
 
 # rel and URL
@@ -93,7 +91,6 @@ _HOST_STARTS = len("https://")
 _HOME_LETTERS = ("", "i", "d")  # that a file of a home page may begin with
 _COUNTED = re.compile(r"\w\W{0,2}[(（\[]\s?\d+\s?[)）\]]$|\s\d+\s?篇$")
 _COUNT_ENDS = frozenset(")）]篇")
-_MIN_COUNTED = 3  # names with a count in a row that are a list
 
 
 class OwnValues(NamedTuple):
@@ -145,10 +142,7 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
     whole, latin, words, hint = known
     is_latin = text.isascii()
     if len(text) <= _MAX_WORD_CHARS:
-        verdict = whole.get(text)
-        if verdict is not _FUNCTION:
-            bare = text.strip(_PUNCTUATION)
-            verdict = (whole.get(bare) if bare != text else None) or verdict
+        verdict = whole.get(text.strip(_PUNCTUATION)) or whole.get(text)
         if verdict is not None:
             return verdict
         may_do = (
@@ -158,8 +152,7 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
         )
         if may_do and _DOES.match(text):
             return _DOING
-    first = text[0]
-    if (first in _NEIGHBOUR_LETTERS or not first.isalnum()) and _NEIGHBOUR.match(text):
+    if _NEIGHBOUR.match(text):
         return _TO_NEIGHBOUR
     if is_latin:
         words = hint = latin
@@ -167,9 +160,7 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
         legal_chars = sum(map(len, words.findall(text)))
         # Licences have numbers; a long text with one legal word is another page's title.
         if legal_chars and (
-            len(text) < _LONG_CHARS
-            or legal_chars >= _LEGAL_SHARE * len(text)
-            or any(char.isdigit() for char in text)
+            legal_chars >= _LEGAL_SHARE * len(text) or any(char.isdigit() for char in text)
         ):
             return _LEGAL
     return None
@@ -252,28 +243,9 @@ def headline_units(text: str) -> float:
     return wide + (latin / 2 if wide else latin)
 
 
-def counted_names(texts: list[str]) -> list[bool]:
-    """Which texts are names with a count in a list of such: ``杂谈 (12)`` of a blog's categories.
-
-    Links without a text may stand between them.
-    """
-    is_counted = [False] * len(texts)
-    ends = _COUNT_ENDS
-    if sum([text[-1:] in ends for text in texts]) < _MIN_COUNTED:
-        return is_counted  # most pages
-    run: list[int] = []
-    for i, text in enumerate([*texts, " "]):
-        if not text:
-            continue
-        if text[-1] in ends and _COUNTED.search(text):
-            run.append(i)
-            continue
-        if len(run) >= _MIN_COUNTED:
-            for n in run:
-                is_counted[n] = True
-        if run:
-            run = []
-    return is_counted
+def is_counted(text: str) -> bool:
+    """Whether a text is a name with a count: ``杂谈 (12)`` of a blog's categories."""
+    return text[-1:] in _COUNT_ENDS and _COUNTED.search(text) is not None
 
 
 def grams(text: str) -> frozenset[str]:

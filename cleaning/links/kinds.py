@@ -4,21 +4,22 @@
 2. A counter for a text (评论 12), or a link among comments in no list of headlines: FUNCTION.
 3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
    as the list they stand in.
-4. A list of names with counts (杂谈 (12)): NAVIGATION. On a card (``features.cards``) beside its
-   title: OTHER, also for words of menus, which are its channel.
+4. On a card (``features.cards``) beside its title: OTHER, also for words of menus, which are its
+   channel.
 5. Keywords by their URL, the names of their part or their heading, near the body: TAG; so are
    searches of the site for their own text behind the body, unless a heading of 6 is above them.
-6. Under a heading of other sites: NAVIGATION, of other people's searches: FUNCTION, of advertising:
-   AD where the link leaves the site.
+6. Under a heading whose words decide alone, what ``_BY_HEADING`` has: other sites NAVIGATION, other
+   people's searches FUNCTION, the same author or column OTHER, advertising AD where the link leaves
+   the site.
 7. Under a marker of related links (相关阅读), or in a part named so: the titles RELATED, the other
-   links OTHER. Titles are headlines and what is marked like them; in lists of short names all links
-   alone on a line, except home pages and directories (``LinkLists.is_title``).
+   links OTHER. Titles are headlines and all links alone on a line, except home pages and
+   directories; among pictures the texts to these (``LinkLists.is_title``).
 8. Under a marker such as 猜你喜欢: titles behind the body RELATED where enough share words with the
    title, or where they are names, which share nothing; else HOT.
 9. Headlines behind the body, without a heading or under one of a list, whose whole run is about
-   the page's topic (``topic``): RELATED. Headlines of the same author or column: OTHER.
-10. Among legal links, or in a nav, header, footer or aside element: LEGAL, NAVIGATION; a list of
-   headlines among the other links of a menu: HOT.
+   the page's topic (``topic``): RELATED.
+10. Among legal links: LEGAL. In a nav element, and where it is no headline in a header, footer or
+   aside: NAVIGATION; a list of headlines among the other links of a menu: HOT.
 11. Between lines of the body under any heading of a list, or without a heading in the smallest part
     around it: several headlines on a line RELATED on its host, AD on other sites, all others BODY.
     Before the body: lists of headlines HOT, else NAVIGATION.
@@ -46,7 +47,6 @@ _COUNTER = re.compile(
     r"comments?|views?|likes?|shares?|图)[\W\d_]*){0,2}",
     re.I,
 )
-_COUNTED_WORD = re.compile(r"[^\W\d_]")
 _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
 _MAX_COUNTER_CHARS = 24
 # Shares of lines or links of a list, each in the middle of a wide plateau on labelled pages.
@@ -57,18 +57,20 @@ _LISTS = frozenset(("hot", "list", "rank"))
 _NO_TOPIC = _LISTS | {""}
 _RECOMMENDED = frozenset(("related", "maybe"))
 _ANY_TOPIC = frozenset(("", "list"))
-_COUNTED_LETTERS = frozenset(
-    "评評赞回阅閱人图跟播浏瀏收点转cCvVlLsS"
-)  # first letters of the words a counter counts
 _HOT = LinkKind.HOT
 _NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
 # The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
-_UNDER_LINKS: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER)
+_BY_HEADING: dict[str, Verdict] = {
+    "links": (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER),
+    "nav": (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER),
+    "ad": (LinkKind.AD, 0.7, LinkReason.MARKER),
+    "search": (LinkKind.FUNCTION, 0.6, LinkReason.MARKER),
+    "author": (LinkKind.OTHER, 0.5, LinkReason.MARKER),
+}
 _MARKED: Verdict = (LinkKind.RELATED, 0.8, LinkReason.MARKER)
 _ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
-_COUNTED: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.LINK_LIST)
 _OPINIONS = frozenset(("评论", "評論", "comment"))
 _ABOUT_TITLE: Verdict = (LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS)
 _IN_REGION: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG)
@@ -132,7 +134,8 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
         if lists.line[i] < lists.body_first:
             # Legal links stand at the end of a page; at its beginning the words are a menu.
             return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
-        if lists.body.is_near(lists.line[i]) and _is_under(lists, i, "tag"):
+        section = lists.section(i)
+        if section and section.kind == "tag" and lists.body.is_near(lists.line[i]):
             return LinkKind.TAG, 0.6, LinkReason.MARKER
     return verdict
 
@@ -150,17 +153,8 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
             by_url.setdefault(url, (verdicts[i][0], min(verdicts[i][1], 0.7)))
     for i in weak:
         same = by_url.get(urls[i])
-        if same is not None and not (
-            verdicts[i] is _COUNTS
-            and same[0] is LinkKind.RELATED
-            and _COUNTED_WORD.search(texts[i])
-        ):
+        if same is not None and not (verdicts[i] is _COUNTS and same[0] is LinkKind.RELATED):
             verdicts[i] = *same, LinkReason.SAME_ADDRESS
-
-
-def _is_under(lists: LinkLists, i: int, kind: str) -> bool:
-    section = lists.section(i)
-    return section is not None and section.kind == kind
 
 
 def _judge(lists: LinkLists, i: int) -> Verdict:
@@ -175,8 +169,6 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, section)
-    if lists.is_counted[i] and not _is_under(lists, i, "tag"):
-        return _COUNTED
     if not is_headline and lists.is_card_note(i):
         return _ON_CARD
     if (
@@ -186,8 +178,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     ):
         return verdict
     if section:
-        kind = section.kind
-        if kind == "ad" and lists.is_same_site(i) and not lists.is_advertising(block):
+        if section.kind == "ad" and lists.is_same_site(i):
             section = None  # the line often marks an empty slot above the site's own links
         elif verdict := _judge_under_heading(lists, i, section):
             return verdict
@@ -204,20 +195,18 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     ):
         return verdict
     is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(block) > 0)
-    if is_listed and (verdict := _judge_topic(lists, i, section)):
-        return verdict
+    kind = section.kind if section else ""
+    if is_listed and is_behind and kind in _ANY_TOPIC and lists.is_about_topic(i):
+        return _ABOUT_TITLE
     return _judge_position(lists, i, section, is_listed)
 
 
 def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict | None:
     """Judges a link under a heading whose words alone decide; None under other headings."""
     kind, line = section.kind, lists.line[i]
-    if kind in ("links", "nav"):
-        return _UNDER_LINKS
-    if kind == "ad":
-        return LinkKind.AD, 0.7, LinkReason.MARKER
-    if kind == "search":
-        return LinkKind.FUNCTION, 0.6, LinkReason.MARKER
+    verdict = _BY_HEADING.get(kind)
+    if verdict:
+        return verdict
     if section.line == line and not section.is_inline:
         return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
     return None
@@ -230,17 +219,9 @@ def _judge_recommended(lists: LinkLists, i: int, section: Section) -> Verdict | 
         return None
     if not lists.is_title(i, section):
         return _ON_CARD if is_sure else None
-    if is_sure or lists.is_plain(section) or lists.near_share(section) >= _NEAR_SHARE:
+    if is_sure or lists.near_share(section) >= _NEAR_SHARE:
         return _MARKED
     return LinkKind.HOT, 0.6, LinkReason.MARKER
-
-
-def _judge_topic(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
-    """Judges a link of a list of headlines by the topic or the author of the list."""
-    kind = section.kind if section else ""
-    if kind in _ANY_TOPIC and lists.line[i] > lists.body_last and lists.is_about_topic(i):
-        return _ABOUT_TITLE
-    return (LinkKind.OTHER, 0.5, LinkReason.MARKER) if kind == "author" else None
 
 
 def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed: bool) -> Verdict:
@@ -260,7 +241,7 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
         return _IN_REGION
     if region != "aside" and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
-    if not kind and line < lists.body_first:
+    if kind in _ANY_TOPIC and line < lists.body_first:
         if lists.is_headline[i] and lists.is_list_of_headlines(i):
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return _IN_LIST
@@ -294,9 +275,7 @@ def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
 def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict:
     """Judges a link without a text."""
     kind = section.kind if section else ""
-    # Buttons without a text stand beside bodies too.
-    is_shown = lists.is_pictured[i] or lists.body_first <= lists.line[i] <= lists.body_last
-    if is_shown and not lists.tree.anchors[i].region and _is_of_body(lists, i, section):
+    if lists.is_pictured[i] and _is_of_body(lists, i, section):
         return _judge_amid_body(lists, i)
     if is_home(lists.urls[i]):
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
@@ -304,23 +283,19 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
         return LinkKind.FUNCTION, 0.5, LinkReason.NO_EVIDENCE
     if lists.line[i] < lists.body_first:
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-    if kind == "related" and lists.is_same_site(i):
+    if kind == "related":
         return LinkKind.RELATED, 0.5, LinkReason.MARKER
     titled, legal = lists.shares(i)
     if legal >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.5, LinkReason.LINK_LIST
-    if kind != "related" and titled >= _HEADLINE_SHARE:
+    if titled >= _HEADLINE_SHARE:
         return LinkKind.HOT, 0.5, LinkReason.HEADLINES
     return LinkKind.FUNCTION, 0.4, LinkReason.NO_EVIDENCE
 
 
 def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
     """Judges a short link as a keyword of the page; None when it is none."""
-    is_tagged = lists.is_tagged
-    # Names around a whole section are evidence of more than its keywords.
-    by_name = is_tagged(lists.tree.anchors[i].block) and not (
-        section and section.kind and is_tagged(section.part)
-    )
+    by_name = not (section and section.kind) and lists.is_tagged(lists.tree.anchors[i].block)
     by_heading = section is not None and section.kind == "tag"
     is_near, line = lists.body.is_near(lists.line[i]), lists.line[i]
     is_asked = line > (lists.body_first if is_near else lists.body_last)
@@ -337,11 +312,7 @@ def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict
 def _leads_around(lists: LinkLists, i: int) -> bool:
     """Whether a link in a nav, header, footer or aside element is no headline of that element."""
     region = lists.tree.anchors[i].region
-    return (
-        region == "nav"
-        or not lists.is_headline[i]
-        or (region == "header" and lists.line[i] < max(lists.body_first, 1))
-    )
+    return region == "nav" or not lists.is_headline[i]
 
 
 def _opens_menu(lists: LinkLists, i: int) -> bool:
@@ -354,14 +325,12 @@ def _opens_menu(lists: LinkLists, i: int) -> bool:
 
 
 def _names_section(lists: LinkLists, i: int) -> bool:
-    """Whether 评论 is the section of comments by editors: in a menu, and without a count."""
-    return lists.texts[i].lower() in _OPINIONS and (
-        lists.line[i] < lists.body_first or lists.tree.anchors[i].region in ("nav", "footer")
-    )
+    """Whether 评论 is the section of comments by editors: before the body, without a count."""
+    return lists.texts[i].lower() in _OPINIONS and lists.line[i] < lists.body_first
 
 
 def _is_counter(text: str) -> bool:
     """Whether a text is a count, alone or with its word: ``评论 (12)``, ``3 views``."""
-    if len(text) > _MAX_COUNTER_CHARS or (text[0].isalpha() and text[0] not in _COUNTED_LETTERS):
+    if len(text) > _MAX_COUNTER_CHARS or text[0].isalpha():
         return False
     return _COUNTER.fullmatch(text) is not None

@@ -6,29 +6,27 @@ difference of two totals, so a verdict on a link costs no more in a long list.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
-from functools import partial
 
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
 from cleaning.document.tree import Tree
 from cleaning.features.cards import Cards
 from cleaning.features.sections import Section, find_sections
-from cleaning.links.beside_body import NEAR_LINES, BesideBody
+from cleaning.links.beside_body import BesideBody
 from cleaning.links.evidence import (
     HEADLINE_UNITS,
     OwnValues,
     Verdict,
-    counted_names,
     grams,
     headline_units,
+    is_counted,
     is_home,
     site_of,
 )
 from cleaning.links.part_flags import AD, COMMENT, TAGGED, flags_of_blocks
 from cleaning.links.topic import Run, RunKey, Topic
-from cleaning.links.totals import count_unknown, share, totals_by_line
+from cleaning.links.totals import share, totals_by_line
 from cleaning.records import LinkKind
 
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
@@ -36,9 +34,8 @@ _CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL
 _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
-_PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
-_MAX_CARD_LINKS = 200  # of a section that show how its headlines are marked
+_PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
 
 
 class LinkLists:
@@ -49,10 +46,9 @@ class LinkLists:
         texts: Visible text of each link, ``""`` for a picture or nothing.
         urls: Absolute URL of each link.
         line: The line each link stands on, or before.
-        is_headline: Whether its text is long enough for another page's title, and it leads to no
-            home page.
+        is_headline: Whether its text is long enough for another page's title and no name with a
+            count, and it leads to no home page.
         is_pictured: Whether it holds a picture.
-        is_counted: Whether it is a name with a count, in a list of such: 杂谈 (12).
         picture_urls: URLs of links that hold nothing but a picture.
         is_in_body: Whether it lies in the body.
         sections: The stretches of lines that the headings govern.
@@ -75,17 +71,14 @@ class LinkLists:
             for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
             if is_pictured and not text
         }
-        self.is_counted = counted_names(texts)
         self.is_headline = [
-            not is_counted
-            and len(text) >= _CARD_UNITS
+            len(text) >= _CARD_UNITS
             and verdict is None
             and headline_units(text)
             >= (_CARD_UNITS if url in self.picture_urls else HEADLINE_UNITS)
             and not is_home(url)
-            for text, url, verdict, is_counted in zip(
-                texts, urls, known, self.is_counted, strict=True
-            )
+            and not is_counted(text)
+            for text, url, verdict in zip(texts, urls, known, strict=True)
         ]
         self._line_ends = tree.line_ends()
         self.body = BesideBody(tree, self._line_ends, body)
@@ -99,7 +92,6 @@ class LinkLists:
         self._title, self._body_text = title, body.text
         self._topic: Topic | None = None
         self._near: list[int] | None = None
-        self._marks: dict[int, set[tuple[str, str, str]]] = {}
         self._directories: set[str] | None = None
         self._line_chars: dict[int, int] = {}
 
@@ -160,9 +152,7 @@ class LinkLists:
         self._cards = totals_by_line(cards, count)
         self._titled_lines = totals_by_line(set(headlines), count)
         self._linked_lines = totals_by_line(set(with_text), count)
-        # Not a method: a cycle would keep the whole page until the next search for garbage.
-        count_links = partial(count_unknown, self.line, texts, known, count)
-        self.cards = Cards(tree, self._line_ends, totals_by_line(titles, count), count_links)
+        self.cards = Cards(tree, self._line_ends, totals_by_line(titles, count), self._links)
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
 
@@ -271,28 +261,16 @@ class LinkLists:
     def is_title(self, i: int, section: Section) -> bool:
         """Whether a link is the title of an item of a section.
 
-        Titles are headlines, and what is marked like them, alone on a line. Where few lines have
-        headlines, titles are the texts to pictures, and without these all links alone on a line,
-        except home pages and the directories of other links.
+        Titles are headlines; where the section has pictures, the texts to these; and without
+        pictures all links alone on a line, except home pages and the directories of other links.
         """
         if self.is_headline[i]:
             return True
         if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1 and not section.is_inline:
             return False
-        if not self.is_plain(section):
-            return self._mark(i) in self._marks_of(section)
         if self.urls[i] not in self.picture_urls and self._has_pictures(section):
             return False
         return not self._is_directory(i)
-
-    def _marks_of(self, section: Section) -> set[tuple[str, str, str]]:
-        """How the headlines of a section are marked: authors on a card have other class names."""
-        marks = self._marks.get(section.first)
-        if marks is None:
-            between = self._between(section)
-            marks = {self._mark(n) for n in between if self.is_headline[n]}
-            self._marks[section.first] = marks
-        return marks
 
     def _has_pictures(self, section: Section) -> bool:
         """Whether a section holds cards: a picture and a text with one URL."""
@@ -306,44 +284,32 @@ class LinkLists:
             self._directories.update(url[: url[:-1].rindex("/") + 1] for url in urls)
         return self.urls[i] in self._directories
 
-    def _mark(self, i: int) -> tuple[str, str, str]:
-        """(tag, names of the block around a link, class of the link)."""
-        tree = self.tree
-        anchor = tree.anchors[i]
-        block = anchor.block
-        return tree.block_tags[block], tree.block_names[block], anchor.attributes.get("class", "")
-
-    def _between(self, section: Section) -> range:
-        """The links of a section; of a long one its first 200."""
-        first = bisect_left(self.line, section.first)
-        return range(first, min(bisect_left(self.line, section.end), first + _MAX_CARD_LINKS))
-
     def near_share(self, section: Section) -> float:
         """Share of a section's headlines of the site that share a word with the title, 0..1."""
         start, end = section.first, section.end
-        near = self._near_title()
-        return share(near[end] - near[start], self._headlines[end] - self._headlines[start])
+        near, all_ = self._near_title(), self._headlines[end] - self._headlines[start]
+        return share(near[end] - near[start], all_) if all_ else 1.0
 
     def is_about_topic(self, i: int) -> bool:
         """Whether a link stands in a run of headlines that are about the page's topic."""
         if self._topic is None:
             runs = self._runs(self._titles)
-            self._topic = Topic(self.tree, self._names(), self._body_text, runs)
+            self._topic = Topic(self._names(), self._body_text, runs)
         return self._topic.is_about(self.line[i], self._key(i))
 
     def _names(self) -> list[str]:
-        """The page's title, and its largest heading near the body."""
+        """The page's title, and its largest heading."""
         tree = self.tree
         for level, start, end in tree.headings:
             if level == 1:
-                line = tree.line_of[start]
-                if self.body_first - NEAR_LINES <= line <= self.body_last:
-                    return [self._title, tree.text(start, end)]
+                return [self._title, tree.text(start, end)]
         return [self._title]
 
     def _key(self, i: int) -> RunKey:
         line = self.line[i]
         section = self.section_of[line] if self.section_of else -1
+        if section >= 0 and not self.sections[section].kind:
+            section = -1
         return section, self.tree.anchors[i].region, line > self.body_last
 
     def _runs(self, headlines: list[int]) -> list[Run]:
@@ -351,10 +317,9 @@ class LinkLists:
         for i in headlines:
             key = self._key(i)
             if not runs or runs[-1].key != key:
-                runs.append(Run(key, self.line[i], {}, []))
+                runs.append(Run(key, self.line[i], {}))
             titles = runs[-1].titles
             titles[self.urls[i]] = f"{titles.get(self.urls[i], '')} {self.texts[i]}"
-            runs[-1].blocks.append(self.tree.anchors[i].block)
         return runs
 
     def _near_title(self) -> list[int]:

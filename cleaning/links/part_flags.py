@@ -25,7 +25,6 @@ _AD_NAMES = {
     "taboola": re.compile("taboola"),
     "outbrain": re.compile("outbrain"),
 }
-_COMMENT_NAMES = re.compile(r"comment(?<![A-Za-z]comment)s?(?![a-z])")
 _TAG_WORDS = ("tag", "Tag", "keyword", "label")
 TAGGED, COMMENT, AD = 1, 2, 4
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
@@ -82,16 +81,9 @@ def part_flags(names: set[str]) -> dict[str, int]:
     words = [word for word in _comment_words() if word in page]
     if words:
         letters_of = [(each, each.lower()) for each in names]
-        named = {pair for word in words for pair in letters_of if word in pair[1]}
-        note(COMMENT, [each for each, letters in named if _is_comment(each, letters)])
+        named = {each for word in words for each, letters in letters_of if word in letters}
+        note(COMMENT, [each for each in named if kind_of_names(each) is PartKind.COMMENT])
     return flags
-
-
-def _is_comment(names: str, letters: str) -> bool:
-    """Whether ``kind_of_names`` is COMMENT; threads have hundreds of plain ``comment`` names."""
-    if "foot" not in letters and _COMMENT_NAMES.search(names):
-        return True
-    return kind_of_names(names) is PartKind.COMMENT
 
 
 @lru_cache(maxsize=1)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import accumulate
 
-from cleaning.links.evidence import Verdict
-
 
 def totals_by_line(lines: Collection[int], count: int) -> list[int]:
     """Computes running totals: how many ``lines`` are before each line, and in all.
@@ -21,15 +19,6 @@ def totals_by_line(lines: Collection[int], count: int) -> list[int]:
     for line in lines:
         totals[line + 1] += 1
     return list(accumulate(totals))
-
-
-def count_unknown(
-    lines: list[int], texts: list[str], known: list[Verdict | None], count: int
-) -> list[int]:
-    """Running totals by line of the links with a text that is no known word."""
-    links = zip(lines, texts, known, strict=True)
-    unknown = [line for line, text, is_known in links if text and not is_known]
-    return totals_by_line(unknown, count)
 
 
 def share(part: int, whole: int) -> float:

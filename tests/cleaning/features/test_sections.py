@@ -41,7 +41,7 @@ def governed(body: str) -> dict[str, str]:
         sum(line < i for line, ok in zip(lines, is_title, strict=True) if ok)
         for i in range(count + 1)
     ]
-    cards = Cards(tree, tree.line_ends(), titles, lambda: links)
+    cards = Cards(tree, tree.line_ends(), titles, links)
     sections, section_of = find_sections(tree, titles, links, cards)
     return {
         anchor.href: sections[section_of[line]].kind if section_of[line] >= 0 else "none"
@@ -107,6 +107,17 @@ def governed(body: str) -> dict[str, str]:
             f"<div class=related-posts><div>上一篇</div><ul>{A}</ul></div>",
             "nav nav",
             id="previous",
+        ),
+        pytest.param(
+            f"<div><h3>相关阅读</h3><div><h4><a href=/s>短题</a></h4><ul>{A}</ul></div></div>",
+            "related related",
+            id="short-title-in-a-related-list",
+        ),
+        pytest.param(
+            f"<h3>要闻</h3><div><ul>{A}</ul>"
+            f"<div><h3><a href=/w>文化</a></h3><ul>{B}</ul></div></div>",
+            "list list  ",
+            id="linked-heading-behind-a-list",
         ),
     ],
 )
