@@ -25,9 +25,10 @@ from cleaning.body.noise import Noise
 from cleaning.body.replies import Behind
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
-from cleaning.features.lines import Lines, Sums, is_meta, trim_to
+from cleaning.features.lines import MIN_UNITS, Lines, Sums, is_meta, trim_to
 from cleaning.features.promotions import drop_promotions
 from cleaning.lexicon import word_list
+from cleaning.posts.names import name_of
 from cleaning.verdict import VerdictReason
 
 _ROW_UNITS = 100  # longest row of a table of data
@@ -115,6 +116,8 @@ def cut_after_markers(
                 if part <= 0 or sums.own[part] + sums.linked[part] > units + 2:
                     break
                 part = parents[part]
+            if _goes_on(tree, sums, part, i):
+                continue
             end = tree.line_end(part)
             if behind is None:
                 behind = Behind(tree, lines, title_line)
@@ -126,6 +129,29 @@ def cut_after_markers(
                 lines.trail.cut((i,), VerdictReason.MARKER)
                 lines.trail.attempts[-1].by[i] = marker
             worth[i] = -1 - 0.1 * worth[i] if worth[i] > 0 else worth[i] - 1
+
+
+def _goes_on(tree: Tree, sums: Sums, part: int, line: int) -> bool:
+    """Whether a text goes on in a like part behind the one that a line is the heading of.
+
+    ``4. 版权声明`` is a section of a text, then, whatever it is named.
+    """
+    behind = tree.block_ends[part]
+    if behind >= len(tree.block_tags) or tree.block_parents[behind] != tree.block_parents[part]:
+        return False
+    return (
+        name_of(tree.block_tags[behind], tree.block_names[behind])
+        == name_of(tree.block_tags[part], tree.block_names[part])
+        and _heads(tree, part, line)
+        and _heads(tree, behind, tree.block_lines[behind])
+        and min(sums.running[part], sums.running[behind]) >= MIN_UNITS
+    )
+
+
+def _heads(tree: Tree, part: int, line: int) -> bool:
+    """Whether a line is a heading, the first of a part with more."""
+    is_first = tree.block_lines[part] == line < tree.line_end(part) - 1
+    return is_first and tree.block_tags[tree.line_blocks[line]] in HEADINGS
 
 
 @lru_cache(maxsize=8192)

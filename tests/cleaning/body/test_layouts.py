@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from cleaning import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
+from cleaning.body.page_body import extract_body
+from cleaning.document.reader import parse
 from cleaning.learn.sample import limit_sample
 
 HOST = "http://docs.example.com"
@@ -208,3 +210,18 @@ def test_a_model_of_other_pages_loses_no_body(learned: Callable[[str], str]) -> 
         body = clean(other, model).body
         assert lines
         assert all(line in body for line in lines)
+
+
+def test_a_section_behind_which_the_text_goes_on_is_text_whatever_its_heading_says() -> None:
+    section = '<div class="sect1"><h2>{}. {}</h2><p>{}</p></div>'
+    heads = ("范围", "免责声明", "版权声明", "争议")
+    text = "各方在签字以前应当把每一条都读完，并且把不明白的地方写在另一张纸上，一起交给对方。"
+    sections = [
+        section.format(n, head, f"第{n}条：{text}") for n, head in enumerate(heads, start=1)
+    ]
+    html = f"<title>合同</title><body><h1>合同</h1>{''.join(sections)}</body>"
+    body = extract_body(parse(html)).text
+    assert all(f"第{n}条" in body for n in range(1, 5))
+    last = extract_body(parse(html.replace("4. 争议", "4. 免责声明"))).text
+    assert "第3条" in last
+    assert "第4条" not in last
