@@ -62,7 +62,6 @@ _ACTIONS = frozenset(
 _HOME = re.compile(r"/?(?:(?:index|default|home|portal|forum)\.\w{2,5})?")
 _DIRECTORY = re.compile(r"/(?:index|default)\.\w{2,5}$")
 _WORD_FILE = re.compile(r"(?<=/)_*[a-z]+_*\.\w{2,5}$", re.I)
-_NAME_OF_PATH = re.compile(r"([^/.]*)(?:\.\w{2,5})?/?$")
 _EMAIL_FIELD = re.compile(r"=\s{0,4}[\"']?email\b", re.I)
 
 
@@ -281,9 +280,8 @@ def _is_login(document: Document, facts: _Facts) -> bool:
         return True
     if not asks_password(page.html):
         return False
-    name = _NAME_OF_PATH.search(urlsplit(page.url).path.lower())
-    is_named = name is not None and word_table("kind_words").get(name[1]) == "login"
-    return is_named or facts.chars < _SURE_CHARS
+    name = urlsplit(page.url).path.lower().rstrip("/").rpartition("/")[2].partition(".")[0]
+    return word_table("kind_words").get(name) == "login" or facts.chars < _SURE_CHARS
 
 
 def _is_home(url: str) -> bool:
