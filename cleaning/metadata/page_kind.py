@@ -3,8 +3,9 @@
 Evidence of the page alone, in this order:
 
 1. JSON-LD types: a collection, a profile, a question, a forum post.
-2. The words of the URL (``data/kind_words.txt``): of forms; of login, search and profile pages
-   without long text; on forums those of threads and boards.
+2. The words of the URL (``data/kind_words.txt``): of forms; of login pages where the page asks for
+   a password or has hardly any text; of search and profile pages without long text; on forums
+   those of threads and boards.
 3. A body of posts. Boards and profiles repeat one part for every row, too, but their rows are
    links.
 4. Points for one text: a title above the body, a declared article, long text outside links, text in
@@ -28,6 +29,7 @@ from cleaning.lexicon import word_table
 from cleaning.metadata.byline import Byline
 from cleaning.posts.threads import is_forum
 from cleaning.records import BodySource, Link, LinkKind, PageKind
+from cleaning.url_classes.sample import asks_password
 
 _INDEX_TYPES = frozenset(("collectionpage", "itemlist"))
 _OTHER_TYPES = frozenset(("profilepage", "searchresultspage", "contactpage", "checkoutpage"))
@@ -47,6 +49,7 @@ _PAGE_OF_LIST = re.compile(
 )
 _WHITE = " \n\t"
 _SURE_CHARS = 400  # a text of 400 characters is no form or profile
+_LITTLE_CHARS = 120  # a shorter text does not speak against a login page
 _LONG_CHARS = 300
 _SHORT_CHARS = 30
 _MAX_LINKS_READ = 5000
@@ -58,6 +61,8 @@ _ACTIONS = frozenset(
 )
 _HOME = re.compile(r"/?(?:(?:index|default|home|portal|forum)\.\w{2,5})?")
 _DIRECTORY = re.compile(r"/(?:index|default)\.\w{2,5}$")
+_WORD_FILE = re.compile(r"(?<=/)_*[a-z]+_*\.\w{2,5}$", re.I)
+_EMAIL_FIELD = re.compile(r"=\s{0,4}[\"']?email\b", re.I)
 
 
 def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link, ...]) -> PageKind:
@@ -80,10 +85,16 @@ def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link
         return PageKind.INDEX
     if types & _THREAD_TYPES:
         return PageKind.THREAD
-    if words == "form":
-        return PageKind.OTHER
     facts = _Facts(tree, body, lines, links)
-    on_forum = is_forum(url, tree.title)
+    if words == "form" or (words == "login" and _is_login(document, facts)):
+        return PageKind.OTHER
+    words = kind_of_words(url, skip="login") if words == "login" else words
+    named = url
+    if words == "thread" and body.thread is None and _WORD_FILE.search(urlsplit(url).path):
+        # A page with the name thread.html is about threads; those of a forum have a number.
+        named = url.rpartition("/")[0] + "/" if "?" not in url else url
+        words = kind_of_words(named)
+    on_forum = is_forum(named, tree.title)
     if words == "other" and (on_forum or facts.chars < _SURE_CHARS):
         return PageKind.OTHER
     if body.text and (words == "post" or (words == "thread" and on_forum)):
@@ -97,7 +108,7 @@ def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link
     ):
         return PageKind.THREAD
     if body.text and body.source is not BodySource.LIST and _is_text(declared, facts, words, url):
-        return PageKind.THREAD if on_forum and is_forum(url, "") else PageKind.ARTICLE
+        return PageKind.THREAD if on_forum and is_forum(named, "") else PageKind.ARTICLE
     is_list = len(facts.others) >= _MIN_LINKS or facts.is_list
     return PageKind.INDEX if is_list else PageKind.OTHER
 
@@ -256,15 +267,36 @@ def _points_of_url(url: str, words: str) -> int:
     return -15 if _DIRECTORY.search(path) else 0
 
 
+def _is_login(document: Document, facts: _Facts) -> bool:
+    """Whether a page with a word of login pages in its URL is one.
+
+    Terms of use make a registration page long; elsewhere a password field above a long text is the
+    site's, on every page.
+    """
+    if facts.chars < _LITTLE_CHARS:
+        return True
+    page = document.page
+    if facts.chars < _SURE_CHARS and _EMAIL_FIELD.search(page.html):
+        return True
+    if not asks_password(page.html):
+        return False
+    name = urlsplit(page.url).path.lower().rstrip("/").rpartition("/")[2].partition(".")[0]
+    return word_table("kind_words").get(name) == "login" or facts.chars < _SURE_CHARS
+
+
 def _is_home(url: str) -> bool:
     return _HOME.fullmatch(urlsplit(url).path) is not None
 
 
 @lru_cache(maxsize=4096)
-def kind_of_words(url: str) -> str:
+def kind_of_words(url: str, skip: str = "") -> str:
     """Returns the kind by the words of a URL (``data/kind_words.txt``), ``""`` without any.
 
     ``/forum.php?mod=viewthread&tid=7`` gives ``thread``.
+
+    Args:
+        url: Any URL.
+        skip: A kind whose words do not count, ``"login"``.
     """
     parts = urlsplit(url)
     table = word_table("kind_words")
@@ -274,7 +306,7 @@ def kind_of_words(url: str) -> str:
         kinds += [table.get(name, ""), *(table.get(word, "") for word in _WORD.findall(name))]
         if name in _ACTIONS:
             kinds += [table.get("=" + value, ""), *(table.get(x, "") for x in _WORD.findall(value))]
-    for strong in ("form", "other"):
-        if strong in kinds:
+    for strong in ("form", "login", "other"):
+        if strong in kinds and strong != skip:
             return strong
-    return next((kind for kind in reversed(kinds) if kind), "")
+    return next((kind for kind in reversed(kinds) if kind not in ("", skip)), "")

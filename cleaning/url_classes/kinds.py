@@ -5,7 +5,8 @@ A *topic* is a thread or an article. The first rule that applies decides:
 1. *Topics*: anchor texts are titles, the pages have running text of their own and list no other
    topics. THREAD or ARTICLE, as most of the pages are.
 2. *More of a topic*: anchor texts are numbers or 下一页, but pages have text and a topic's title.
-3. *Words of the URLs* (``rules.COMMON_RULES``), where most URLs of the class have them.
+3. *Words of the URLs* (``rules.COMMON_RULES``), where most URLs of the class have them; of login
+   pages only while no pages are known, or where most of them are none with text.
 4. *Lists*: pages with several links to topics. *People*: short names, as many as there are links.
 
 A class without a kind then takes the kind of a neighbour:
@@ -195,8 +196,8 @@ def _kind(
     by_words = _by_words(one)
     if by_words is not None:
         return by_words
-    passwords = sum(page.has_password for page in one.pages) / max(1, len(one.pages))
-    if one.pages and passwords >= PASSWORDS and has_password <= PASSWORDS / 2:
+    has_login = _may_be_login(one) and _asks(one) >= PASSWORDS
+    if has_login and has_password <= PASSWORDS / 2:
         return UrlKind.LOGIN
     if one.pages and (one.listed >= LISTED or one.lent >= LENT):
         return UrlKind.INDEX
@@ -243,7 +244,19 @@ def _by_words(one: Evidence) -> UrlKind | None:
     kind, times = counts.most_common(1)[0]
     if kind is UrlKind.OTHER or times < BY_WORDS * len(one.urls.found):
         return None
-    return kind
+    return None if kind is UrlKind.LOGIN and not _may_be_login(one) else kind
+
+
+def _may_be_login(one: Evidence) -> bool:
+    """Whether most pages of a class, if any, are OTHER with a password field or little text."""
+    if not one.pages:
+        return True
+    return one.share(PageKind.OTHER) > 0.5 and (_asks(one) >= 0.5 or one.prose < PROSE)
+
+
+def _asks(one: Evidence) -> float:
+    """Share of the pages of a class with a password field, 0..1."""
+    return sum(page.has_password for page in one.pages) / max(1, len(one.pages))
 
 
 def _password_share(classes: Sequence[Evidence]) -> float:
@@ -277,7 +290,8 @@ def inherit_kinds(classes: Sequence[Evidence], kinds: list[UrlKind | None]) -> N
             if times >= OF_SHAPE_SHARE * same.total():
                 found[i] = kind
     for i, kind in found.items():
-        kinds[i] = kind
+        if kind is not UrlKind.LOGIN or _may_be_login(classes[i]):
+            kinds[i] = kind
 
 
 def _values(one: Evidence) -> frozenset[tuple[str, ...]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from cleaning.records import UrlKind
 from cleaning.url_classes.classes import UrlClass, find_classes
 from cleaning.url_classes.duplicates import find_twins
-from cleaning.url_classes.evidence import weigh_classes
+from cleaning.url_classes.evidence import Evidence, weigh_classes
 from cleaning.url_classes.kinds import decide_kinds
 from cleaning.url_classes.rules import UrlRule, UrlRules
 from cleaning.url_classes.sample import PageFacts, UrlSample
@@ -50,13 +50,12 @@ def rules_of(sample: UrlSample) -> UrlRules:
         twin = twins.get(i)
         if twin is None and kind is None:
             continue
-        is_proven = kind is not UrlKind.DUPLICATE
         rule = UrlRule(
             kind=UrlKind.DUPLICATE if twin is not None else kind or UrlKind.OTHER,
             template=one.urls.template,
             twin=twin.target if twin is not None else "",
             urls=round(one.urls.count),
-            pages=twin.proofs if twin is not None else len(one.pages) * is_proven,
+            pages=twin.proofs if twin is not None else _count_pages(one, kind),
             named=round(one.named, 2),
             numbered=round(one.numbered, 2),
             example=_example(one.urls),
@@ -66,6 +65,16 @@ def rules_of(sample: UrlSample) -> UrlRules:
             break
         rules.append(rule)
     return UrlRules(rules)
+
+
+def _count_pages(one: Evidence, kind: UrlKind | None) -> int:
+    """The pages that prove a kind; all redirects of a class to one login page prove it, too."""
+    if kind is UrlKind.DUPLICATE:
+        return 0
+    if kind is UrlKind.LOGIN and not one.pages:
+        targets = {page.moved_to.partition("?")[0] for page in one.urls.pages}
+        return len(one.urls.pages) if len(targets) == 1 else 0
+    return len(one.pages)
 
 
 def _example(urls: UrlClass) -> str:

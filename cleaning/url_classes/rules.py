@@ -9,7 +9,7 @@ A crawl ranks URLs by the kind of their rule, and refuses a class when
 - an operator forbade it, or
 - it is a duplicate class, proven by two pages, or
 - its kind brings nothing to read (login, form, calendar) without doubt: two pages were seen, or
-  many URLs share a few anchor texts (回复), as no articles do.
+  many URLs share a few anchor texts (回复), as no articles do. A login is proven by pages alone.
 """
 
 from __future__ import annotations
@@ -141,8 +141,9 @@ COMMON_RULES = (
     WordRule(kind=UrlKind.FEED, pattern=r"\.(?:rss|atom)$|[?&]feed=|/sitemap[\w-]*\.xml"),
     WordRule(
         kind=UrlKind.LOGIN,
-        pattern=r"(?:^|[/?&=_.-])(?:wp-)?(?:log-?in|log-?on|log-?out|sign-?in|sign-?up|sign-?out"
-        r"|register|passport|logging|lostpw|lostpassword)(?:[/?&=_.-]|$)",
+        # Whole names and values: how-to-register-a-patent.html is an article.
+        pattern=r"[/?&=](?:wp-)?(?:log-?in|log-?on|log-?out|sign-?in|sign-?up|sign-?out"
+        r"|register|passport|lostpw|lostpassword)(?:[/?&=.]|$)|[?&]mod=logging(?:&|$)",
     ),
     WordRule(kind=UrlKind.DUPLICATE, pattern=r"[?&](?:replytocom|print|share|printable)="),
     WordRule(kind=UrlKind.DUPLICATE, pattern=r"[?&](?:view|action|mode)=print|/amp/?$"),
@@ -231,7 +232,7 @@ def with_pins(rules: UrlRules, pins: Mapping[str, str]) -> UrlRules:
 def refused_templates(rules: UrlRules, pins: Mapping[str, str]) -> dict[str, str]:
     """Returns template -> reason for the classes that are not fetched.
 
-    ``{"/login.php?ref={s}": "leads to login pages, as 12 URLs show"}``.
+    ``{"/login.php?ref={s}": "leads to login pages, as 2 pages show"}``.
     """
     refused = {}
     for rule in rules:
@@ -260,4 +261,8 @@ def _is_refused(rule: UrlRule) -> bool:
         return rule.pages >= LEAST_PAGES
     if rule.kind not in _NEVER:
         return False
-    return rule.pages >= LEAST_PAGES or (rule.named < MOST_NAMED and rule.urls >= LEAST_URLS)
+    if rule.pages >= LEAST_PAGES:
+        return True
+    # Words such as register and passport name sections of articles, too.
+    is_sure = rule.kind is not UrlKind.LOGIN and rule.named < MOST_NAMED
+    return is_sure and rule.urls >= LEAST_URLS

@@ -102,8 +102,13 @@ def facts_of(
         ),
         links=_texts(url, links),
         canonical_url=_canonical(url, document.declared.canonical_url),
-        has_password=bool(_PASSWORD.search(page.html)),
+        has_password=asks_password(page.html),
     )
+
+
+def asks_password(html: str) -> bool:
+    """Whether a page has a password field."""
+    return _PASSWORD.search(html) is not None
 
 
 def facts_of_record(record: CleanRecord) -> PageFacts:

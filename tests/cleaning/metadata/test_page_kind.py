@@ -48,6 +48,34 @@ def test_kinds(html: str, path: str, expected: PageKind) -> None:
     assert kind(html, f"http://www.example.com/{path}") is expected
 
 
+PROSE = f"<title>柿子_山城网</title>{NAVIGATION}<h1>柿子熟了</h1>" + f"<p>{TEXT}{TEXT[3:]}</p>" * 5
+LOGIN_BOX = "<form action=/in><input name=u><input type=password></form>"
+TERMS = "<title>注册</title><h1>注册</h1>" + f"<p>{TEXT}</p>" * 12 + LOGIN_BOX
+
+
+@pytest.mark.parametrize(
+    ("html", "path", "expected"),
+    [
+        (PROSE, "register/x.html", PageKind.ARTICLE),
+        (PROSE, "library/logging.html", PageKind.ARTICLE),
+        (PROSE, "logging/r01.html", PageKind.ARTICLE),
+        (PROSE, "passport/2026/how-to-login.html", PageKind.ARTICLE),
+        (PROSE, "signup.html", PageKind.ARTICLE),
+        (PROSE, "library/_thread.html", PageKind.ARTICLE),
+        (LOGIN_BOX + PROSE, "register/x.html", PageKind.ARTICLE),  # a login box on every page
+        (TERMS, "register", PageKind.OTHER),
+        (TERMS, "user/register.php?step=1", PageKind.OTHER),
+        (f"<title>登录</title>{LOGIN_BOX}<p>{TEXT * 3}</p>", "login/a.html", PageKind.OTHER),
+        (f"<title>登录</title>{NAVIGATION}<p>请先登录</p>", "passport/a.html", PageKind.OTHER),
+        (PROSE, "member.php?mod=logging&action=login", PageKind.OTHER),
+    ],
+)  # fmt: skip
+def test_words_of_login_pages_need_a_page_that_agrees(
+    html: str, path: str, expected: PageKind
+) -> None:
+    assert kind(html, f"http://www.example.com/{path}") is expected
+
+
 def test_kinds_of_forum_pages() -> None:
     rows = "".join(
         f"<tr class=row><td><a href=/thread-{i}.html>第{i}个主题的标题</a>"
@@ -71,6 +99,8 @@ def test_kinds_of_forum_pages() -> None:
         ("forum-2-1.htm?orderby=tid", "index"),
         ("home.php?mod=space&id=3", "other"),
         ("member.php?mod=logging&action=login", "form"),
+        ("account/register/", "login"),
+        ("library/logging.html", ""),
         ("index.php?action=profile;u=3", "other"),
         ("2026/1101/88.html", ""),
         ("88.html?from=search", ""),

@@ -28,6 +28,8 @@ def rule(kind: UrlKind, template: str = "/x?id={n}", **more: float) -> UrlRule:
         (rule(UrlKind.FORM, urls=5, named=0.9), False),  # reports of a year have titles
         (rule(UrlKind.FORM, urls=5, named=0.9, pages=2), True),
         (rule(UrlKind.LOGIN, urls=1, named=1.0), False),  # one page more or less
+        (rule(UrlKind.LOGIN, urls=60, named=0.0), False),  # by its words alone
+        (rule(UrlKind.LOGIN, urls=60, named=0.0, pages=2), True),
         (rule(UrlKind.CALENDAR, urls=30), True),
         (rule(UrlKind.DUPLICATE, urls=99), False),  # by its words alone
         (rule(UrlKind.DUPLICATE, urls=99, pages=2), True),
