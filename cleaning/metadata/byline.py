@@ -47,7 +47,7 @@ Inline = tuple[str, dict[str, str], int]
 # Authors
 _MAX_NAMES = 8
 _END_MARKS = " :：/|-—·,，.。"
-_BRACKET_PAIRS = {x: y for pair in ("()", "（）", "[]", "【】") for x, y in (pair, pair[::-1])}
+_BRACKET_PAIRS = dict(zip("()（）[]【】", ")(）（][】【", strict=True))
 _NEAR_LINES = 5  # lines behind a body with its author; cards of other texts stand farther behind
 _MAX_NAMES_CHARS = 200
 _MAX_NAME_CHARS = 40
