@@ -278,6 +278,27 @@ def test_languages(html: str, text: str, language: str | None) -> None:
     assert record(html, text=text).language == language
 
 
+CODE = "<pre>" + "for x in sorted(rows): print(x.name, x.size)\n" * 2 + "</pre>"
+
+
+@pytest.mark.parametrize("declared", ["", " lang=en", " lang=zh-CN"])
+@pytest.mark.parametrize(
+    ("paragraphs", "language"),
+    [
+        ([ENGLISH] * 3 + [f"{i}{TEXT}" for i in range(22)], "zh"),
+        ([f"{i}{TEXT}" for i in range(22)] + [ENGLISH] * 3, "zh"),
+        ([TEXT] + [f"{i}. {ENGLISH}" for i in range(20)], "en"),
+        ([f"{i}{TEXT}{CODE}" for i in range(3)], "zh"),
+    ],
+)
+def test_the_whole_body_decides_the_language(
+    paragraphs: list[str], language: str, declared: str
+) -> None:
+    body = "".join(f"<p>{x}</p>" for x in paragraphs)
+    html = f"<html{declared}><title>Kakis</title><h1>Kakis</h1><div class=c>{body}</div>"
+    assert record(html).language == language
+
+
 def test_index_pages_have_neither_author_nor_date() -> None:
     rows = "".join(
         f"<li><a href=/{i}.html>第{i}条新闻的标题很长</a> 作者：张三 2026-11-01</li>"
