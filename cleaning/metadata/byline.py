@@ -46,6 +46,8 @@ Inline = tuple[str, dict[str, str], int]
 
 # Authors
 _MAX_NAMES = 8
+_END_MARKS = " :：/|-—·,，.。"
+_BRACKET_PAIRS = dict(zip("()（）[]【】", ")(）（][】【", strict=True))
 _NEAR_LINES = 5  # lines behind a body with its author; cards of other texts stand farther behind
 _MAX_NAMES_CHARS = 200
 _MAX_NAME_CHARS = 40
@@ -332,10 +334,23 @@ def clean_names(text: str) -> list[str]:
     text = " ".join(text[:200].split())
     if not text or len(text) > 120 or _NO_AUTHOR.match(text):
         return []
-    text = _ROLES.sub("", _ADDRESS.sub(" ", text)).strip(" :：/|-—·,，.。()（）[]【】")
+    text = _trim(_ROLES.sub("", _ADDRESS.sub(" ", text)))
     pieces = [x for x in _SPLIT.split(text) if x]
-    names = [_once(x) for piece in pieces for x in _split_wide(piece)]
+    names = [_once(_trim(x)) for piece in pieces for x in _split_wide(piece)]
     return [name for name in names if _is_name(name)]
+
+
+def _trim(text: str) -> str:
+    """A text without marks at its ends; ``Aoki (青木)`` keeps its bracket, ``(青木)`` does not."""
+    while True:
+        text = text.strip(_END_MARKS).lstrip(")）]】").rstrip("(（[【")
+        closes, opens = _BRACKET_PAIRS.get(text[:1]), _BRACKET_PAIRS.get(text[-1:])
+        if closes and text.find(closes) in (-1, len(text) - 1):
+            text = text[1:]
+        elif opens and opens not in text:
+            text = text[:-1]
+        else:
+            return text
 
 
 def _once(name: str) -> str:

@@ -1,9 +1,10 @@
 """Kind, author, date of publication and language of a page.
 
 The title is read earlier, because the links need it (``title``). The language is found here:
-templates of Chinese sites often declare English, so letters decide first. Kana are Japanese, hangul
-Korean, Han Chinese; another script leaves a few languages. Among Latin languages the most frequent
-words decide (``data/language_words.txt``), against the declared language only by a clear majority.
+templates of Chinese sites often declare English, so letters decide first, in parts of the body from
+its begin to its end. Kana are Japanese, hangul Korean, Han Chinese; another script leaves a few
+languages. Among Latin languages the most frequent words decide (``data/language_words.txt``),
+against the declared language only by a clear majority.
 Simplified and traditional Chinese are both ``zh``.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -29,6 +31,11 @@ from cleaning.records import Link, PageKind
 _PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
 _METAS = ("content-language", "og:locale", "language", "inlanguage")
 _READ_CHARS = 300
+_SLICES = 8  # parts of a long body that are read
+_SLICE_CHARS = 100
+_WORD_LETTERS = 3  # of which a word among Han characters counts; one of these counts two
+_LEAST_PROSE = 0.25  # of the words; the others may be code
+_WORDS_PER_FREQUENT = 4  # prose words for each of the most frequent ones
 _LEAST_LETTERS = 20
 _LEAST_WIDE = 8
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
@@ -108,7 +115,7 @@ def find_language(document: Document, text: str) -> str | None:
         text: The body; the visible text of the page is read where the body is too short.
     """
     tree = document.tree
-    text = text[:_READ_CHARS]
+    text = _spread(text)
     wide = _wide(text)
     if wide is not None:
         return wide
@@ -125,6 +132,15 @@ def _declared(tree: Tree, declared: Declared) -> str | None:
             code = match[1].lower()
             return "zh" if code == "cn" else code
     return None
+
+
+def _spread(text: str) -> str:
+    """A short text whole, else eight parts of 100 characters spread over all of it."""
+    if len(text) <= _SLICES * _SLICE_CHARS:
+        return text
+    step = (len(text) - _SLICE_CHARS) / (_SLICES - 1)
+    starts = (round(i * step) for i in range(_SLICES))
+    return " ".join(text[start : start + _SLICE_CHARS] for start in starts)
 
 
 def _sample(tree: Tree) -> str:
@@ -151,7 +167,9 @@ def _by_text(text: str, stated: str | None) -> str | None:
         return mostly
     wide, kana = _count(_HAN, text), _count(_KANA, text)
     latin = _count(_LATIN, text)
-    if 2 * latin > len(text):
+    if wide + kana:
+        latin = min(latin, _WORD_LETTERS * _prose_words(text))
+    elif 2 * latin > len(text):
         return _latin(text, stated)
     others = [(_count(letters, text), codes) for letters, codes in _SCRIPTS]
     count, codes = max(others, key=lambda item: item[0])
@@ -170,6 +188,15 @@ def _by_text(text: str, stated: str | None) -> str | None:
         if code in codes and sum(map(text.count, letters)) >= 0.01 * count:
             return code
     return codes[0]
+
+
+def _prose_words(text: str) -> int:
+    """About how many Latin words are prose: of code few are among a language's most frequent."""
+    words = _LATIN.findall(text)
+    codes = _frequent_words()
+    hits = Counter(code for word in words for code in codes.get(word.lower(), ()))
+    frequent = max(hits.values(), default=0)
+    return max(int(_LEAST_PROSE * len(words)), min(len(words), _WORDS_PER_FREQUENT * frequent))
 
 
 def _count(letters: re.Pattern[str], text: str) -> int:

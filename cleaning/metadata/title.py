@@ -34,6 +34,16 @@ _SEPARATOR = re.compile(
     r"|\s+-|-\s+"
 )
 _MARK = re.compile(r"[|｜丨_»«›‹•·＞＜–—~:：/<>-]")  # every separator has one
+# Signs that belong to words: the underscores of ``__main__`` and ``_thread``, and pairs of quotes.
+_UNDERSCORED = re.compile(
+    r"(?<!\w)__[a-z0-9]\w*?__(?!\w)"
+    r"|(?:^|(?<=[|:>\u00b7\u2013\u2014\u00bb-]\s))_{1,2}[a-z]+(?:_[a-z0-9]+)*(?:_+(?=\s|$))?",
+    re.A | re.I,
+)
+_QUOTED = re.compile(
+    r"«(?=\S)[^«»]*(?<=\S)»|»(?=\S)[^«»]*(?<=\S)«|^«[^«»]+»|«[^«»]+»$"
+    r"|‹(?=\S)[^‹›]*(?<=\S)›|›(?=\S)[^‹›]*(?<=\S)‹|＜(?=\S)[^＜＞]*(?<=\S)＞"
+)
 _MAX_PIECES = 12
 _MAX_HEADINGS = 20
 _MAX_RUNS = 20
@@ -239,7 +249,7 @@ def _bounds(title: str) -> tuple[tuple[int, int], ...]:
         return ((0, len(title)),) if title else ()
     bounds: list[tuple[int, int]] = []
     begin = 0
-    for match in _SEPARATOR.finditer(title):
+    for match in _SEPARATOR.finditer(_without_own_marks(title)):
         if len(bounds) == _MAX_PIECES - 1:
             break
         if match.start() > begin:
@@ -248,6 +258,12 @@ def _bounds(title: str) -> tuple[tuple[int, int], ...]:
     if begin < len(title):
         bounds.append((begin, len(title)))
     return tuple(bounds)
+
+
+def _without_own_marks(title: str) -> str:
+    """The title with ``x`` for each mark that belongs to a word: ``xxmainxx`` of ``__main__``."""
+    title = _UNDERSCORED.sub(lambda match: match[0].replace("_", "x"), title)
+    return _QUOTED.sub(lambda match: f"x{match[0][1:-1]}x", title)
 
 
 def _without_site(title: str, site: _Site) -> str:

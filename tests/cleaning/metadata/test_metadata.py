@@ -59,6 +59,20 @@ def article(byline: str, head: str = "", text: str = TEXT, url: str = URL) -> Cl
          "<meta property=og:title content=柿子熟了><h1>柿子熟了</h1>BODY", "柿子熟了"),
         ("<h1>柿子熟了</h1>BODY", "柿子熟了"),
         ("BODY", ""),
+        # Signs of a title's words are no separators.
+        ("<title>_thread — 手册</title><h1>_thread — 手册</h1>BODY", "_thread — 手册"),
+        ("<title>__main__ — 入口 — 手册</title><h1>__main__ — 入口</h1>BODY", "__main__ — 入口"),
+        ("<title>__future__</title><h1>__future__</h1>BODY", "__future__"),
+        ("<title>__future__ - Example.com</title>BODY", "__future__"),
+        ("<title>手册 — __init__方法</title><h1>__init__方法</h1><a href=/s/>手册</a>BODY",
+         "__init__方法"),
+        ("<title>_thread_山城网</title>BODY", "_thread"),
+        ("<title>«柿子» 熟了</title><h1>«柿子» 熟了</h1>BODY", "«柿子» 熟了"),
+        ("<title>« Kakis » mûrs</title>BODY", "« Kakis » mûrs"),
+        ("<title>Die »Kakis« - Example.com</title>BODY", "Die »Kakis«"),
+        # Separators at the ends that nothing belongs to are cut.
+        ("<title>« 柿子熟了</title><h1>柿子熟了</h1>BODY", "柿子熟了"),
+        ("<title>_柿子熟了_</title><h1>柿子熟了</h1>BODY", "柿子熟了"),
     ],
 )  # fmt: skip
 def test_titles(html: str, title: str) -> None:
@@ -114,6 +128,9 @@ def test_reporters_in_brackets() -> None:
         ("<meta name=author content='news.example.com'>", None),
         ("<meta property=article:author content=https://www.example.com/zhangsan>", None),
         (f"<meta name=author content='{'某某' * 30}'>", None),
+        ("<meta name=author content='Osamu Aoki (青木 修)'>", "Osamu Aoki (青木 修)"),
+        ("<meta name=author content='【张三】'>", "张三"),
+        ("<meta name=author content='Ann Lee), Bo (Bob) Roe ('>", "Ann Lee、Bo (Bob) Roe"),
     ],
 )
 def test_declared_authors(head: str, author: str | None) -> None:
@@ -259,6 +276,27 @@ def test_without_a_time_of_fetch_nothing_is_relative_or_future() -> None:
 )  # fmt: skip
 def test_languages(html: str, text: str, language: str | None) -> None:
     assert record(html, text=text).language == language
+
+
+CODE = "<pre>" + "for x in sorted(rows): print(x.name, x.size)\n" * 2 + "</pre>"
+
+
+@pytest.mark.parametrize("declared", ["", " lang=en", " lang=zh-CN"])
+@pytest.mark.parametrize(
+    ("paragraphs", "language"),
+    [
+        ([ENGLISH] * 3 + [f"{i}{TEXT}" for i in range(22)], "zh"),
+        ([f"{i}{TEXT}" for i in range(22)] + [ENGLISH] * 3, "zh"),
+        ([TEXT] + [f"{i}. {ENGLISH}" for i in range(20)], "en"),
+        ([f"{i}{TEXT}{CODE}" for i in range(3)], "zh"),
+    ],
+)
+def test_the_whole_body_decides_the_language(
+    paragraphs: list[str], language: str, declared: str
+) -> None:
+    body = "".join(f"<p>{x}</p>" for x in paragraphs)
+    html = f"<html{declared}><title>Kakis</title><h1>Kakis</h1><div class=c>{body}</div>"
+    assert record(html).language == language
 
 
 def test_index_pages_have_neither_author_nor_date() -> None:
