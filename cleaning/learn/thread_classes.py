@@ -127,7 +127,8 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
     reader = _reader(tree, title_line)
     texts = reader.is_text.copy()
     title = tree.line_text(title_line) if title_line >= 0 else ""
-    thread = find_thread(reader, one.body.lines if one.body.thread is None else [], title)
+    has_article = one.body.source not in (BodySource.POSTS, BodySource.LIST)
+    thread = find_thread(reader, one.body.lines if has_article else [], title)
     if thread is None:
         return None
     own = reader.lines.own
