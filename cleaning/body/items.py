@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from statistics import median
 
 from cleaning.document.tree import HEADINGS, Tree
@@ -35,7 +36,7 @@ def find_items(
     tree: Tree,
     lines: Lines,
     sums: Sums,
-    is_noise: list[bool],
+    find_noise: Callable[[], list[bool]],
     article: list[int],
     title_line: int,
 ) -> list[int]:
@@ -45,68 +46,93 @@ def find_items(
         tree: The page.
         lines: Its lines.
         sums: The sums of its parts.
-        is_noise: For each part whether it is noise, teasers apart.
+        find_noise: Returns for each part whether it is noise, teasers apart; few pages need it.
         article: The lines that would be the page's body.
         title_line: The line of its title, -1 without.
 
     Returns:
         The lines in order; [] where the page is no such list.
     """
-    items, most = _largest(tree, lines, sums, _groups(tree, sums, is_noise, title_line))
-    if not items:
-        return []
-    inside = {i for item in items for i in _span(tree, item)}
-    first = min(inside)
-    around = [i for i in article if i not in inside]
-    before = sum(lines.own[i] for i in around if title_line < i < first)
-    is_list = most >= _TIMES_AROUND * sum(lines.own[i] for i in around)
-    if not is_list or before > _MAX_BEFORE_UNITS:
-        return []
-    headings = (
-        i
-        for i in range(title_line + 1, first)
-        if tree.block_tags[tree.line_blocks[i]] in HEADINGS and not is_noise[tree.line_blocks[i]]
-    )
-    return sorted({*around, *headings, *_told(tree, items)})
+    is_noise: list[bool] = []
+    for group in _by_size(sums, _groups(tree, sums, title_line)):
+        if not _is_list(tree, lines, sums, group, article, title_line):
+            continue
+        is_noise = is_noise or find_noise()
+        items = [part for part in group if not is_noise[part]]
+        is_less = len(items) < len(group)
+        if is_less and (
+            len(items) < _LEAST_ITEMS
+            or not _by_size(sums, [items])
+            or not _is_list(tree, lines, sums, items, article, title_line)
+        ):
+            continue
+        inside = {i for item in items for i in _span(tree, item)}
+        headings = (
+            i
+            for i in range(title_line + 1, min(inside))
+            if tree.block_tags[tree.line_blocks[i]] in HEADINGS
+            and not is_noise[tree.line_blocks[i]]
+        )
+        around = (i for i in article if i not in inside)
+        return sorted({*around, *headings, *_told(tree, items)})
+    return []
 
 
-def _largest(
-    tree: Tree, lines: Lines, sums: Sums, groups: Iterable[list[int]]
-) -> tuple[list[int], float]:
-    """The group of items with the most text, and its units; [] and 0 without."""
+def _by_size(sums: Sums, groups: Iterable[list[int]]) -> list[list[int]]:
+    """The largest groups in which no part holds half, the one with most text first."""
     sized = []
     for group in groups:
         units = [sums.own[part] + sums.linked[part] for part in group]
         if max(units) < _MAX_SHARE * sum(units):
             sized.append((sum(units), group))
     sized.sort(key=lambda each: -each[0])
-    for total, group in sized[:_TRIED]:
-        if _are_items(tree, lines, group):
-            return group, total
-    return [], 0.0
+    return [group for _, group in sized[:_TRIED]]
 
 
-def _groups(tree: Tree, sums: Sums, is_noise: list[bool], title_line: int) -> Iterator[list[int]]:
+def _is_list(
+    tree: Tree, lines: Lines, sums: Sums, group: list[int], article: list[int], title_line: int
+) -> bool:
+    """Whether parts hold more than the body around them, hardly any of it before them."""
+    first = tree.block_lines[group[0]]
+    inside = {i for part in group for i in _span(tree, part)}
+    around = before = 0.0
+    for i in article:
+        if i not in inside:
+            around += lines.own[i]
+            before += lines.own[i] if title_line < i < first else 0.0
+    most = sum(sums.own[part] + sums.linked[part] for part in group)
+    return (
+        before <= _MAX_BEFORE_UNITS
+        and most >= _TIMES_AROUND * around
+        and _are_items(tree, lines, group)
+    )
+
+
+def _groups(tree: Tree, sums: Sums, title_line: int) -> Iterator[list[int]]:
     """The parts of one shape behind the title; those without names in parts of one shape.
 
     Of parts in each other, the outermost counts.
     """
-    tags, parents, linked = tree.block_tags, tree.block_parents, sums.linked
-    shapes = [
-        (tag, _DIGITS.sub("", names.partition(" ")[0]))
-        for tag, names in zip(tags, tree.block_names, strict=True)
-    ]
-    groups: dict[tuple[str | tuple[str, str], ...], list[int]] = {}
+    tags, names, parents, linked = (
+        tree.block_tags, tree.block_names, tree.block_parents, sums.linked
+    )  # fmt: skip
+    groups: dict[tuple[str, ...], list[int]] = {}
     for part, start in enumerate(tree.block_lines):
-        if linked[part] and start > title_line and not is_noise[part]:
-            shape = shapes[part]
-            if part and shape[0] not in _TEXT_TAGS:
-                around = shapes[parents[part]]
-                key = (around[0] if shape[1] else around, shape)
+        if linked[part] and start > title_line:
+            tag, around = tags[part], parents[part]
+            if part and tag not in _TEXT_TAGS:
+                shape = tag, _stem(names[part])
+                key = tags[around], "" if shape[1] else _stem(names[around]), *shape
                 group = groups.setdefault(key, [])
                 if not group or part >= tree.block_ends[group[-1]]:
                     group.append(part)
     return (group for group in groups.values() if len(group) >= _LEAST_ITEMS)
+
+
+@lru_cache(maxsize=8192)
+def _stem(names: str) -> str:
+    """The first of a part's names without digits: ``"card"`` of ``card3 wide``."""
+    return _DIGITS.sub("", names.partition(" ")[0])
 
 
 def _span(tree: Tree, part: int) -> range:

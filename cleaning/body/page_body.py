@@ -213,8 +213,14 @@ def _find_lines(
     # A page that describes a product is about one, whatever it lists.
     may_be_list = may_be_list and not lines.declared
     if may_be_list and not (is_thread or shape):
-        beside = find_noise(tree, sums, None, held)
-        items = find_items(tree, lines, sums, beside.is_noise, article, title_line)
+        items = find_items(
+            tree,
+            lines,
+            sums,
+            lambda: find_noise(tree, sums, None, held).is_noise,
+            article,
+            title_line,
+        )
         if items:
             return make_list(lines, items), BodySource.LIST, None
     is_list = may_be_list and is_list_of(tree, lines, sums, article, cards, title_line)

@@ -91,15 +91,8 @@ class Behind:
         texts = [max(0.0, worth) for worth in lines.worth]
         self._units = list(accumulate(texts, initial=0.0))
         self._texts = list(accumulate((text > 0 for text in texts), initial=0))
-        self._dates = list(
-            accumulate(
-                (
-                    own + linked <= _DATE_UNITS and is_date(tree.line_text(i))
-                    for i, (own, linked) in enumerate(zip(lines.own, lines.linked, strict=True))
-                ),
-                initial=0,
-            )
-        )
+        self._tree, self._lines = tree, lines
+        self._dates: list[int] = []
         self._title = max(0, title_line)
         self._times = _times(tree)
 
@@ -109,11 +102,23 @@ class Behind:
 
     def are_replies(self, marker: int, end: int) -> bool:
         """Returns whether the lines behind a marker up to ``end`` are replies: some have dates."""
-        if self._dates[end] - self._dates[marker + 1] < _LEAST_REPLIES:
-            return False
         texts = self._texts[end] - self._texts[marker + 1]
         mean = self.units(marker + 1, end) / max(1, texts)
-        return self.units(self._title, marker) >= max(_LEAST_BEFORE_UNITS, self._times * mean)
+        least = max(_LEAST_BEFORE_UNITS, self._times * mean)
+        if self.units(self._title, marker) < least:
+            return False
+        if not self._dates:
+            self._dates = self._count_dates(marker + 1)
+        return self._dates[end] - self._dates[marker + 1] >= _LEAST_REPLIES
+
+    def _count_dates(self, start: int) -> list[int]:
+        """Running totals of the short lines with dates, from the first line asked for."""
+        own, linked = self._lines.own, self._lines.linked
+        dates = (
+            i >= start and own[i] + linked[i] <= _DATE_UNITS and is_date(self._tree.line_text(i))
+            for i in range(len(own))
+        )
+        return list(accumulate(dates, initial=0))
 
 
 def _times(tree: Tree) -> float:
