@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from redis import Redis
 
 from cleaning.errors import ConfigError, QueueUnavailable, StorageError
 from cleaning.urls.normal_form import host_of, page_id
@@ -31,7 +30,7 @@ from storage.queue.servers.spread import PARTS, QueueServers, open_reopener
 from storage.queue.servers.stamps import KEY, MOVING
 from storage.queue.servers.topics import ONE_SERVERS_OWN
 from storage.server_list import server_of
-from tests.kit.queue_server import QueueServer
+from tests.kit.queue_server import QueueServer, empty_clients
 from tests.kit.queues import Spider, ack_all, ended_url, job_ids, let_time_pass, spec
 
 
@@ -45,12 +44,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[QueueServ
 @pytest.fixture
 def clients(servers: list[QueueServer]) -> Iterator[list[Any]]:
     """Plain clients of empty servers."""
-    with ExitStack() as stack:
-        made = [
-            stack.enter_context(Redis.from_url(each.url, decode_responses=True)) for each in servers
-        ]
-        for client in made:
-            client.flushall()
+    with empty_clients(servers) as made:
         yield made
 
 

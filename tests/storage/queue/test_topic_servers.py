@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from redis import Redis
 
 from cleaning.errors import QueueUnavailable
 from cleaning.urls.normal_form import page_id
@@ -16,7 +15,7 @@ from storage.queue.servers.members import WorkingMember
 from storage.queue.servers.spread import QueueServers
 from storage.queue.topic_ranks import MOST_HOSTS, Rest
 from storage.server_list import server_of
-from tests.kit.queue_server import QueueServer
+from tests.kit.queue_server import QueueServer, empty_clients
 from tests.kit.queues import Spider, ack_all, let_time_pass
 from tests.kit.topic_queues import credit, ranked, topic_spec
 from workers.config import Settings
@@ -38,12 +37,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[QueueServ
 @pytest.fixture
 def clients(servers: list[QueueServer]) -> Iterator[list[Any]]:
     """Plain clients of empty servers."""
-    with ExitStack() as stack:
-        made = [
-            stack.enter_context(Redis.from_url(each.url, decode_responses=True)) for each in servers
-        ]
-        for client in made:
-            client.flushall()
+    with empty_clients(servers) as made:
         yield made
 
 
