@@ -242,13 +242,13 @@ def _refuse(complaints: list[str]) -> None:
 def split(stack: Stack) -> Iterator[tuple[str, Any]]:
     """A second queue server is added while a third crawl is stopped; the crawl ends on both."""
     first, crawl = stack.first, stack.crawls[2]
-    stack.second.compose("down", "--timeout", str(STOP_S), limit_s=400)
     stack.seed(crawl)
     yield "stopped_at", stack.await_more(crawl)
     stack.stop_seed()
-    working = [name for role in ROLES for name in first.containers(role)]
-    # podman-compose would stop the first container of a role alone.
-    first.podman("stop", "--time", str(STOP_S), *working, limit_s=400)
+    for project in (stack.second, first):
+        working = [name for role in ROLES for name in project.containers(role)]
+        # podman-compose would stop the first container of a role alone.
+        project.podman("stop", "--time", str(STOP_S), *working, limit_s=400)
     first.files = (BASE, SERVE, QUEUES, OVERRIDE, SECOND_QUEUE)
     opened = {"networks": ["servers", "private"], "ports": [f"{FIRST}:{SECOND_PORT}:6379"]}
     first.write(SECOND_QUEUE, {"services": {"redis2": opened}})
