@@ -1,4 +1,7 @@
-"""Several queue servers: which has a host, which lists are refused, and what all have together."""
+"""Several queue servers: which has a host, which lists are refused, and what all have together.
+
+More than 400 lines: a test of each operation over several servers.
+"""
 
 from __future__ import annotations
 
