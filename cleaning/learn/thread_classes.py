@@ -23,10 +23,11 @@ from cleaning.features.lines import add_up, weigh_lines
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
 from cleaning.posts.groups import PostFinder
+from cleaning.posts.members import find_thread_of_users
 from cleaning.posts.names import Name
 from cleaning.posts.parts import DIGITS, is_date
-from cleaning.posts.posts import choose_slots, read_slots
-from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread
+from cleaning.posts.posts import Slots, choose_slots, read_slots
+from cleaning.posts.threads import Shape, Thread, find_shaped
 from cleaning.records import NO_THREADS, BodySource
 from cleaning.url_classes.evidence import TITLE_UNITS
 from cleaning.url_classes.rules import class_of, kind_by_words
@@ -45,9 +46,16 @@ _FIRST_READ = 12  # of these, without a vote among them the class is none: chanc
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The posts found on a page without a word for forums, and whether they are the page."""
+    """The posts found on a page without a word for forums.
+
+    Attributes:
+        thread: Their places.
+        slots: The texts around each post by slot.
+        is_all: Whether they are the page.
+    """
 
     thread: Thread
+    slots: list[Slots]
     is_all: bool
 
 
@@ -101,6 +109,9 @@ def _shape_of(members: Sequence[View]) -> Shape | None:
     least = max(_LEAST_VOTERS, _AGREE_SHARE * len(read))
     if votes[content] < least or votes[content] < _CLEAR_SHARE * named[content]:
         return None
+    posts = [post for each in found if content in each.thread.contents for post in each.slots]
+    if not _have_authors(posts):
+        return None
     voters = [each.thread.contents for each in found if content in each.thread.contents]
     counts = Counter(name for names in voters for name in names)
     others = [name for name, count in counts.items() if 2 * count > len(voters)]
@@ -128,7 +139,7 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
     texts = reader.is_text.copy()
     title = tree.line_text(title_line) if title_line >= 0 else ""
     has_article = one.body.source not in (BodySource.POSTS, BodySource.LIST)
-    thread = find_thread(reader, one.body.lines if has_article else [], title)
+    thread = find_thread_of_users(reader, one.body.lines if has_article else [], title)
     if thread is None:
         return None
     own = reader.lines.own
@@ -142,8 +153,9 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
     ]
     held = sum(mine for is_inside, mine in units if is_inside)
     is_all = held >= _TEXT_SHARE * sum(mine for _, mine in units)
-    is_thread = is_all and _have_authors(tree, thread) and not _are_teasers(reader, thread)
-    return _Found(thread, is_thread)
+    slots = [read_slots(tree, post.others) for post in thread.posts]
+    is_thread = is_all and _have_authors(slots) and not _are_teasers(reader, thread)
+    return _Found(thread, slots, is_thread)
 
 
 def _are_teasers(reader: PostFinder, thread: Thread) -> bool:
@@ -162,12 +174,11 @@ def _are_teasers(reader: PostFinder, thread: Thread) -> bool:
     return titled >= _TEXT_SHARE * len(found)
 
 
-def _have_authors(tree: Tree, thread: Thread) -> bool:
-    """Whether one place of the posts has their authors, who differ."""
+def _have_authors(posts: Sequence[Slots]) -> bool:
+    """Whether one place of the posts, of a page or of all, has their authors, who differ."""
     # Only whether a text is a time matters here: neither its zone nor the future.
     read_time = time_reader(None, datetime(2999, 1, 1, tzinfo=UTC))
-    around = [read_slots(tree, post.others) for post in thread.posts]
-    return choose_slots(around, read_time).author is not None
+    return choose_slots(posts, read_time).author is not None
 
 
 def _reader(tree: Tree, title_line: int) -> PostFinder:
