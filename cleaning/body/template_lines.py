@@ -44,7 +44,8 @@ def without_template(document: Document, alone: Body, places: SitePlaces) -> Bod
 def between_template(tree: Tree, url: str, lines: list[int], model: SiteModel) -> list[int]:
     """Returns the lines of a body without those of the template at its ends; all if no other is.
 
-    Template lines between others stay: names of columns are on many pages, too. So do headings.
+    Template lines between others stay: names of columns are on many pages, too. So do headings, and
+    paragraphs beside the paragraphs of the page's own text.
     """
     template = model.index.often_in(class_of(url))
     if not template:
@@ -55,4 +56,16 @@ def between_template(tree: Tree, url: str, lines: list[int], model: SiteModel) -
         if tree.block_tags[tree.line_blocks[i]] in HEADINGS
         or line_key(tree.line_text(i)) not in template
     ]
-    return lines[own[0] : own[-1] + 1] if own else lines
+    if not own:
+        return lines
+    beside = {_paragraphs_of(tree, lines[n]) for n in own} - {None}
+    own += [n for n, i in enumerate(lines) if _paragraphs_of(tree, i) in beside]
+    return lines[min(own) : max(own) + 1]
+
+
+def _paragraphs_of(tree: Tree, line: int) -> tuple[int, str] | None:
+    """The part around the paragraph of a line, and the paragraph's names; None for other lines."""
+    block = tree.line_blocks[line]
+    if tree.block_tags[block] != "p":
+        return None
+    return tree.block_parents[block], tree.block_names[block]

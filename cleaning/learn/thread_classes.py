@@ -4,7 +4,7 @@ A page alone is read as a thread where its address or title has a word for forum
 asked: posts are looked for on every page of a URL class. The class is one of threads when its pages
 agree on the name of the parts with the texts, these hold most of the text of a page, and their
 authors differ. Comments below articles fail by the text, profiles by the authors, boards and
-lists with excerpts by the titles that they link to.
+lists with excerpts by the titles that they link to, manuals by the names of their members.
 
 Cost: one reading of each page.
 """
@@ -26,7 +26,7 @@ from cleaning.posts.groups import PostFinder
 from cleaning.posts.members import find_thread_of_users
 from cleaning.posts.names import Name
 from cleaning.posts.parts import DIGITS, is_date
-from cleaning.posts.posts import Slots, choose_slots, read_slots
+from cleaning.posts.posts import choose_slots, read_slots
 from cleaning.posts.threads import Shape, Thread, find_shaped
 from cleaning.records import NO_THREADS, BodySource
 from cleaning.url_classes.evidence import TITLE_UNITS
@@ -46,16 +46,9 @@ _FIRST_READ = 12  # of these, without a vote among them the class is none: chanc
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The posts found on a page without a word for forums.
-
-    Attributes:
-        thread: Their places.
-        slots: The texts around each post by slot.
-        is_all: Whether they are the page.
-    """
+    """The posts found on a page without a word for forums, and whether they are the page."""
 
     thread: Thread
-    slots: list[Slots]
     is_all: bool
 
 
@@ -109,9 +102,6 @@ def _shape_of(members: Sequence[View]) -> Shape | None:
     least = max(_LEAST_VOTERS, _AGREE_SHARE * len(read))
     if votes[content] < least or votes[content] < _CLEAR_SHARE * named[content]:
         return None
-    posts = [post for each in found if content in each.thread.contents for post in each.slots]
-    if not _have_authors(posts):
-        return None
     voters = [each.thread.contents for each in found if content in each.thread.contents]
     counts = Counter(name for names in voters for name in names)
     others = [name for name, count in counts.items() if 2 * count > len(voters)]
@@ -153,9 +143,8 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
     ]
     held = sum(mine for is_inside, mine in units if is_inside)
     is_all = held >= _TEXT_SHARE * sum(mine for _, mine in units)
-    slots = [read_slots(tree, post.others) for post in thread.posts]
-    is_thread = is_all and _have_authors(slots) and not _are_teasers(reader, thread)
-    return _Found(thread, slots, is_thread)
+    is_thread = is_all and _have_authors(tree, thread) and not _are_teasers(reader, thread)
+    return _Found(thread, is_thread)
 
 
 def _are_teasers(reader: PostFinder, thread: Thread) -> bool:
@@ -174,11 +163,12 @@ def _are_teasers(reader: PostFinder, thread: Thread) -> bool:
     return titled >= _TEXT_SHARE * len(found)
 
 
-def _have_authors(posts: Sequence[Slots]) -> bool:
-    """Whether one place of the posts, of a page or of all, has their authors, who differ."""
+def _have_authors(tree: Tree, thread: Thread) -> bool:
+    """Whether one place of the posts has their authors, who differ."""
     # Only whether a text is a time matters here: neither its zone nor the future.
     read_time = time_reader(None, datetime(2999, 1, 1, tzinfo=UTC))
-    return choose_slots(posts, read_time).author is not None
+    around = [read_slots(tree, post.others) for post in thread.posts]
+    return choose_slots(around, read_time).author is not None
 
 
 def _reader(tree: Tree, title_line: int) -> PostFinder:

@@ -49,14 +49,15 @@ def are_members(tree: Tree, thread: Thread) -> bool:
     addresses = frozenset(_addresses(tree, thread))
     if not addresses:
         return False
-    texts = [
-        {text.text for text in read_slots(tree, place.others).values()} for place in thread.posts
+    posts = [
+        {_letters(text.text) for text in read_slots(tree, place.others).values()}
+        for place in thread.posts
     ]
-    counts = Counter(text for each in texts for text in each)
+    counts = Counter(name for names in posts for name in names)
     # What stands in most posts is a button.
-    often = {text for text, count in counts.items() if 1 < count > _BUTTON_SHARE * len(texts)}
-    named = sum(any(_letters(text) in addresses for text in each - often) for each in texts)
-    return named >= max(_LEAST_NAMED, _MEMBERS_SHARE * len(texts))
+    often = {name for name, count in counts.items() if 1 < count > _BUTTON_SHARE * len(posts)}
+    named = sum(not addresses.isdisjoint(names - often) for names in posts)
+    return named >= max(_LEAST_NAMED, _MEMBERS_SHARE * len(posts))
 
 
 def _addresses(tree: Tree, thread: Thread) -> Iterator[str]:
