@@ -11,8 +11,8 @@ All pages with their body at one path decide together. Dropped are:
 Kept are repeated headings (every review has its 结论) with their content, code, and prose in parts
 without class or id: losing a sentence is worse than keeping one. A part with headings that do not
 repeat is not dropped whole, but its inner parts may be. Table heads count as headings. Of what the
-pages alone have in their bodies stays what stands between text of each page (names of columns), and
-what links of the page lead to by name (members that all classes of a manual have).
+pages alone have in their bodies stays what stands without links between text of each page (names of
+columns), and what links of the page lead to by name (members that all classes of a manual have).
 """
 
 from __future__ import annotations
@@ -285,7 +285,8 @@ def _reason(step: str, part: _Part, pages: int, *, is_place: bool) -> DropReason
         return DropReason.LINE_NUMBERS
     if sums.headings >= LEAST_HEADING_CHARS * seen:
         return None
-    if not is_left_out and (is_place or 2 * part.between > count):
+    is_between = not sums.links and 2 * part.between > count
+    if not is_left_out and (is_place or is_between):
         return None
     is_once = count <= ONCE * seen
     is_prose = not names and sums.own > sums.linked and sums.own >= PROSE_CHARS * sums.lines
