@@ -26,7 +26,7 @@ from cleaning.body.page_body import (
     script_warnings,
     weigh,
 )
-from cleaning.body.template_lines import between_template, is_template, without_template
+from cleaning.body.template_lines import between_template, is_template, voice_of, without_template
 from cleaning.document.document import Document
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import is_meta
@@ -138,7 +138,7 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
     tree, model = document.tree, places.model
     if alone.source is BodySource.POSTS and not _has_no_posts(model.index, document.page.url):
         return alone
-    lines = _best_place(document, alone, places)
+    lines = _best_place(document, voice_of(document, alone, places), places)
     if not lines and alone.source is BodySource.LIST and places.bodies:
         article = extract_body(tree, document.page.url, may_be_thread=False, may_be_list=False)
         lines = _best_place(document, article, places)

@@ -65,7 +65,8 @@ from cleaning.features.teasers import find_cards
 from cleaning.features.trail import Trail
 from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.posts.groups import PostFinder
-from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread, is_forum
+from cleaning.posts.members import find_thread_of_users
+from cleaning.posts.threads import Shape, Thread, find_shaped, is_forum
 from cleaning.records import BodySource
 
 # With less running text than this, plain lines are weighed as text: the body is a list, a table,
@@ -242,7 +243,7 @@ def _find_lines(
             lines.trail.begin(noise_rules(tree, noise))
         thread = find_shaped(reader, title, shape) if shape is not None else None
         if thread is None and is_thread:
-            thread = find_thread(reader, article, title)
+            thread = find_thread_of_users(reader, article, title)
         if thread is not None:
             if lines.trail is not None:
                 lines.trail.end(thread.lines)

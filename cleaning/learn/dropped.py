@@ -10,7 +10,9 @@ All pages with their body at one path decide together. Dropped are:
 
 Kept are repeated headings (every review has its 结论) with their content, code, and prose in parts
 without class or id: losing a sentence is worse than keeping one. A part with headings that do not
-repeat is not dropped whole, but its inner parts may be. Table heads count as headings.
+repeat is not dropped whole, but its inner parts may be. Table heads count as headings. Of what the
+pages alone have in their bodies stays what stands without links between text of each page (names of
+columns), and what links of the page lead to by name (members that all classes of a manual have).
 """
 
 from __future__ import annotations
@@ -104,12 +106,16 @@ class _Part:
         on: The pages that have the path, page ``i`` as bit ``i``: 0b101 for pages 0 and 2.
         count: Number of blocks.
         most: Most characters outside links in one block.
+        places: Number of blocks that links of their page lead to.
+        between: Number of blocks between lines of the body that no other page has.
     """
 
     sums: _Sums
     on: int = 0
     count: int = 0
     most: int = 0
+    places: int = 0
+    between: int = 0
 
 
 def find_dropped(
@@ -132,12 +138,17 @@ def find_dropped(
     for page, container in blocks.items():
         one = sample.views[page]
         sums = _sums(one, labels[page], container, sample.repeats, often)
+        own = _own_lines(one, labels[page], container, sample.repeats)
+        targets = {a.href[1:] for a in one.tree.anchors if a.href.startswith("#")}
         for block, held in sums.items():
             part = parts.setdefault(one.paths[block], _Part(_Sums()))
             part.sums.add(held)
             part.on |= 1 << page
             part.count += 1
             part.most = max(part.most, held.own)
+            first, end = one.tree.block_lines[block], one.tree.line_end(block)
+            part.between += own[0] < first and end <= own[1]
+            part.places += not targets.isdisjoint(one.tree.block_names[block].split())
     found: dict[int, DropReason] = {}
     for path in sorted(parts):  # outer paths have smaller numbers
         parent = table.parents[path]
@@ -145,7 +156,8 @@ def find_dropped(
             parent = table.parents[parent]
         if path in around or parent > 0:
             continue
-        reason = _reason(table.steps[path], parts[path], len(blocks))
+        is_place = any(_is_place(parts.get(each)) for each in (path, table.parents[path]))
+        reason = _reason(table.steps[path], parts[path], len(blocks), is_place=is_place)
         if reason is not None:
             found[path] = reason
     return tuple(
@@ -234,8 +246,32 @@ def _is_numbering(before: str, text: str) -> bool:
     return is_number and int(text) == int(before[-6:]) + 1
 
 
-def _reason(step: str, part: _Part, pages: int) -> DropReason | None:
-    """Why a part is dropped; None for a part that stays."""
+def _own_lines(one: View, labels: list[bool], container: int, repeats: Repeats) -> tuple[int, int]:
+    """The first and last line of a container's body that no other page has; (0, -1) without."""
+    tree = one.tree
+    lines = range(tree.block_lines[container], tree.line_end(container))
+    own = [
+        i
+        for i in lines
+        if labels[i] and repeats.count(one.paths[tree.line_blocks[i]], one.texts[i]) == 1
+    ]
+    return (own[0], own[-1]) if own else (0, -1)
+
+
+def _is_place(part: _Part | None) -> bool:
+    """Whether links of most pages with a part lead to it."""
+    return part is not None and 2 * part.places > part.count
+
+
+def _reason(step: str, part: _Part, pages: int, *, is_place: bool) -> DropReason | None:
+    """Why a part is dropped; None for a part that stays.
+
+    Args:
+        step: Its step, ``div.note``.
+        part: Its blocks on all pages.
+        pages: Number of pages.
+        is_place: Whether links of its page lead to it, or to the part around it.
+    """
     sums, count = part.sums, part.count
     seen = part.on.bit_count()
     chars = sums.own + sums.linked
@@ -248,6 +284,9 @@ def _reason(step: str, part: _Part, pages: int) -> DropReason | None:
     if sums.other <= NUMBERS_SHARE * chars:
         return DropReason.LINE_NUMBERS
     if sums.headings >= LEAST_HEADING_CHARS * seen:
+        return None
+    is_between = not sums.links and 2 * part.between > count
+    if not is_left_out and (is_place or is_between):
         return None
     is_once = count <= ONCE * seen
     is_prose = not names and sums.own > sums.linked and sums.own >= PROSE_CHARS * sums.lines

@@ -4,7 +4,7 @@ A page alone is read as a thread where its address or title has a word for forum
 asked: posts are looked for on every page of a URL class. The class is one of threads when its pages
 agree on the name of the parts with the texts, these hold most of the text of a page, and their
 authors differ. Comments below articles fail by the text, profiles by the authors, boards and
-lists with excerpts by the titles that they link to.
+lists with excerpts by the titles that they link to, manuals by the names of their members.
 
 Cost: one reading of each page.
 """
@@ -23,10 +23,11 @@ from cleaning.features.lines import add_up, weigh_lines
 from cleaning.learn.views import View
 from cleaning.metadata.dates import time_reader
 from cleaning.posts.groups import PostFinder
+from cleaning.posts.members import find_thread_of_users
 from cleaning.posts.names import Name
 from cleaning.posts.parts import DIGITS, is_date
 from cleaning.posts.posts import choose_slots, read_slots
-from cleaning.posts.threads import Shape, Thread, find_shaped, find_thread
+from cleaning.posts.threads import Shape, Thread, find_shaped
 from cleaning.records import NO_THREADS, BodySource
 from cleaning.url_classes.evidence import TITLE_UNITS
 from cleaning.url_classes.rules import class_of, kind_by_words
@@ -128,7 +129,7 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
     texts = reader.is_text.copy()
     title = tree.line_text(title_line) if title_line >= 0 else ""
     has_article = one.body.source not in (BodySource.POSTS, BodySource.LIST)
-    thread = find_thread(reader, one.body.lines if has_article else [], title)
+    thread = find_thread_of_users(reader, one.body.lines if has_article else [], title)
     if thread is None:
         return None
     own = reader.lines.own
