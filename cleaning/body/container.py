@@ -25,7 +25,7 @@ from cleaning.body.noise import Noise
 from cleaning.body.replies import Behind
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
-from cleaning.features.lines import MIN_UNITS, Lines, Sums, is_meta, trim_to
+from cleaning.features.lines import MIN_UNITS, TEASER_UNITS, Lines, Sums, is_meta, trim_to
 from cleaning.features.promotions import drop_promotions
 from cleaning.lexicon import word_list
 from cleaning.posts.names import name_of
@@ -50,6 +50,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 _MAX_MARKER_LEVELS = 12
 # Of headings of links; those of lists and of what is popular are headings of bodies, too.
 _MARKER_KINDS = frozenset(("related", "maybe", "comment", "author"))
+# Kinds of headings of other pages, and most lines behind one in which the first title stands.
+_PAGE_KINDS = frozenset(("related", "maybe"))
+_MAX_HEADED = 12
 # Tags of text: each is a piece of a body and never all of it.
 TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
 
@@ -116,9 +119,9 @@ def cut_after_markers(
                 if part <= 0 or sums.own[part] + sums.linked[part] > units + 2:
                     break
                 part = parents[part]
-            if _goes_on(tree, sums, part, i):
-                continue
             end = tree.line_end(part)
+            if _goes_on(tree, sums, part, i) or not _heads_titles(tree, lines, i, end):
+                continue
             if behind is None:
                 behind = Behind(tree, lines, title_line)
             most = _AFTER_MARKER_SHARE * sums.running[0]
@@ -146,6 +149,21 @@ def _goes_on(tree: Tree, sums: Sums, part: int, line: int) -> bool:
         and _heads(tree, behind, tree.block_lines[behind])
         and min(sums.running[part], sums.running[behind]) >= MIN_UNITS
     )
+
+
+def _heads_titles(tree: Tree, lines: Lines, marker: int, end: int) -> bool:
+    """Whether a marker of related pages heads what may be titles of pages.
+
+    Manuals name what else they describe under ``See also``: short names, often with a text.
+    """
+    if heading_kind(lines.texts[marker]) not in _PAGE_KINDS:
+        return True
+    for i in range(marker + 1, min(end, marker + 1 + _MAX_HEADED)):
+        if tree.block_tags[tree.line_blocks[i]] in HEADINGS and lines.linked[i] <= lines.own[i]:
+            return False
+        if lines.linked[i] >= max(TEASER_UNITS, lines.own[i]):
+            return True
+    return False
 
 
 def _heads(tree: Tree, part: int, line: int) -> bool:
