@@ -152,11 +152,12 @@ def _goes_on(tree: Tree, sums: Sums, part: int, line: int) -> bool:
 
 
 def _heads_titles(tree: Tree, lines: Lines, marker: int, end: int) -> bool:
-    """Whether a marker of related pages heads what may be titles of pages.
+    """Whether a marker is one by its whole line, or heads what may be titles of pages.
 
     Manuals name what else they describe under ``See also``: short names, often with a text.
     """
-    if heading_kind(lines.texts[marker]) not in _PAGE_KINDS:
+    text = lines.texts[marker]
+    if _is_listed(text) or heading_kind(text) not in _PAGE_KINDS:
         return True
     for i in range(marker + 1, min(end, marker + 1 + _MAX_HEADED)):
         if tree.block_tags[tree.line_blocks[i]] in HEADINGS and lines.linked[i] <= lines.own[i]:
@@ -175,13 +176,14 @@ def _heads(tree: Tree, part: int, line: int) -> bool:
 @lru_cache(maxsize=8192)
 def is_marker(text: str) -> bool:
     """Whether a line is a marker: a heading of text that is not the body."""
+    return _is_listed(text) or heading_kind(text) in _MARKER_KINDS
+
+
+def _is_listed(text: str) -> bool:
+    """Whether the words of a line are in the list of markers."""
     words = " ".join(trim_to(text.lower(), _LETTER).replace("’", "'").split())
     whole, starts, ends = _markers()
-    if not words:
-        return False
-    if words in whole or words.startswith(starts) or words.endswith(ends):
-        return True
-    return heading_kind(text) in _MARKER_KINDS
+    return bool(words) and (words in whole or words.startswith(starts) or words.endswith(ends))
 
 
 @lru_cache(maxsize=1)
@@ -239,6 +241,16 @@ def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: i
     while tree.block_tags[best] in TEXT_TAGS:
         best = tree.block_parents[best]
     return best
+
+
+def with_title(tree: Tree, part: int, title_line: int) -> int:
+    """Returns the smallest part around one that holds the page's heading, too; else the part."""
+    if title_line < 0 or tree.block_tags[tree.line_blocks[title_line]] not in HEADINGS:
+        return part
+    around = part
+    while around > 0 and title_line < tree.block_lines[around]:
+        around = tree.block_parents[around]
+    return around if title_line < tree.line_end(around) else part
 
 
 def _running(tree: Tree, before: list[float], part: int) -> float:

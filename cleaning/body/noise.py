@@ -196,7 +196,9 @@ def _mark(
                     continue
                 kind = _WEAK
             if kind is _WEAK:
-                is_one = own[part] < _WEAK_SHARE * own[0]
+                # A style hides searches and dialogs, and few bodies: nearly all of a page.
+                share = _NOISE_SHARE if part in hidden and by_name < _WEAK else _WEAK_SHARE
+                is_one = own[part] < share * own[0]
                 if by_name is _WEAK and is_one and tag not in TAG_KINDS:
                     marks.weak_units += own[part]
             elif kind is _NOISE:
