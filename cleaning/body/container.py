@@ -245,12 +245,18 @@ def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: i
 
 def with_title(tree: Tree, part: int, title_line: int) -> int:
     """Returns the smallest part around one that holds the page's heading, too; else the part."""
-    if title_line < 0 or tree.block_tags[tree.line_blocks[title_line]] not in HEADINGS:
+    if tree.block_lines[part] <= title_line < tree.line_end(part):
         return part
+    if title_line < 0 or tree.block_tags[tree.line_blocks[title_line]] not in HEADINGS:
+        if not tree.code_blocks:
+            return part
+        # The name of a member has more of a manual's title than its heading.
+        heads = (start for level, start, end in tree.headings if level == 1 and start < end)
+        title_line = next((tree.line_of[start] for start in heads), -1)
     around = part
     while around > 0 and title_line < tree.block_lines[around]:
         around = tree.block_parents[around]
-    return around if title_line < tree.line_end(around) else part
+    return around if 0 <= title_line < tree.line_end(around) else part
 
 
 def _running(tree: Tree, before: list[float], part: int) -> float:

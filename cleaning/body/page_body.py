@@ -266,11 +266,14 @@ def _widen(
     text: synopses, prices, tables, sections of short lines.
     """
     article, source = found
+    is_short = source is BodySource.PLAIN_LINES
+    if not (is_short or tree.code_blocks):
+        return article
     weights, container = _weigh(tree, lines, noise, title_line)
     around = with_title(tree, container, title_line)
     behind = tree.block_ends[around]
     is_manual = any(around <= block < behind for block in tree.code_blocks)
-    if around == container or not (is_manual or source is BodySource.PLAIN_LINES):
+    if around == container or not (is_manual or is_short):
         return article
     worth = Worth(of=weights, is_noise=noise.is_noise, container=around)
     kept = collect(tree, lines, sums, worth, title_line)

@@ -57,3 +57,25 @@ def test_hidden_help_is_no_body_of_a_short_page() -> None:
     found = body(f"<p>Undocumented class of ropes.</p><p>Source: {'rope ' * 12}</p>", help_text)
     assert "Undocumented class of ropes." in found
     assert not any(line.startswith("The anchor") for line in found)
+
+
+def test_names_of_headings_terms_and_cells_are_no_evidence() -> None:
+    members = "".join(
+        f"<h3 id={name}Comment>void {name}Comment(rope)</h3>{PROSE.replace('boat', name)}"
+        for name in ("write", "read", "tie", "free")
+    )
+    rows = "<tr><td class=bottomAlign>void<td class='right bottomAlign'>tieComment(rope)"
+    found = body(f"{PROSE}<table>{rows}</table>{members}")
+    assert "tieComment(rope)" in found
+    assert "void freeComment(rope)" in found
+    assert "free stands still" in found[-1]
+
+
+def test_notes_on_functions_between_paragraphs_are_no_replies() -> None:
+    notes = "".join(
+        f"<p>{name} ties the rope that holds the boat, and nobody on the pier minds it.</p>"
+        f"<dl><dt>since: 2.0.{i}0<dd>Returns the rope, the boat and the pier that are tied.</dl>"
+        f"<p>{name} has an example of a rope, which nobody on the pier has tied before.</p>"
+        for i, name in enumerate(NAMES)
+    )
+    assert sum("the pier that are tied" in line for line in body(PROSE * 4 + notes)) == len(NAMES)
