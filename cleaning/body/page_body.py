@@ -244,7 +244,7 @@ def _find_lines(
     if not is_article:
         lines.worth = worth
         article, source = found = _find_article(tree, lines, sums, noise, title_line)
-        if not is_list:
+        if not (is_list or is_thread):
             article = _widen(tree, lines, sums, noise, title_line, found)
     units = [own + linked for own, linked in zip(lines.own, lines.linked, strict=True)]
     if sum(units[i] for i in listed) > sum(units[i] for i in article):
