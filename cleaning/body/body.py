@@ -18,12 +18,11 @@ from dataclasses import replace
 
 from cleaning.body.container import is_marker
 from cleaning.body.left_out import LEAST_TEXT_CHARS, find_left_out
+from cleaning.body.missing_text import empty_warning, script_warnings
 from cleaning.body.page_body import (
     Body,
-    empty_warning,
     extract_body,
     make_body,
-    script_warnings,
     weigh,
 )
 from cleaning.body.template_lines import between_template, is_template, voice_of, without_template

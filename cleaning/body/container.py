@@ -25,7 +25,7 @@ from cleaning.body.noise import Noise
 from cleaning.body.replies import Behind
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.headings import heading_kind
-from cleaning.features.lines import MIN_UNITS, Lines, Sums, is_meta, trim_to
+from cleaning.features.lines import MIN_UNITS, TEASER_UNITS, Lines, Sums, is_meta, trim_to
 from cleaning.features.promotions import drop_promotions
 from cleaning.lexicon import word_list
 from cleaning.posts.names import name_of
@@ -50,6 +50,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 _MAX_MARKER_LEVELS = 12
 # Of headings of links; those of lists and of what is popular are headings of bodies, too.
 _MARKER_KINDS = frozenset(("related", "maybe", "comment", "author"))
+# Kinds of headings of other pages, and most lines behind one in which the first title stands.
+_PAGE_KINDS = frozenset(("related", "maybe"))
+_MAX_HEADED = 12
 # Tags of text: each is a piece of a body and never all of it.
 TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
 
@@ -116,9 +119,9 @@ def cut_after_markers(
                 if part <= 0 or sums.own[part] + sums.linked[part] > units + 2:
                     break
                 part = parents[part]
-            if _goes_on(tree, sums, part, i):
-                continue
             end = tree.line_end(part)
+            if _goes_on(tree, sums, part, i) or not _heads_titles(tree, lines, i, end):
+                continue
             if behind is None:
                 behind = Behind(tree, lines, title_line)
             most = _AFTER_MARKER_SHARE * sums.running[0]
@@ -148,6 +151,22 @@ def _goes_on(tree: Tree, sums: Sums, part: int, line: int) -> bool:
     )
 
 
+def _heads_titles(tree: Tree, lines: Lines, marker: int, end: int) -> bool:
+    """Whether a marker is one by its whole line, or heads what may be titles of pages.
+
+    Manuals name what else they describe under ``See also``: short names, often with a text.
+    """
+    text = lines.texts[marker]
+    if _is_listed(text) or heading_kind(text) not in _PAGE_KINDS:
+        return True
+    for i in range(marker + 1, min(end, marker + 1 + _MAX_HEADED)):
+        if tree.block_tags[tree.line_blocks[i]] in HEADINGS and lines.linked[i] <= lines.own[i]:
+            return False
+        if lines.linked[i] >= max(TEASER_UNITS, lines.own[i]):
+            return True
+    return False
+
+
 def _heads(tree: Tree, part: int, line: int) -> bool:
     """Whether a line is a heading, the first of a part with more."""
     is_first = tree.block_lines[part] == line < tree.line_end(part) - 1
@@ -157,13 +176,14 @@ def _heads(tree: Tree, part: int, line: int) -> bool:
 @lru_cache(maxsize=8192)
 def is_marker(text: str) -> bool:
     """Whether a line is a marker: a heading of text that is not the body."""
+    return _is_listed(text) or heading_kind(text) in _MARKER_KINDS
+
+
+def _is_listed(text: str) -> bool:
+    """Whether the words of a line are in the list of markers."""
     words = " ".join(trim_to(text.lower(), _LETTER).replace("’", "'").split())
     whole, starts, ends = _markers()
-    if not words:
-        return False
-    if words in whole or words.startswith(starts) or words.endswith(ends):
-        return True
-    return heading_kind(text) in _MARKER_KINDS
+    return bool(words) and (words in whole or words.startswith(starts) or words.endswith(ends))
 
 
 @lru_cache(maxsize=1)
@@ -221,6 +241,22 @@ def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: i
     while tree.block_tags[best] in TEXT_TAGS:
         best = tree.block_parents[best]
     return best
+
+
+def with_title(tree: Tree, part: int, title_line: int) -> int:
+    """Returns the smallest part around one that holds the page's heading, too; else the part."""
+    if tree.block_lines[part] <= title_line < tree.line_end(part):
+        return part
+    if title_line < 0 or tree.block_tags[tree.line_blocks[title_line]] not in HEADINGS:
+        if not tree.code_blocks:
+            return part
+        # The name of a member has more of a manual's title than its heading.
+        heads = (start for level, start, end in tree.headings if level == 1 and start < end)
+        title_line = next((tree.line_of[start] for start in heads), -1)
+    around = part
+    while around > 0 and title_line < tree.block_lines[around]:
+        around = tree.block_parents[around]
+    return around if 0 <= title_line < tree.line_end(around) else part
 
 
 def _running(tree: Tree, before: list[float], part: int) -> float:

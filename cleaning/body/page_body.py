@@ -1,4 +1,4 @@
-"""The body of a page by the page's own evidence, and signs that scripts make its text.
+"""The body of a page by the page's own evidence.
 
 1. Each line is weighed: running text is worth its words, links cost theirs (``lines``).
 2. The title's line is found, the lines are summed up by part (``lines``), and parts that are noise
@@ -14,16 +14,11 @@
    body is short. Without posts, and on pages without a body, the search is repeated with comments
    and teasers as text.
 
-A page with hardly any text gets a warning where scripts make its text in the browser, with the
-evidence: an empty root element that frameworks fill, a text for browsers without scripts, the data
-of the page in a variable, or nothing but scripts.
-
 Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 from cleaning.body.container import (
@@ -33,6 +28,7 @@ from cleaning.body.container import (
     cut_after_markers,
     find_container,
     weigh_parts,
+    with_title,
 )
 from cleaning.body.declared import find_declared, find_declaring
 from cleaning.body.items import find_items
@@ -54,7 +50,6 @@ from cleaning.features.lines import (
     Lines,
     Sums,
     add_up,
-    count_units,
     cut_repeats,
     find_title_line,
     plain_title,
@@ -63,7 +58,7 @@ from cleaning.features.lines import (
 )
 from cleaning.features.teasers import find_cards
 from cleaning.features.trail import Trail
-from cleaning.page_warnings import PageWarning, WarningKind
+from cleaning.page_warnings import PageWarning
 from cleaning.posts.groups import PostFinder
 from cleaning.posts.members import find_thread_of_users
 from cleaning.posts.threads import Shape, Thread, find_shaped, is_forum
@@ -72,30 +67,10 @@ from cleaning.records import BodySource
 # With less running text than this, plain lines are weighed as text: the body is a list, a table,
 # verse or a few words.
 _LIST_UNITS = 75
-MUCH_UNITS = 500.0  # text outside links with which a page has a body
 # A body of fewer units is looked for again on a page of so many, and gives way to twice its text
 # that has no fewer.
 _FEW_UNITS, _FEW_OF_UNITS, _MORE_TIMES = 20.0, 150.0, 2.0
 _LOST_OF_CARDS = 0.1  # of the text of teasers; names that take more tell nothing about a list
-# A page may need scripts only with less body and visible text; scripts alone are evidence only with
-# next to no visible text, and so many characters or files of them.
-_MAX_BODY_CHARS = 100
-_MAX_VISIBLE_CHARS = 600
-_NO_VISIBLE_CHARS = 30
-_SCRIPT_CHARS = 2000
-_SCRIPT_FILES = 3
-# Ids and classes of the elements that frameworks fill.
-_ROOTS = frozenset(
-    ("app", "root", "__next", "__nuxt", "__layout", "react-root", "app-root",
-     "gatsby-focus-wrapper", "mount", "main-app", "approot", "appmount", "svelte", "q-app")
-)  # fmt: skip
-_ASKS = re.compile(
-    r"(?:enable|activate|turn on|requires?|needs?|without|allow)\b.{0,40}\bjavascript"
-    r"|javascript\b.{0,40}\b(?:enabled?|disabled|required|turned off|not supported)"
-    r"|(?:启用|开启|打开|允许|需要|支持|禁用|啟用|開啟|允許|停用|关闭).{0,12}(?:javascript|js\b|脚本|腳本)"
-    r"|(?:javascript|脚本|腳本).{0,12}(?:启用|开启|打开|允许|禁用|关闭|支持|啟用|開啟|停用)",
-    re.I,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +207,8 @@ def _find_lines(
     # Where nothing else is left, comments and teasers are what the page is for.
     is_article = not is_thread and sum(lines.own[i] for i in article) >= MIN_UNITS
     if is_article and shape is None and not is_list:
-        return article, source, None
+        found = article, source
+        return _widen(tree, lines, sums, noise, title_line, found), source, None
     noise = find_noise(tree, sums, None, (title_line,))
     if is_thread or shape is not None:
         lines.worth = worth.copy()
@@ -268,11 +244,54 @@ def _find_lines(
                 listed = sorted({*listed, *article})
     if not is_article:
         lines.worth = worth
-        article, source = _find_article(tree, lines, sums, noise, title_line)
+        article, source = found = _find_article(tree, lines, sums, noise, title_line)
+        if not (is_list or is_thread):
+            article = _widen(tree, lines, sums, noise, title_line, found)
     units = [own + linked for own, linked in zip(lines.own, lines.linked, strict=True)]
     if sum(units[i] for i in listed) > sum(units[i] for i in article):
         return listed, BodySource.LIST, None
     return article, source, None
+
+
+def _widen(
+    tree: Tree,
+    lines: Lines,
+    sums: Sums,
+    noise: Noise,
+    title_line: int,
+    found: tuple[list[int], BodySource],
+) -> list[int]:
+    """The lines of a body with those between it and the page's heading, where they belong to it.
+
+    Of a text of few words, and of a manual, as much stands beside the part with most of the running
+    text: synopses, prices, tables, sections of short lines.
+    """
+    article, source = found
+    is_short = source is BodySource.PLAIN_LINES
+    if not (is_short or tree.code_blocks):
+        return article
+    weights, container = _weigh(tree, lines, noise, title_line)
+    around = with_title(tree, container, title_line)
+    behind = tree.block_ends[around]
+    is_manual = any(around <= block < behind for block in tree.code_blocks)
+    if around == container or not (is_manual or is_short):
+        return article
+    worth = Worth(of=weights, is_noise=noise.is_noise, container=around)
+    kept = collect(tree, lines, sums, worth, title_line)
+    if len(kept) <= len(article) + 1:
+        return article  # with a byline or an abstract at most
+    if lines.trail is not None:
+        lines.trail.end(kept)
+        lines.trail.attempts[-1].container = around
+    return kept
+
+
+def _weigh(tree: Tree, lines: Lines, noise: Noise, title_line: int) -> tuple[list[float], int]:
+    """The worth of each part, and the container."""
+    if lines.declared:
+        return find_declaring(tree, lines, noise.is_noise, title_line)
+    weights = weigh_parts(tree, lines, noise.is_noise)
+    return weights, find_container(tree, lines, weights, title_line)
 
 
 def _not_by_names_alone(
@@ -344,54 +363,3 @@ def _find_article(
         attempt = lines.trail.attempts[-1]
         attempt.container, attempt.weights, attempt.worth = container, weights, lines.worth.copy()
     return kept, source
-
-
-def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
-    """Returns a warning with its evidence when scripts make the page's text, else nothing."""
-    scripts = tree.scripts
-    if len(body.text) >= _MAX_BODY_CHARS or not (scripts.chars or scripts.files):
-        return ()
-    visible = 0
-    for text in tree.texts:
-        visible += len(text)
-        if visible > _MAX_VISIBLE_CHARS:
-            return ()
-    evidence = []
-    root = _empty_root(tree)
-    if root:
-        evidence.append(f"the element {root} is empty")
-    if _ASKS.search(scripts.noscript) or _ASKS.search(" ".join(tree.texts)):
-        evidence.append("it asks for JavaScript")
-    if scripts.state:
-        evidence.append(f"its data are in {scripts.state}")
-    if visible <= _NO_VISIBLE_CHARS and (
-        scripts.chars >= _SCRIPT_CHARS or scripts.files >= _SCRIPT_FILES
-    ):
-        evidence.append(
-            f"{visible} characters of text, {scripts.files} files and {scripts.chars} characters"
-            " of scripts"
-        )
-    if not evidence:
-        return ()
-    return (PageWarning(kind=WarningKind.NEEDS_JAVASCRIPT, detail="; ".join(evidence)),)
-
-
-def empty_warning(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
-    """Returns a warning when a page with much text of its own has no body, else nothing."""
-    if body.text or sum(map(len, tree.texts)) <= MUCH_UNITS:
-        return ()
-    units = sum(count_units(tree)[0])
-    if units <= MUCH_UNITS:
-        return ()
-    detail = f"{units:.0f} words outside links, and no part of them is a body"
-    return (PageWarning(kind=WarningKind.EMPTY_BODY, detail=detail),)
-
-
-def _empty_root(tree: Tree) -> str:
-    """The first empty element that frameworks fill: ``#app``; ``""`` without."""
-    for block, names in enumerate(tree.block_names):
-        if names and tree.block_tags[block] in ("div", "main", "body", "section"):
-            for name in names.split():
-                if name.lower() in _ROOTS and tree.line_end(block) == tree.block_lines[block]:
-                    return f"#{name}"
-    return ""

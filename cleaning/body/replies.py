@@ -32,6 +32,9 @@ _MAX_SHARE = 0.9
 # whose descriptions may be short lists, less is enough.
 _LEAST_BEFORE_UNITS = 20
 _BEFORE_TIMES, _BEFORE_TIMES_OF_PRODUCT = 4.0, 0.5
+# Least share of the text from the first reply to the last that is in replies: what a manual has on
+# each function, with its version, stands between paragraphs.
+_LEAST_SPAN_SHARE = 0.5
 _NO_REPLY = frozenset(("p", "td", "th", "html", "body", "main"))
 
 
@@ -61,6 +64,10 @@ def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Seque
         long = before[tree.block_lines[group[0]]] - before[held[0] + 1]
         middle = median(sums.running[part] for part in group)
         if long < max(_LEAST_BEFORE_UNITS, times * middle):
+            continue
+        spans = [(tree.block_lines[part], tree.line_end(part)) for part in group]
+        whole = before[spans[-1][1]] - before[spans[0][0]]
+        if sum(before[end] - before[start] for start, end in spans) < _LEAST_SPAN_SHARE * whole:
             continue
         if not _are_replies(tree, lines, sums, group):
             continue

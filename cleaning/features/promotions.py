@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from cleaning.document.tree import Tree
 from cleaning.features.headings import heading_kind
-from cleaning.features.lines import Lines, Sums, trim_to
+from cleaning.features.lines import TEASER_UNITS, Lines, Sums, trim_to
 from cleaning.lexicon import by_first_letter, word_list
 from cleaning.verdict import VerdictReason
 
@@ -71,13 +71,14 @@ def drop_promotions(
 
 
 def _bare_headings(lines: Lines, kept: list[int]) -> set[int]:
-    """Finds headings such as 延伸阅读 whose links right below are not kept."""
+    """Finds headings such as 延伸阅读 whose links right below, titles of pages, are not kept."""
     found = set()
     for n, line in enumerate(kept[:-1]):
         below = line + 1
         if (
             kept[n + 1] > below
             and lines.linked[below] > lines.own[below]
+            and lines.linked[below] >= TEASER_UNITS
             and lines.own[line] <= _HEADING_UNITS
             and heading_kind(lines.texts[line]) == "related"
             and lines.texts[line][-1] not in _SENTENCE_END
