@@ -185,7 +185,7 @@ class _Headings:
             if heading is None:
                 continue
             text, kind, is_inline = heading
-            row = 0 if is_inline else self._row(i)
+            row = self._row(i)
             if row:
                 row_end = self._line_ends[row]
                 self._add_labels(row)

@@ -44,7 +44,7 @@ class BesideBody:
 
     def is_inside(self, section: Section) -> bool:
         """Whether a section begins before the body and ends behind it: it is no list."""
-        return section.first < self.first and section.end > self.last
+        return section.first < self.first <= self.last < section.end
 
     def _find_around(self) -> tuple[int, int]:
         """The smallest part that holds the body, as (first block, block behind the last).

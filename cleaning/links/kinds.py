@@ -122,8 +122,8 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
         if reason is LinkReason.WORDS and lists.is_card_note(i):
             return _ON_CARD
     elif kind is LinkKind.FUNCTION:
-        if _names_section(lists, i):
-            return _IN_LIST
+        if lists.texts[i].lower() in _OPINIONS:
+            return _IN_LIST  # without a count: the section of comments by editors
         if reason is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
             return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     elif kind is LinkKind.LEGAL and lists.line[i] < lists.body_first:
@@ -278,8 +278,9 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
 
 def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
     """Judges a short link as a keyword of the page; None when it is none."""
-    by_name = not (section and section.kind) and lists.is_tagged(lists.tree.anchors[i].block)
-    by_heading = section is not None and section.kind == "tag"
+    kind = section.kind if section else ""
+    by_name = not kind and lists.is_tagged(lists.tree.anchors[i].block)
+    by_heading = kind == "tag"
     line = lists.line[i]
     if line > lists.body_first and _TAG_PATH.search(lists.urls[i]):
         return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
@@ -298,11 +299,6 @@ def _opens_menu(lists: LinkLists, i: int) -> bool:
         and lists.line[i] < lists.body_first
         and bool(lists.texts[i])
     )
-
-
-def _names_section(lists: LinkLists, i: int) -> bool:
-    """Whether 评论 is the section of comments by editors: before the body, without a count."""
-    return lists.texts[i].lower() in _OPINIONS and lists.line[i] < lists.body_first
 
 
 def _is_counter(text: str) -> bool:

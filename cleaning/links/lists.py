@@ -287,9 +287,8 @@ class LinkLists:
     def _runs(self) -> list[Run]:
         """The headlines behind the body, parted where the section or the region changes."""
         runs: list[Run] = []
-        for i in self._titles:
-            if self.line[i] <= self.body_last:
-                continue
+        behind = [i for i in self._titles if self.line[i] > self.body_last]
+        for i in behind:
             key = self._key(i)
             if not runs or runs[-1].key != key:
                 runs.append(Run(key, [], {}))
