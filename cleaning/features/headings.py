@@ -34,10 +34,9 @@ _MORE = re.compile(
     r"(?:查看|点击|點擊|加载|載入|浏览|瀏覽|[显顯]示)(?:更多|全部|所有)"
     r"|(?:view|see|show|load) (?:all|more)\b"
 )
-_DIGIT = re.compile(r"\d")
+_IN_WORD = re.compile("(?<=[a-z])(?=[a-z])")  # between two Latin letters
 # Least share of known words. A note holds them among others: 推荐中, 举报文章问题, 图片来源.
 _KNOWN_SHARE = 0.5
-_ENDING_SHARE = 0.2  # where one ends the heading: the last word says what a thing is, 诗人活跃榜
 
 
 def heading_kind(text: str) -> str:
@@ -70,22 +69,17 @@ def kind_of_words(words: str) -> str:
         return ""
     best = len(ranks)
     kind = ""
-    covered = known = 0
+    known = 0
     for start, word in find_words(words, index):
-        if start < covered:
-            continue  # 搜索 of 相关搜索
-        if word.isascii() and not _is_word(words, start, start + len(word)):
+        if not _is_word(words, start, start + len(word)):
             continue
-        covered = start + len(word)
         known += len(word)
         rank, named = ranks[word]
-        if rank < best and (named != "links" or start == 0):  # 诚招合作伙伴 is an offer
+        if rank < best:
             best, kind = rank, named
     if kind in STRONG_KINDS:
         return kind
-    is_last = covered == len(words) and not _DIGIT.search(words)
-    least = _ENDING_SHARE if is_last else _KNOWN_SHARE
-    return kind if known >= least * len(words) else ""
+    return kind if known >= _KNOWN_SHARE * len(words) else ""
 
 
 def head_patterns() -> tuple[Search, Search, Search]:
@@ -99,9 +93,8 @@ def head_patterns() -> tuple[Search, Search, Search]:
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Whether no Latin letter stands beside ``text[start:end]``."""
-    around = text[start - 1 : start] + text[end : end + 1] if start else text[end : end + 1]
-    return not any("a" <= char <= "z" for char in around)
+    """Whether ``text[start:end]`` neither begins nor ends between two Latin letters."""
+    return not (_IN_WORD.match(text, start) or _IN_WORD.match(text, end))
 
 
 @lru_cache(maxsize=1)

@@ -9,23 +9,20 @@ the row, and the others are notes and buttons (换一换).
 from __future__ import annotations
 
 from cleaning.document.tree import Tree
-from cleaning.features.lines import count_words
 
 _MAX_LABELS = 12
-_LABEL_UNITS = 12  # as of a heading
 _MAX_LEVELS = 3  # parts around a row that hold nothing else
 _BUTTONS = frozenset(("button",))
 _LEAST_LINKS = 2  # of a panel; the items of a list are none
 _NO_PAGE = ("#", "javascript:")
 
 
-def find_row(tree: Tree, line: int, links: list[int], line_ends: list[int]) -> int:
+def find_row(tree: Tree, line: int, line_ends: list[int]) -> int:
     """Returns the part with a row of labels that a line is the first of; 0 without one.
 
     Args:
         tree: The page.
         line: The line of a heading.
-        links: Running totals by line of links with a text.
         line_ends: The line behind the last of each block.
     """
     parents, starts = tree.block_parents, tree.block_lines
@@ -33,20 +30,18 @@ def find_row(tree: Tree, line: int, links: list[int], line_ends: list[int]) -> i
     row = parents[cell]
     while row > 0 and line_ends[row] == line + 1 and starts[row] == line:
         cell, row = row, parents[row]
-    if row <= 0 or starts[row] != line:
+    if row <= 0:
         return 0
     end = line_ends[row]
-    if not 1 < end - line <= _MAX_LABELS or links[end] - links[line] > end - line:
+    if not 1 < end - line <= _MAX_LABELS:
         return 0
     cells = [child for child in tree.children(row) if line_ends[child] > starts[child]]
     if len(cells) < end - line or len({tree.block_tags[child] for child in cells} - _BUTTONS) > 1:
         return 0
     pages = 0
     for i in range(line, end):
-        if links[i + 1] - links[i] > 1 or count_words(tree.line_text(i)) > _LABEL_UNITS:
-            return 0
         anchor = tree.anchor_of[tree.line_starts[i]]
-        pages += anchor >= 0 and not tree.anchors[anchor].href.lstrip().startswith(_NO_PAGE)
+        pages += anchor >= 0
     return row if pages <= 1 else 0
 
 
@@ -58,7 +53,7 @@ def find_panels(tree: Tree, row: int, count: int, links: list[int]) -> list[int]
     for parts in (behind, list(tree.children(behind[0]))):
         if len(parts) == count and len({_shape(tree, part) for part in parts}) == 1:
             found = [links[tree.line_end(part)] - links[tree.block_lines[part]] for part in parts]
-            if any(found) and all(n == 0 or n >= _LEAST_LINKS for n in found):
+            if all(n >= _LEAST_LINKS for n in found):
                 return parts
     return []
 
@@ -73,7 +68,7 @@ def _behind(tree: Tree, row: int, count: int) -> list[int]:
         while block < ends[around] and len(behind) < count:
             behind.append(block)
             block = ends[block]
-        if behind or row <= 0 or tree.line_end(around) > tree.line_end(row):
+        if behind or row <= 0:
             return behind
         row = around
     return []

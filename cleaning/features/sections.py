@@ -2,16 +2,16 @@
 
 A heading is a short line with a tag or class name of headings, or with words that head a block of
 links (``headings``). It governs the lines behind it in the smallest part that holds more than the
-heading, up to the next heading of its tag and names. A heading in an empty box governs at most the
+heading, up to the next heading of its tag. A heading in an empty box governs at most the
 box beside it, and nothing where that has a heading of its own: the contents of the empty box are
 loaded by a script. A heading that is a label in a row governs its panel (``label_rows``).
 
-No heading is a button, and a line that repeats or stands on a card (``cards``), which belongs to
-the card and not to the list. A link without known words, such as the name of a channel, is a
+No heading is a button, and a line that stands on a card (``cards``), which belongs to the card and
+not to the list. A link without known words, such as the name of a channel, is a
 heading except below a heading with words that say more than list: there it may be a short title.
 
-A part whose class or id says what it holds (``related-posts``) is a section without a heading. It
-is of lower rank: a heading around or inside it, or a nearer name, decides before it.
+A part whose class or id says that its links are related (``related-posts``) is a section without a
+heading. It is of lower rank: a heading around or inside it decides before it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ from cleaning.features.parts import link_kind_of_names, related_names
 _HEADING_UNITS = 12
 _TITLE_UNITS = 6  # shorter ones may be the name of a column, which titles hold too
 _MAX_LINKS = 2  # a heading and its 更多
-_MAX_INLINE_LINES = 20  # governed by a heading on the line of its links
-_MAX_REPEATS = 3
 _MAX_LEVELS = 6
 _MAX_DEPTH = 8  # headings within headings
 _MAX_SIBLINGS = 8  # empty parts behind an empty box
@@ -52,7 +50,6 @@ _NAMES = re.compile(
     r"(?:^|[\s_-])(?:title|tit|hd|head|header|heading|bt|caption)(?:$|[\s_\d-])"
     r"|[Tt]itle\b|Head(?:er)?\b"
 )
-_DATE = re.compile(r"\d{1,4}[-/年.月]\d{1,2}")
 
 
 @dataclass(slots=True)
@@ -92,8 +89,6 @@ def find_sections(
     """
     found = _Headings(tree, headlines, links, cards).read()
     named = _named_parts(tree, headlines)
-    if named:
-        found = sorted([*named, *found], key=lambda section: section.first)
     of_line = [-1] * len(tree.line_starts)
     open_: list[int] = []
     line = 0
@@ -112,24 +107,23 @@ def find_sections(
         while open_ and found[open_[-1]].end <= section.first:
             open_.pop()
         around = found[open_[-1]] if open_ else None
-        if section.line < 0:
-            if around is None or around.line < 0 or around.kind in _WEAK_KINDS:
-                open_.append(n)
-        elif section.kind or around is None or _parts(section, around, links):
+        if section.kind or around is None or _parts(section, around, links):
             _close(tree, found, open_, section)
-            # A heading without a kind that governs one link belongs to the link.
-            if section.kind or headlines[section.end] - headlines[section.first] > 1:
-                del open_[: len(open_) - _MAX_DEPTH + 1]
-                open_.append(n)
+            del open_[: len(open_) - _MAX_DEPTH + 1]
+            open_.append(n)
     fill(len(of_line))
+    if named:
+        telling = {n for n, section in enumerate(found) if section.kind not in _WEAK_KINDS}
+        for n, section in enumerate(named, len(found)):
+            first, end = section.first, section.end
+            of_line[first:end] = [m if m in telling else n for m in of_line[first:end]]
+        found += named
     return found, of_line
 
 
 def _parts(section: Section, around: Section, links: list[int]) -> bool:
-    """Whether a heading without known words parts a section: a named part never, and one with
-    a telling heading only where it is no link, which may be a short title of that section."""
-    if around.line < 0:
-        return False
+    """Whether a heading without known words parts a section: one with a telling heading only
+    where it is no link, which may be a short title of that section."""
     return around.kind in _WEAK_KINDS or links[section.line + 1] == links[section.line]
 
 
@@ -138,31 +132,23 @@ def _close(tree: Tree, found: list[Section], open_: list[int], section: Section)
     blocks, tags = tree.line_blocks, tree.block_tags
     block = blocks[section.line]
     for m, other in enumerate(open_):
-        if found[other].line < 0:
-            continue
-        before = blocks[found[other].line]
-        if found[other].part == section.part or tags[before] == tags[block]:
+        if tags[blocks[found[other].line]] == tags[block]:
             del open_[m:]
             return
 
 
 def _named_parts(tree: Tree, headlines: list[int]) -> list[Section]:
-    """The parts whose names say that they hold related links, and named parts inside these."""
+    """The parts whose names say that they hold related links."""
     related = related_names(tree.block_names)
     found: list[Section] = []
     if not related:
         return found
-    stop, last = -1, ""
     for block, names in enumerate(tree.block_names):
-        if not names or (block >= stop and names not in related):
-            continue
-        kind = link_kind_of_names(names)
-        if not kind or (kind == last if block < stop else kind != "related"):
+        if names not in related or link_kind_of_names(names) != "related":
             continue
         start, end = tree.block_lines[block], tree.line_end(block)
         if headlines[end] > headlines[start] and end - start <= _MAX_NAMED_LINES:
-            found.append(Section(kind, -1, start, end, block, names))
-            last, stop = kind, max(stop, tree.block_ends[block])
+            found.append(Section("related", -1, start, end, block, names))
     return found
 
 
@@ -173,7 +159,6 @@ class _Headings:
         self._tree, self._headlines, self._links, self._cards = tree, headlines, links, cards
         self._line_ends = cards.line_ends
         self._found: list[Section] = []
-        self._seen: dict[str, int] = {}
 
     def read(self) -> list[Section]:
         """Returns the sections by their first line."""
@@ -200,16 +185,13 @@ class _Headings:
             if heading is None:
                 continue
             text, kind, is_inline = heading
-            self._seen[text] = self._seen.get(text, 0) + 1
-            row = 0 if is_inline else self._row(i)
+            row = self._row(i)
             if row:
                 row_end = self._line_ends[row]
                 self._add_labels(row)
             else:
                 self._add(i, text, kind, is_inline)
-        seen = self._seen
-        kept = [section for section in self._found if seen.get(section.text, 1) <= _MAX_REPEATS]
-        return sorted(kept, key=lambda section: section.first)
+        return sorted(self._found, key=lambda section: section.first)
 
     def _read_line(self, i: int, text: str, words: str) -> tuple[str, str, bool] | None:
         """(heading, kind, whether links stand behind it on its line), None for no heading.
@@ -224,17 +206,14 @@ class _Headings:
         count = links[i + 1] - links[i]
         kind = kind_of_words(words) if words else ""
         is_inline = count > 0 and text[-1] in ":："
-        if not is_inline:
-            if count > _MAX_LINKS:
-                return None
-            if kind not in _TELLING and headlines[i + 1] > headlines[i]:
-                return None
+        if not is_inline and kind not in _TELLING and headlines[i + 1] > headlines[i]:
+            return None
         if not kind and not _looks_like_heading(tree, block):
             return None
-        if kind == BUTTON or not 1 < len(text) <= HEADING_CHARS or _DATE.search(text):
-            return None
         units = count_words(text)
-        if units > _HEADING_UNITS or (kind and units >= _TITLE_UNITS and text in tree.title):
+        if kind == BUTTON or units > _HEADING_UNITS:
+            return None
+        if kind and units >= _TITLE_UNITS and text in tree.title:
             return None  # the page's own title is no marker
         if kind not in _TELLING and self._cards.around(block):
             return None
@@ -245,7 +224,7 @@ class _Headings:
         if is_inline:
             part = tree.line_blocks[i]
             end = self._line_ends[part]
-            end = end if i < end <= i + _MAX_INLINE_LINES else i + 1
+            end = end if i < end else i + 1
         else:
             is_firm = self._links[i + 1] == self._links[i]
             end, part = self._scope(i, tree.line_blocks[i], is_firm)
@@ -253,7 +232,7 @@ class _Headings:
             self._found.append(Section(kind, i, i, end, part, text, is_inline))
 
     def _row(self, i: int) -> int:
-        row = find_row(self._tree, i, self._links, self._line_ends)
+        row = find_row(self._tree, i, self._line_ends)
         has_headlines = row and self._headlines[self._line_ends[row]] > self._headlines[i]
         return 0 if has_headlines else row
 
@@ -315,12 +294,8 @@ def _beside_empty_box(tree: Tree, line: int, box: int) -> tuple[int, int]:
     """The scope of a heading in an empty box: the box beside it, if without a heading."""
     ends = tree.block_ends
     end = tree.line_end(box)
-    blocks = tree.line_blocks
-    for i in range(end, min(end + 2, len(blocks))):
-        text = tree.line_text(i)
-        if count_words(text) <= _HEADING_UNITS and (
-            _looks_like_heading(tree, blocks[i]) or heading_kind(text)
-        ):
+    for i in range(end, min(end + 2, len(tree.line_starts))):
+        if heading_kind(tree.line_text(i)):
             return line, box
     beside, stop = ends[box], ends[tree.block_parents[box]]
     for _ in range(_MAX_SIBLINGS):

@@ -32,22 +32,10 @@ class BesideBody:
         """Whether a line stands in the body or a few lines from it."""
         return self.first - NEAR_LINES <= line <= self.last + NEAR_LINES
 
-    def is_amid(self, line: int, text: str) -> bool:
-        """Whether a link stands on or between lines of a body that is no thread.
-
-        Args:
-            line: The line of the link.
-            text: Its text. A link without one is on no line; the nearest may be the body's last.
-        """
-        if self._is_thread or not self.first <= line <= self.last:
-            return False
-        return bool(text) or self.first < line < self.last
-
     def is_beside(self, block: int) -> bool:
         """Whether a block stands in the smallest block around a body that is no thread.
 
-        A block that begins or ends far from the body is a column; neither it nor the whole page
-        counts.
+        A block that ends far from the body is a column; neither it nor the whole page counts.
         """
         if self._around is None:
             self._around = self._find_around()
@@ -56,7 +44,7 @@ class BesideBody:
 
     def is_inside(self, section: Section) -> bool:
         """Whether a section begins before the body and ends behind it: it is no list."""
-        return section.first < self.first and section.end > self.last
+        return section.first < self.first <= self.last < section.end
 
     def _find_around(self) -> tuple[int, int]:
         """The smallest part that holds the body, as (first block, block behind the last).
@@ -70,8 +58,6 @@ class BesideBody:
         block = tree.line_blocks[self.first]
         while block > 0 and (starts[block] > self.first or ends[block] <= self.last):
             block = tree.block_parents[block]
-        if tree.block_tags[block] in _WHOLE_PAGE:
-            return 0, 0
-        if self.first - starts[block] > NEAR_LINES or ends[block] - 1 - self.last > NEAR_LINES:
+        if tree.block_tags[block] in _WHOLE_PAGE or ends[block] - 1 - self.last > NEAR_LINES:
             return 0, 0
         return block, tree.block_ends[block]

@@ -87,6 +87,8 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _LATIN_WORD = 1.7  # Chinese characters that carry as much as a word of another script
 _GRAM_WORDS = re.compile(r"[a-z0-9]{4,}|[\u3400-\u9fff]{2,}")
 _HOME = re.compile(r"[a-z]+://[^/]*/?(?:(?:index|default)\.\w+)?")
+# Labels under which the domains of a country are registered: com.cn, co.uk.
+_SECOND_LEVEL = frozenset(("ac", "co", "com", "edu", "gov", "go", "ne", "net", "or", "org"))
 _HOST_STARTS = len("https://")
 _HOME_LETTERS = ("", "i", "d")  # that a file of a home page may begin with
 _COUNTED = re.compile(r"\w\W{0,2}[(（\[]\s?\d+\s?[)）\]]$|\s\d+\s?篇$")
@@ -142,7 +144,7 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
     whole, latin, words, hint = known
     is_latin = text.isascii()
     if len(text) <= _MAX_WORD_CHARS:
-        verdict = whole.get(text.strip(_PUNCTUATION)) or whole.get(text)
+        verdict = whole.get(text.strip(_PUNCTUATION))
         if verdict is not None:
             return verdict
         may_do = (
@@ -266,9 +268,8 @@ def grams(text: str) -> frozenset[str]:
 def site_of(host: str) -> str:
     """Returns the name of a site in all its domains: ``sina`` of tech.sina.com.cn and sina.cn."""
     labels = host.partition(":")[0].split(".")
-    if len(labels) >= 3 and len(labels[-2]) <= 3 and len(labels[-1]) == 2:
-        return labels[-3]
-    return labels[-2] if len(labels) > 1 else host
+    names = [label for label in labels[:-1] if label not in _SECOND_LEVEL]
+    return names[-1] if names else host
 
 
 def is_home(url: str) -> bool:

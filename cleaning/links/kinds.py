@@ -6,8 +6,8 @@
    as the list they stand in.
 4. On a card (``features.cards``) beside its title: OTHER, also for words of menus, which are its
    channel.
-5. Keywords by their URL, the names of their part or their heading, near the body: TAG; so are
-   searches of the site for their own text behind the body, unless a heading of 6 is above them.
+5. Keywords by their URL, and near the body by the names of their part or their heading: TAG; so
+   are searches of the site for their own text behind the body, unless a heading of 6 is above them.
 6. Under a heading whose words decide alone, what ``_BY_HEADING`` has: other sites NAVIGATION, other
    people's searches FUNCTION, the same author or column OTHER, advertising AD where the link leaves
    the site.
@@ -19,18 +19,17 @@
 9. Headlines behind the body, without a heading or under one of a list, whose whole run is about
    the page's topic (``topic``): RELATED.
 10. Among legal links: LEGAL. In a nav element, and where it is no headline in a header, footer or
-   aside: NAVIGATION; a list of headlines among the other links of a menu: HOT.
-11. Between lines of the body under any heading of a list, or without a heading in the smallest part
-    around it: several headlines on a line RELATED on its host, AD on other sites, all others BODY.
-    Before the body: lists of headlines HOT, else NAVIGATION.
+   aside: NAVIGATION.
+11. In the smallest part around the body: several headlines on a line RELATED on its host, AD on
+    other sites, all others BODY. Before the body: lists of headlines HOT, else NAVIGATION.
 12. Headlines and links on their lines, and all links under a heading of popular ones (热门): HOT.
     Behind the body without any heading this is the likeliest kind and no finding: its score is 0.3
     and its reason NO_EVIDENCE.
 13. Else NAVIGATION.
 
 In a part with a class name of advertising, which does not hold the body, HOT links are AD, and
-links that nothing but their list speaks for. In a sentence of the body all are BODY. At last the
-links of one URL get one kind: pictures and counters that of their headline.
+links that nothing but their list speaks for. At last the links of one URL get one kind: pictures
+and notes of cards that of their headline.
 """
 
 from __future__ import annotations
@@ -53,14 +52,13 @@ _MAX_COUNTER_CHARS = 24
 _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
 _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side
 _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
-_LISTS = frozenset(("hot", "list", "rank"))
-_NO_TOPIC = _LISTS | {""}
 _RECOMMENDED = frozenset(("related", "maybe"))
 _ANY_TOPIC = frozenset(("", "list"))
 _HOT = LinkKind.HOT
 _NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
 # The commonest verdicts, made once.
 _OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
+_LIST_OF_BODY: Verdict = (LinkKind.BODY, 0.4, LinkReason.IN_BODY)
 _COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
 _BY_HEADING: dict[str, Verdict] = {
     "links": (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER),
@@ -91,11 +89,11 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
     texts, is_in_body = lists.texts, lists.is_in_body
     for i, verdict in enumerate(known):
         if verdict is None:
+            text = texts[i]
             if is_in_body[i]:
                 verdict = _OF_BODY
-            elif (text := texts[i]) and _is_counter(text):
+            elif text and _is_counter(text):
                 verdict = _COUNTS
-                weak.append(i)
             else:
                 verdict = _judge(lists, i)
                 if _may_advertise(lists, i, verdict):
@@ -112,36 +110,30 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
 
 def _may_advertise(lists: LinkLists, i: int, verdict: Verdict) -> bool:
     """Whether a link in a part named after advertising has no better evidence."""
-    is_open = verdict[0] is _HOT or verdict[2] in _NO_PROOF
-    return is_open and lists.is_advertising(lists.tree.anchors[i].block)
+    if verdict[0] is _HOT or verdict[2] in _NO_PROOF:
+        return lists.is_advertising(lists.tree.anchors[i].block)
+    return False
 
 
 def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
     """Returns the verdict by words or URL, or what the place of the link says against it."""
     kind, _, reason = verdict
-    if lists.is_in_body[i]:
-        is_in_sentence = lists.is_in_sentence(i)
-        return (LinkKind.BODY, 0.6, LinkReason.IN_BODY) if is_in_sentence else verdict
     if kind is LinkKind.NAVIGATION:
         if reason is LinkReason.WORDS and lists.is_card_note(i):
             return _ON_CARD
     elif kind is LinkKind.FUNCTION:
-        if _names_section(lists, i):
-            return _IN_LIST
+        if lists.texts[i].lower() in _OPINIONS:
+            return _IN_LIST  # without a count: the section of comments by editors
         if reason is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
             return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
-    elif kind is LinkKind.LEGAL and reason is LinkReason.WORDS:
-        if lists.line[i] < lists.body_first:
-            # Legal links stand at the end of a page; at its beginning the words are a menu.
-            return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
-        section = lists.section(i)
-        if section and section.kind == "tag" and lists.body.is_near(lists.line[i]):
-            return LinkKind.TAG, 0.6, LinkReason.MARKER
+    elif kind is LinkKind.LEGAL and lists.line[i] < lists.body_first:
+        # Legal links stand at the end of a page; at its beginning the words are a menu.
+        return LinkKind.NAVIGATION, 0.5, LinkReason.WORDS
     return verdict
 
 
 def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) -> None:
-    """Gives weak links (pictures, counters) the kind of the headline with their URL."""
+    """Gives weak links (pictures, notes of cards) the kind of the headline with their URL."""
     urls, texts, is_headline = lists.urls, lists.texts, lists.is_headline
     is_weak = set(weak)
     asked = {urls[i] for i in weak}
@@ -153,7 +145,7 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
             by_url.setdefault(url, (verdicts[i][0], min(verdicts[i][1], 0.7)))
     for i in weak:
         same = by_url.get(urls[i])
-        if same is not None and not (verdicts[i] is _COUNTS and same[0] is LinkKind.RELATED):
+        if same is not None:
             verdicts[i] = *same, LinkReason.SAME_ADDRESS
 
 
@@ -161,7 +153,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     """Judges a link outside the body that is no counter."""
     text = lists.texts[i]
     section = lists.section(i)
-    if section and section.kind in _NO_TOPIC and lists.body.is_inside(section):
+    if section and lists.body.is_inside(section):
         section = None
     block = lists.tree.anchors[i].block
     is_headline = lists.is_headline[i]
@@ -169,7 +161,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, section)
-    if not is_headline and lists.is_card_note(i):
+    if lists.is_card_note(i):
         return _ON_CARD
     if (
         not is_headline
@@ -235,32 +227,23 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
     """
     line, kind = lists.line[i], section.kind if section else ""
     region = lists.tree.anchors[i].region
-    if region and _leads_around(lists, i):
-        if lists.is_headline[i] and lists.is_news_of_menu(i):
-            return _HEADLINE
+    if region == "nav" or (region and not lists.is_headline[i]):
         return _IN_REGION
-    if region != "aside" and _is_of_body(lists, i, section):
-        return _judge_amid_body(lists, i)
+    if lists.body.is_beside(lists.tree.anchors[i].block):
+        return _judge_beside_body(lists, i)
     if kind in _ANY_TOPIC and line < lists.body_first:
         if lists.is_headline[i] and lists.is_list_of_headlines(i):
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return _IN_LIST
-    if is_listed or kind == "rank" or (kind == "hot" and line > lists.body_last):
+    if is_listed or kind in ("hot", "rank"):
         if not kind and line > lists.body_last >= 0 and lists.is_same_host(i):
             return _UNNAMED
         return _HEADLINE
     return _IN_LIST
 
 
-def _is_of_body(lists: LinkLists, i: int, section: Section | None) -> bool:
-    """Whether a link stands between lines of the body or, without a heading, beside it."""
-    if lists.body.is_amid(lists.line[i], lists.texts[i]):
-        return section is None or section.kind in _NO_TOPIC
-    return section is None and lists.body.is_beside(lists.tree.anchors[i].block)
-
-
-def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
-    """Judges a link between or beside lines of the body that is in none of them."""
+def _judge_beside_body(lists: LinkLists, i: int) -> Verdict:
+    """Judges a link in the smallest part around the body that is in none of its lines."""
     if lists.is_advertising(lists.tree.anchors[i].block):
         return LinkKind.AD, 0.6, LinkReason.PART_NAME
     if lists.headlines_on(i) > 1:
@@ -269,14 +252,14 @@ def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
             return LinkKind.RELATED, 0.5, LinkReason.HEADLINES
         if not lists.is_same_site(i):
             return LinkKind.AD, 0.5, LinkReason.HEADLINES
-    return LinkKind.BODY, 0.4, LinkReason.IN_BODY  # a list of the text
+    return _LIST_OF_BODY
 
 
 def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict:
     """Judges a link without a text."""
     kind = section.kind if section else ""
-    if lists.is_pictured[i] and _is_of_body(lists, i, section):
-        return _judge_amid_body(lists, i)
+    if lists.body.is_beside(lists.tree.anchors[i].block):
+        return _LIST_OF_BODY
     if is_home(lists.urls[i]):
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if not lists.is_pictured[i]:
@@ -295,24 +278,18 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
 
 def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
     """Judges a short link as a keyword of the page; None when it is none."""
-    by_name = not (section and section.kind) and lists.is_tagged(lists.tree.anchors[i].block)
-    by_heading = section is not None and section.kind == "tag"
-    is_near, line = lists.body.is_near(lists.line[i]), lists.line[i]
-    is_asked = line > (lists.body_first if is_near else lists.body_last)
-    if (is_near or by_heading) and is_asked and _TAG_PATH.search(lists.urls[i]):
+    kind = section.kind if section else ""
+    by_name = not kind and lists.is_tagged(lists.tree.anchors[i].block)
+    by_heading = kind == "tag"
+    line = lists.line[i]
+    if line > lists.body_first and _TAG_PATH.search(lists.urls[i]):
         return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
-    if is_near and (by_name or by_heading):
+    if lists.body.is_near(line) and (by_name or by_heading):
         reason = LinkReason.PART_NAME if by_name else LinkReason.MARKER
         return LinkKind.TAG, 0.7, reason
-    if by_heading and line > lists.body_last:
+    if by_heading:
         return LinkKind.HOT, 0.5, LinkReason.MARKER
     return None
-
-
-def _leads_around(lists: LinkLists, i: int) -> bool:
-    """Whether a link in a nav, header, footer or aside element is no headline of that element."""
-    region = lists.tree.anchors[i].region
-    return region == "nav" or not lists.is_headline[i]
 
 
 def _opens_menu(lists: LinkLists, i: int) -> bool:
@@ -322,11 +299,6 @@ def _opens_menu(lists: LinkLists, i: int) -> bool:
         and lists.line[i] < lists.body_first
         and bool(lists.texts[i])
     )
-
-
-def _names_section(lists: LinkLists, i: int) -> bool:
-    """Whether 评论 is the section of comments by editors: before the body, without a count."""
-    return lists.texts[i].lower() in _OPINIONS and lists.line[i] < lists.body_first
 
 
 def _is_counter(text: str) -> bool:

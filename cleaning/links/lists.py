@@ -34,7 +34,6 @@ _CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL
 _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
-_SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
 _PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
 
 
@@ -69,7 +68,7 @@ class LinkLists:
         self.picture_urls = {
             url
             for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
-            if is_pictured and not text
+            if not text
         }
         self.is_headline = [
             len(text) >= _CARD_UNITS
@@ -93,7 +92,6 @@ class LinkLists:
         self._topic: Topic | None = None
         self._near: list[int] | None = None
         self._directories: set[str] | None = None
-        self._line_chars: dict[int, int] = {}
 
     def _place(self, is_kept: list[bool]) -> None:
         """Finds the line of each link, and whether it is in the body."""
@@ -114,7 +112,7 @@ class LinkLists:
                 block = _nearest(tree, block, filled, lambda b: ends[b] > starts[b])
             line = lines[start] if start < runs else len(tree.line_starts) - 1
             self.line.append(max(starts[block], min(line, ends[block] - 1), 0))
-            self.is_in_body.append(0 < start < runs and is_kept[start - 1] and is_kept[start])
+            self.is_in_body.append(start < runs and is_kept[start])
 
     def _count(self, known: list[Verdict | None]) -> None:
         """Computes the running totals by line."""
@@ -174,10 +172,7 @@ class LinkLists:
 
     def is_card_note(self, i: int) -> bool:
         """Whether a link stands on a card, on another line than its title."""
-        block = self.tree.anchors[i].block
-        if self.headlines_on(i) or self._flags[block] & COMMENT:
-            return False
-        return self.cards.around(block) > 0
+        return not self.headlines_on(i) and self.cards.around(self.tree.anchors[i].block) > 0
 
     def is_comment(self, block: int) -> bool:
         """Whether a block or one around it has a class name of comments."""
@@ -212,16 +207,6 @@ class LinkLists:
             self._linked_lines, block
         )
 
-    def is_news_of_menu(self, i: int) -> bool:
-        """Whether a link is in a list of headlines that its region shows among other links."""
-        if not self.is_list_of_headlines(i):
-            return False
-        tree, anchor = self.tree, self.tree.anchors[i]
-        region = listed = self.container(anchor.block)
-        while region > 0 and tree.block_tags[region] != anchor.region:
-            region = tree.block_parents[region]
-        return self._of(self._links, region) > self._of(self._links, listed)
-
     def shares(self, i: int) -> tuple[float, float]:
         """Computes two shares of the list around a link, each 0..1.
 
@@ -242,15 +227,6 @@ class LinkLists:
         """Counts the headlines on a link's line."""
         line = self.line[i]
         return self._headlines[line + 1] - self._headlines[line] if self.section_of else 0
-
-    def is_in_sentence(self, i: int) -> bool:
-        """Whether most text on a link's line is outside the link."""
-        tree, line = self.tree, self.line[i]
-        chars = self._line_chars.get(line)
-        if chars is None:
-            start, end = tree.line_runs(line)
-            chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
-        return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
 
     def is_plain(self, section: Section) -> bool:
         """Whether the titles of a section are short, as names are: few lines have headlines."""
@@ -285,7 +261,7 @@ class LinkLists:
         return self.urls[i] in self._directories
 
     def near_share(self, section: Section) -> float:
-        """Share of a section's headlines of the site that share a word with the title, 0..1."""
+        """Share of a section's headlines that share a word with the title, 0..1."""
         start, end = section.first, section.end
         near, all_ = self._near_title(), self._headlines[end] - self._headlines[start]
         return share(near[end] - near[start], all_) if all_ else 1.0
@@ -293,43 +269,40 @@ class LinkLists:
     def is_about_topic(self, i: int) -> bool:
         """Whether a link stands in a run of headlines that are about the page's topic."""
         if self._topic is None:
-            runs = self._runs(self._titles)
-            self._topic = Topic(self._names(), self._body_text, runs)
-        return self._topic.is_about(self.line[i], self._key(i))
+            self._topic = Topic(self._names(), self._body_text, self._runs())
+        return self._topic.is_about(self.line[i])
 
     def _names(self) -> list[str]:
-        """The page's title, and its largest heading."""
+        """The page's title, and its first heading."""
         tree = self.tree
-        for level, start, end in tree.headings:
-            if level == 1:
-                return [self._title, tree.text(start, end)]
-        return [self._title]
+        return [self._title, *[tree.text(start, end) for _, start, end in tree.headings[:1]]]
 
     def _key(self, i: int) -> RunKey:
         line = self.line[i]
         section = self.section_of[line] if self.section_of else -1
         if section >= 0 and not self.sections[section].kind:
             section = -1
-        return section, self.tree.anchors[i].region, line > self.body_last
+        return section, self.tree.anchors[i].region
 
-    def _runs(self, headlines: list[int]) -> list[Run]:
+    def _runs(self) -> list[Run]:
+        """The headlines behind the body, parted where the section or the region changes."""
         runs: list[Run] = []
-        for i in headlines:
+        behind = [i for i in self._titles if self.line[i] > self.body_last]
+        for i in behind:
             key = self._key(i)
             if not runs or runs[-1].key != key:
-                runs.append(Run(key, self.line[i], {}))
+                runs.append(Run(key, [], {}))
+            runs[-1].lines.append(self.line[i])
             titles = runs[-1].titles
             titles[self.urls[i]] = f"{titles.get(self.urls[i], '')} {self.texts[i]}"
         return runs
 
     def _near_title(self) -> list[int]:
-        """Running totals by line of the site's headlines that share a word with the title."""
+        """Running totals by line of the headlines that share a word with the title."""
         if self._near is None:
             words = grams(self._title)
             near = [
-                self.line[i]
-                for i in self._titles
-                if not words.isdisjoint(grams(self.texts[i])) and self.is_same_site(i)
+                self.line[i] for i in self._titles if not words.isdisjoint(grams(self.texts[i]))
             ]
             self._near = totals_by_line(near, len(self.tree.line_starts))
         return self._near

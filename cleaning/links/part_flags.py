@@ -27,7 +27,6 @@ _AD_NAMES = {
 }
 _TAG_WORDS = ("tag", "Tag", "keyword", "label")
 TAGGED, COMMENT, AD = 1, 2, 4
-_MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 
 
 def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[int]:
@@ -47,10 +46,7 @@ def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[i
         if names not in flag_of:
             continue
         own = flag_of[names]
-        if own >= AD and (
-            line_ends[block] - lines[block] > _MAX_AD_LINES
-            or lines[block] <= body_first < line_ends[block]
-        ):
+        if own >= AD and lines[block] <= body_first < line_ends[block]:
             own -= AD
         # Three flags: no block is filled more than three times, however deep they lie.
         if own & ~filled[block]:
@@ -76,7 +72,7 @@ def part_flags(names: set[str]) -> dict[str, int]:
             note(AD, [each for each in names if word in each and pattern.search(each)])
     for word in _TAG_WORDS:
         if word in page:
-            note(TAGGED, [each for each in names if word in each and _TAG_NAMES.search(each)])
+            note(TAGGED, filter(_TAG_NAMES.search, [each for each in names if word in each]))
     page = page.lower()
     words = [word for word in _comment_words() if word in page]
     if words:

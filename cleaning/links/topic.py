@@ -1,6 +1,6 @@
 """Whether a list of headlines is about the topic of the page.
 
-The topic is the words (``grams``) of the title and of the largest heading, and those that the body
+The topic is the words (``grams``) of the title and of the first heading, and those that the body
 says most. The whole list is asked, never one link: a *run* of headlines that no heading parts and
 that no region or body interrupts. It is about the topic where five titles have four words of the
 topic on average; of a title two words count, so that those with a whole name make up for others.
@@ -9,15 +9,14 @@ A run that is as long as an archive shares words whatever the page is about, so 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from cleaning.links.evidence import grams
 
-RunKey = tuple[int, str, bool]
-"""(section, region, whether behind the body) of the links of a run."""
+RunKey = tuple[int, str]
+"""(section, region) of the links of a run."""
 
 _LEAST = 3  # titles of a run
 _MOST = 40
@@ -33,12 +32,12 @@ class Run(NamedTuple):
 
     Attributes:
         key: Where they stand.
-        line: The line of the first.
+        lines: The line of each.
         titles: URL -> its texts, one after another.
     """
 
     key: RunKey
-    line: int
+    lines: list[int]
     titles: dict[str, str]
 
 
@@ -46,29 +45,28 @@ class Topic:
     """The topic of a page, and the runs that are about it.
 
     Args:
-        names: Its title, and its largest heading.
+        names: Its title, and its first heading.
         body: Its body.
-        runs: The runs of headlines outside its body, by their first line.
+        runs: The runs of headlines behind its body.
     """
 
     def __init__(self, names: Sequence[str], body: str, runs: Sequence[Run]) -> None:
-        self._body, self._runs = body[:_MAX_BODY_CHARS].lower(), runs
+        self._body = body[:_MAX_BODY_CHARS].lower()
         self._named = frozenset[str]().union(*map(grams, names))
-        self._lines = [run.line for run in runs]
-        self._is_about: dict[int, bool] = {}
+        self._runs = runs
+        self._run_of = {
+            line: n for n, run in enumerate(runs) for line in range(run.lines[0], run.lines[-1] + 1)
+        }
+        self._answers: dict[int, bool] = {-1: False}
 
-    def is_about(self, line: int, key: RunKey) -> bool:
-        """Whether the run around a link on a line is about the topic; False outside runs."""
-        n = bisect_right(self._lines, line) - 1
-        if n < 0 or self._runs[n].key != key:
-            return False
-        found = self._is_about.get(n)
-        if found is None:
-            found = self._is_about[n] = self._ask(n)
-        return found
+    def is_about(self, line: int) -> bool:
+        """Whether a line lies in a run that is about the topic."""
+        n = self._run_of.get(line, -1)
+        if n not in self._answers:
+            self._answers[n] = self._ask(self._runs[n])
+        return self._answers[n]
 
-    def _ask(self, n: int) -> bool:
-        run = self._runs[n]
+    def _ask(self, run: Run) -> bool:
         if not _LEAST <= len(run.titles) <= _MOST:
             return False
         found = [grams(title) for title in run.titles.values()]

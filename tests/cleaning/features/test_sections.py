@@ -96,11 +96,6 @@ def governed(body: str) -> dict[str, str]:
             id="heading-inside-a-named-part",
         ),
         pytest.param(
-            f"<div class=related-posts><div class=hot-list><ul>{A}</ul></div></div>",
-            "hot hot",
-            id="nearer-name",
-        ),
-        pytest.param(
             f"<div class=PublicRelation><ul>{A}</ul></div>", "none none", id="another-word"
         ),
         pytest.param(
@@ -127,7 +122,6 @@ def test_headings_govern_their_lists(body: str, kinds: str) -> None:
 
 def test_notes_and_buttons_are_no_headings() -> None:
     assert heading_kind("举报文章问题") == ""
-    assert heading_kind("诗人活跃榜") == "rank"
     assert heading_kind("查看更多标签") == BUTTON
     assert heading_kind("换一换") == BUTTON
 

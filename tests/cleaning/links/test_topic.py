@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from cleaning.links.topic import Run, Topic
 
-KEY = (-1, "", True)
-
 
 def is_about(title: str, *titles: str, body: str = "") -> bool:
     """Whether a run of headlines is about a page with a title and a body."""
-    run = Run(KEY, 0, {f"/{i}": text for i, text in enumerate(titles)})
-    return Topic([title], body, [run]).is_about(0, KEY)
+    run = Run((-1, ""), [3, 5], {f"/{i}": text for i, text in enumerate(titles)})
+    topic = Topic([title], body, [run])
+    assert not topic.is_about(2)
+    assert not topic.is_about(6)
+    return topic.is_about(4)
 
 
 def test_one_word_each_on_average_is_enough() -> None:
