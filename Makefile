@@ -29,7 +29,7 @@ endif
 endif
 
 run: ready-run ## crawl a site: make run URL=https://example.com/ [ARGS="..."]
-	@exec $(BIN)/crawlclean run "$$URL" $(ARGS)
+	@exec $(BIN)/python .ci/crawl.py "$$URL" $(ARGS)
 
 test: ready-test ## set up and check all: ruff, mypy, layers, pytest [ARGS="-k frontier"]
 	@exec $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)

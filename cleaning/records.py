@@ -390,6 +390,8 @@ class HostStats:
             the same, perhaps edited, cut or with other lines around it. Bodies of fewer than 100
             letters tell no story; of these, those equal to the body of another page of the host,
             but for the first.
+        kept_records: Records of pages that gave none when they were fetched again; they stay, and
+            exports have them. No other number counts them.
         wait_ms: Sum of the time from discovery to fetch, milliseconds.
         first_seen: Earliest of the URLs' newest fetches, or None.
         last_seen: Latest fetch, or None.
@@ -411,6 +413,7 @@ class HostStats:
     html_chars: int = 0
     body_chars: int = 0
     near_duplicates: int = 0
+    kept_records: int = 0
     wait_ms: int = 0
     first_seen: datetime | None = None
     last_seen: datetime | None = None

@@ -125,7 +125,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
         if body.startswith(bom):
             return _decoded(body, _lenient(body[len(bom) :], encoding), encoding, [])
     declared = _declared(body, content_type)
-    wide = _utf16_without_mark(body)
+    wide = utf16_without_mark(body)
     if wide:
         return _decoded(body, _lenient(body, wide), wide, [])
     if body.isascii():
@@ -189,9 +189,9 @@ def _codec(name: str) -> str | None:
     return f"cp{match[1]}" if match[1] else f"iso8859-{match[2]}"
 
 
-def _utf16_without_mark(body: bytes) -> str | None:
-    """The byte order of UTF-16 without a mark: every other byte of markup is NUL; else None."""
-    if b"\0" not in body[:4]:
+def utf16_without_mark(body: bytes) -> str | None:
+    """Returns the byte order of UTF-16 without a mark, by its markup: ``utf-16-le``; else None."""
+    if b"\0" not in body[:4]:  # every other byte of markup is NUL
         return None
     sample = body[:32]
     even, odd = sample[::2].count(0), sample[1::2].count(0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from cleaning.document.charset import utf16_without_mark
+
 MAGIC = (
     (b"%PDF-", "PDF"),
     (b"\x89PNG", "PNG"),
@@ -47,7 +49,12 @@ SVG = re.compile(
 SVG_BYTES = 64 << 10  # comments of drawing programs come first
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SAMPLE_BYTES = 4096
-BINARY_SHARE = 0.1
+# Bytes that are no text in any charset of pages: https://mimesniff.spec.whatwg.org/#binary-data-byte
+_NO_TEXT = bytes(code for code in range(32) if code not in b"\t\n\f\r\x1b")
+_TAG_OF_PAGE = re.compile(rb"<(?:!doctype|html|head|body|title|meta)\b", re.I)
+# The most of 4,500 labelled pages is 0.004; compressed, encrypted and random bytes have 0.1.
+BINARY_SHARE = 0.03
+LEAST_BINARY = 3
 
 
 def foreign_type(body: bytes) -> str | None:
@@ -61,11 +68,11 @@ def foreign_type(body: bytes) -> str | None:
     feed = FEED.match(head.removeprefix(b"\xef\xbb\xbf"))
     if feed:
         return f"XML ({feed[1].decode()})"
-    if not head.startswith(WIDE_MARKS) and b"<" not in head:
-        control = sum(c < 9 or 13 < c < 27 for c in head)
-        if control > BINARY_SHARE * len(head):
-            return "binary data"
-    return None
+    control = len(head) - len(head.translate(None, _NO_TEXT))
+    if control < max(LEAST_BINARY, BINARY_SHARE * len(head)) or _TAG_OF_PAGE.search(head):
+        return None
+    is_wide = head.startswith(WIDE_MARKS) or utf16_without_mark(head) is not None
+    return None if is_wide else "binary data"
 
 
 def image_type(body: bytes) -> str | None:

@@ -21,13 +21,23 @@ from cleaning.lexicon import word_list
 from cleaning.posts.names import Name, name_of, numbered_names, telling_names
 from cleaning.verdict import VerdictReason
 
-_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+# Whole names: Novice 1 and Mars 3 are no dates.
+_MONTHS = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    "|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+_MONTHS_BEHIND_DAYS = (  # of languages that write the day first, too: 3. Januar, 3 mars, 3 marzo
+    f"{_MONTHS}|janv(?:ier)?|januari?|janeiro|februari?|febrero|febbraio|mars|marzo|mart|maart"
+    "|marca|aprile?|avril|mayo|juni|junio|junho|juli|julio|julho|juillet|augustus|augusti"
+    "|septembre|septiembre|octobre|octubre|novembre|noviembre|novembro"
+)
 _DATE = re.compile(
     r"\d{4}\s*[-/年.]\s*\d{1,2}(?:\s*[-/月.]\s*\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
     r"|\b\d{1,2}-\d{1,2}\s+\d{1,2}:\d{2}|\d{1,9}\s*(?:秒|分钟|小时|天|周|个?月|年)前"
     r"|(?:昨天|前天|今天)\s*\d{1,2}:\d{2}"
     r"|\b(?:\d+|an?)\s*(?:sec|second|min|minute|hour|hr|day|week|month|year)s?\s*ago\b"
-    rf"|\b(?:{_MONTHS})[a-z]*\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}\.?\s+(?:{_MONTHS})[a-z]*"
+    rf"|\b(?:{_MONTHS})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:{_MONTHS_BEHIND_DAYS})\b"
     r"|\b\d+\s?[dhmw]\b|^\W*#?\d+\s*[楼樓#]|^\W*#\d+\b|第\s*\d+\s*楼"
     r"|^\s*\d{1,2}:\d{2}\s*(?:[ap]m)?\s*$",
     re.I,

@@ -6,7 +6,8 @@ A *topic* is a thread or an article. The first rule that applies decides:
    topics. THREAD or ARTICLE, as most of the pages are.
 2. *More of a topic*: anchor texts are numbers or 下一页, but pages have text and a topic's title.
 3. *Words of the URLs* (``rules.COMMON_RULES``), where most URLs of the class have them; of login
-   pages only while no pages are known, or where most of them are none with text.
+   pages, forms and calendars only while no pages are known, or where most of them are none with
+   text of their own.
 4. *Lists*: pages with several links to topics. *People*: short names, as many as there are links.
 
 A class without a kind then takes the kind of a neighbour:
@@ -65,14 +66,15 @@ def decide_kinds(classes: Sequence[Evidence]) -> list[UrlKind | None]:
             topics.append(i)
     for i in topics:
         kinds[i] = _topic_kind(classes[i])
+    index = TitleIndex({title for i in topics for title in classes[i].titles})
     if UrlKind.THREAD not in kinds:
         for i, one in enumerate(classes):
-            if i not in topics and _has_threads(one):
+            if i not in topics and _has_threads(one, index):
                 topics.append(i)
                 kinds[i] = UrlKind.THREAD
     if UrlKind.THREAD not in kinds:
         for i, one in enumerate(classes):
-            if i not in topics and _has_articles(one):
+            if i not in topics and _has_articles(one, index):
                 topics.append(i)
                 kinds[i] = UrlKind.ARTICLE
     index = TitleIndex({title for i in topics for title in classes[i].titles})
@@ -130,7 +132,7 @@ def _is_article(one: Evidence, topics: TitleIndex) -> bool:
     )
 
 
-def _has_articles(one: Evidence) -> bool:
+def _has_articles(one: Evidence, topics: TitleIndex) -> bool:
     """Whether pages are articles whatever their anchor texts: manuals, next pages."""
     return (
         bool(one.pages)
@@ -139,11 +141,11 @@ def _has_articles(one: Evidence) -> bool:
         and one.share(PageKind.ARTICLE) >= 0.5
         and one.lent < LENT
         and (one.listed_far < LISTED or one.prose >= MUCH_A_LINK * one.listed_far)
-        and _by_words(one) is None
+        and _by_words(one, topics) is None
     )
 
 
-def _has_threads(one: Evidence) -> bool:
+def _has_threads(one: Evidence, topics: TitleIndex) -> bool:
     """Whether pages are threads whatever their anchor texts: lists whose links have no texts."""
     return (
         len(one.pages) >= _FEW
@@ -152,7 +154,7 @@ def _has_threads(one: Evidence) -> bool:
         and one.prose >= _least_prose(one)
         and one.lent < LENT
         and (one.listed_far < LISTED or one.prose >= PROSE_A_LINK * one.listed_far)
-        and _by_words(one) in (None, UrlKind.THREAD)
+        and _by_words(one, topics) in (None, UrlKind.THREAD)
     )
 
 
@@ -193,7 +195,7 @@ def _kind(
     ):
         most = _most_common(kinds[i] for i in topics)
         return _topic_kind(one) if one.share(*_TEXT) >= 0.5 else most
-    by_words = _by_words(one)
+    by_words = _by_words(one, index)
     if by_words is not None:
         return by_words
     has_login = _may_be_login(one) and _asks(one) >= PASSWORDS
@@ -238,13 +240,26 @@ def _held(one: Evidence, index: TitleIndex) -> float:
     return sum(index.holds(page.title) for page in titled) / max(1, len(titled))
 
 
-def _by_words(one: Evidence) -> UrlKind | None:
-    """The kind that the words of most URLs mean; None where they mean none."""
+def _by_words(one: Evidence, topics: TitleIndex) -> UrlKind | None:
+    """The kind that the words of most URLs mean; None where they mean none, or pages refute it."""
     counts = Counter(kind_by_words(found.url) for found in one.urls.found)
     kind, times = counts.most_common(1)[0]
     if kind is UrlKind.OTHER or times < BY_WORDS * len(one.urls.found):
         return None
-    return None if kind is UrlKind.LOGIN and not _may_be_login(one) else kind
+    return kind if _may_be(kind, one, topics) else None
+
+
+def _may_be(kind: UrlKind, one: Evidence, topics: TitleIndex | None = None) -> bool:
+    """Whether the pages of a class, if any, leave it a kind whose URLs are not fetched."""
+    if kind is UrlKind.LOGIN:
+        return _may_be_login(one)
+    if kind not in (UrlKind.FORM, UrlKind.CALENDAR):
+        return True
+    titles = {page.title for page in one.pages if page.title}
+    has_texts = one.share(*_TEXT) > 0.5 and one.prose >= PROSE
+    # A form that shows the topic that it answers has its text, and one title or the topic's.
+    has_titles = len(titles) >= TITLED * len(one.pages)
+    return not (has_texts and has_titles and (not topics or _held(one, topics) < TITLED))
 
 
 def _may_be_login(one: Evidence) -> bool:
@@ -290,7 +305,7 @@ def inherit_kinds(classes: Sequence[Evidence], kinds: list[UrlKind | None]) -> N
             if times >= OF_SHAPE_SHARE * same.total():
                 found[i] = kind
     for i, kind in found.items():
-        if kind is not UrlKind.LOGIN or _may_be_login(classes[i]):
+        if _may_be(kind, classes[i]):
             kinds[i] = kind
 
 

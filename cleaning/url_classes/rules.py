@@ -9,7 +9,8 @@ A crawl ranks URLs by the kind of their rule, and refuses a class when
 - an operator forbade it, or
 - it is a duplicate class, proven by two pages, or
 - its kind brings nothing to read (login, form, calendar) without doubt: two pages were seen, or
-  many URLs share a few anchor texts (回复), as no articles do. A login is proven by pages alone.
+  many URLs share a few anchor texts (回复), as few articles do. A login is proven by pages alone,
+  and so is a class whose URLs end with names, as those of articles do.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from cleaning.urls.patterns import pattern_of, patterns_of
 from cleaning.urls.shapes import read_template, shape_of
 
 _SLOT = re.compile(r"\{([0-9]{1,2})\}")
+# The end of a path that has the name of a page: /report/{w}.html, /edit/{x}, /calendar/{n}.htm.
+_NAMED_PAGE = re.compile(r"\{[wxs]\}[^/]*$|\.html?$")
 FORBID = "forbid"
 LEAST_PAGES = 2  # prove that a class is not worth fetching; one page may be an accident
 LEAST_URLS = 5  # fewest URLs of a refused class without pages
@@ -264,5 +267,6 @@ def _is_refused(rule: UrlRule) -> bool:
     if rule.pages >= LEAST_PAGES:
         return True
     # Words such as register and passport name sections of articles, too.
-    is_sure = rule.kind is not UrlKind.LOGIN and rule.named < MOST_NAMED
+    has_names = _NAMED_PAGE.search(rule.template.partition("?")[0]) is not None
+    is_sure = rule.kind is not UrlKind.LOGIN and rule.named < MOST_NAMED and not has_names
     return is_sure and rule.urls >= LEAST_URLS

@@ -116,6 +116,9 @@ def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
         html_chars=total("html_chars"),
         body_chars=total("body_chars"),
         near_duplicates=_near_duplicates(database, of_host),
+        kept_records=max(
+            0, database.records.count_documents(of_host) - states[UrlState.RECORD.value]
+        ),
         wait_ms=total("wait_ms"),
         first_seen=from_microseconds(min(row["first"] for row in rows)),
         last_seen=from_microseconds(max(row["last"] for row in rows)),

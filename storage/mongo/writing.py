@@ -279,7 +279,7 @@ class _Raw(FencedCollection):
 class _Records(FencedCollection):
     name = "records"
     fence = ("fetched_at", "model_version", "digest")
-    also = ("images_due", "saved_seq")
+    also = ("images_due", "saved_seq", "saved_at")
 
     def __init__(
         self, database: Any, visits: Visits, compared: Sequence[Comparison | None]
@@ -301,11 +301,14 @@ class _Records(FencedCollection):
         if chosen is None:
             return None, numbers
         queued = chosen.outcome.queued
+        save: Document = {}
         if known is not None:
             found = self._compared[max(numbers)]
             if found is not None and found.stored.saved_seq != known["saved_seq"]:
                 found = self._visits.compare(chosen)  # saved by another process since
             self._visits.keep_version(found, chosen)
+            if found is not None and not found.change.is_changed:
+                save = {name: known[name] for name in ("saved_seq", "saved_at")}
         head, links = chosen.blobs
         doc = {
             "_id": key,
@@ -315,6 +318,7 @@ class _Records(FencedCollection):
             "model_version": chosen.version[1],
             "digest": chosen.record_digest,
             "head_bytes": len(head),
+            **save,
         }
         if chosen.outcome.images_due or (known or {}).get("images_due"):
             doc["images_due"] = queued.crawl_id
@@ -323,18 +327,22 @@ class _Records(FencedCollection):
         return doc | put_blob(self.database, owner_of(self.name, key), doc, head + links), numbers
 
     def finish(self, planned: Mapping[str, Plan]) -> None:
-        """Numbers the records in the order of their outcomes; the clock never runs back."""
-        if not planned:
+        """Numbers the records in the order of their outcomes; the clock never runs back.
+
+        A page that was fetched again and has not changed keeps the number and time of its save.
+        """
+        plans = [plan for plan in planned.values() if plan[0] and "saved_seq" not in plan[0]]
+        if not plans:
             return
         counter = self.database.meta.find_one_and_update(
             {"_id": "saved"},
-            {"$inc": {"n": len(planned)}, "$max": {"at": time.time_ns() // 1000}},
+            {"$inc": {"n": len(plans)}, "$max": {"at": time.time_ns() // 1000}},
             return_document=ReturnDocument.AFTER,
         )
         if counter is None:
             raise StoreDamaged("the counter of the records is gone: restore it from a backup")
-        in_order = sorted(planned.values(), key=lambda plan: max(plan[1]))
-        for saved_seq, (doc, _) in enumerate(in_order, counter["n"] - len(planned) + 1):
+        in_order = sorted(plans, key=lambda plan: max(plan[1]))
+        for saved_seq, (doc, _) in enumerate(in_order, counter["n"] - len(plans) + 1):
             if doc is not None:
                 doc |= {"saved_seq": saved_seq, "saved_at": counter["at"]}
 

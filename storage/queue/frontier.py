@@ -42,7 +42,7 @@ from storage.queue.identity import Identity, read_identity
 from storage.queue.jobs import JobQueue
 from storage.queue.learning import LearningQueue
 from storage.queue.live import read_now
-from storage.queue.maintenance import complete_purge, purge_crawl, purge_pages, sweep
+from storage.queue.maintenance import create_crawl, purge_crawl, purge_pages, sweep
 from storage.queue.operation_jobs import OperationJobs
 from storage.queue.processes import Processes
 from storage.queue.receipts import Receipt, read_receipts
@@ -137,13 +137,15 @@ class Frontier:
         Sitemaps are read unless the crawl is limited to its seeds. Revisits that an earlier run
         left waiting are forgotten: the store has those that are due by now.
         """
-        self.revisits.forget(spec.crawl_id)
-        with queue_errors(), self._client.pipeline() as pipe:
-            complete_purge(self._client, self._scripts, spec.crawl_id)
+
+        def write(pipe: Any) -> None:
             pipe.hset(f"cc:c:{spec.crawl_id}", mapping=crawl_fields(spec, CrawlState.RUNNING))
             pipe.sadd("cc:crawls", spec.crawl_id)
             join_turns(pipe, spec)
-            pipe.execute()
+
+        self.revisits.forget(spec.crawl_id)
+        with queue_errors():
+            create_crawl(self._client, self._scripts, spec.crawl_id, write)
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
         self._touch_hosts(spec.crawl_id)
         self._run("set_state", spec.crawl_id, "")

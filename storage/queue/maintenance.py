@@ -5,7 +5,8 @@
   every change is one script. A job that RQ does not know is enqueued; where two jobs name a page,
   the page's token refuses the second claim.
 - ``purge_crawl`` and ``purge_pages`` delete in chunks, so that the server keeps answering. A purge
-  whose process died is completed by the sweeper, or before the crawl is opened anew.
+  whose process died is completed by the sweeper, or before the crawl is created anew
+  (``create_crawl``). A purge that finds the crawl created anew ends: each of its steps looks.
 - ``CrawlRebuilder`` puts a lost crawl into the queue. None of its URLs is leased before ``finish``.
   Until then the crawl has the field ``rebuilding``: a process that finds this field follows one
   that died, and repeats the whole rebuilding, which is idempotent.
@@ -16,9 +17,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
+
+from redis.exceptions import WatchError
 
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlSpec, CrawlState
@@ -112,42 +116,76 @@ def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
 
 def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     """Deletes a crawl: its pages give back their slots and bytes, then its keys are deleted."""
-    # First: without the crawl nobody knows what is left when this process dies.
-    client.zadd(PURGING, {crawl_id: queue_ms(client)})
-    # Without its hash every script refuses the crawl.
-    client.delete(f"cc:c:{crawl_id}")
-    client.srem("cc:crawls", crawl_id)
-    client.zrem("cc:turn", crawl_id)
-    purge_pages(client, scripts, crawl_id, "")
+    now_ms = queue_ms(client)
+    with client.pipeline() as pipe:  # one step: else this deletes what was created since
+        # Without the crawl nobody knows what is left when this process dies.
+        pipe.zadd(PURGING, {crawl_id: now_ms})
+        # Without its hash every script refuses the crawl.
+        pipe.delete(f"cc:c:{crawl_id}")
+        pipe.srem("cc:crawls", crawl_id)
+        pipe.zrem("cc:turn", crawl_id)
+        pipe.execute()
+    if purge_pages(client, scripts, crawl_id, "") < 0:
+        return  # what created it anew has completed the purge
     _drop_unconfirmed(client, crawl_id)
     for key in client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
+        if client.exists(f"cc:c:{crawl_id}"):
+            return
         forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
     for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "b", "p", "t", "tried"):
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
-            client.unlink(*keys)
-    client.delete(*(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS))
-    client.zrem(PURGING, crawl_id)
+            if not scripts("drop_keys", [crawl_id, *keys]):
+                return
+    if scripts("drop_keys", [crawl_id, *(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS)]):
+        client.zrem(PURGING, crawl_id)
 
 
-def complete_purge(client: Any, scripts: Scripts, crawl_id: str) -> None:
-    """Deletes what a purge has left whose process died; called before a crawl is created."""
-    if client.zscore(PURGING, crawl_id) is not None:
-        purge_crawl(client, scripts, crawl_id)
+def create_crawl(
+    client: Any, scripts: Scripts, crawl_id: str, write: Callable[[Any], None]
+) -> None:
+    """Writes the keys of a crawl in one step, while no purge of its name is under way.
+
+    A purge under way is completed here first, whether its process lives or not.
+
+    Args:
+        client: The queue's client.
+        scripts: Its scripts.
+        crawl_id: The crawl, new or not.
+        write: Adds the commands to a pipeline; may be called again.
+    """
+    with client.pipeline() as pipe:
+        while True:
+            if client.zscore(PURGING, crawl_id) is not None:
+                purge_crawl(client, scripts, crawl_id)
+            pipe.watch(PURGING)
+            if pipe.zscore(PURGING, crawl_id) is None:
+                pipe.multi()
+                write(pipe)
+                with suppress(WatchError):
+                    pipe.execute()
+                    return
+            pipe.reset()
 
 
 def _drop_unconfirmed(client: Any, crawl_id: str) -> None:
     """Deletes a crawl's unconfirmed spills; their process reads 0 from ``confirm_spill.lua``."""
     for spill, of in client.hscan_iter("cc:spills", count=SCAN_COUNT):
-        if of.startswith(f"{crawl_id} ".encode()):
+        if of.startswith(f"{crawl_id} ".encode()) and not client.exists(f"cc:c:{crawl_id}"):
             client.hdel("cc:spills", spill)
             client.delete(b"cc:spill:" + spill)
 
 
 def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
-    """Deletes the URLs of a host (``""``: of every host); returns their number."""
+    """Deletes the URLs of a host (``""``: of every host); returns their number.
+
+    Returns -1 without a host when the crawl has been created anew meanwhile.
+    """
     purged = int(scripts("purge", [crawl_id, host]))  # the host's pending URLs
     for keys in _chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT)):
-        purged += int(scripts("purge", [crawl_id, host, *keys]))
+        more = int(scripts("purge", [crawl_id, host, *keys]))
+        if more < 0:
+            return -1
+        purged += more
     return purged
 
 
@@ -192,12 +230,14 @@ class CrawlRebuilder:
         if not self.is_lost(spec.crawl_id):
             return
         fields = {**crawl_fields(spec, CrawlState.STOPPED), REBUILDING: 1}
-        with queue_errors(), self._client.pipeline() as pipe:
-            complete_purge(self._client, self._scripts, spec.crawl_id)
+
+        def write(pipe: Any) -> None:
             pipe.hset(f"cc:c:{spec.crawl_id}", mapping=fields)
             pipe.sadd("cc:crawls", spec.crawl_id)
             join_turns(pipe, spec)
-            pipe.execute()
+
+        with queue_errors():
+            create_crawl(self._client, self._scripts, spec.crawl_id, write)
 
     def mark_ended(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
         """Marks URLs as seen and done; returns how many the queue did not know.

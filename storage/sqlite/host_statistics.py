@@ -37,6 +37,7 @@ _STATES = f"""SELECT state, count(*), sum(fetched_bytes), sum(html_chars), sum(w
     min(fetched_at), max(fetched_at) FROM urls {_OF_HOST} GROUP BY state"""
 _KINDS = f"SELECT kind, count(*) FROM records {_OF_HOST} AND is_current GROUP BY kind"
 _TOTALS = f"SELECT {_SUMS} FROM records {_OF_HOST} AND is_current"
+_KEPT = f"SELECT count(*) FROM records {_OF_HOST} AND NOT is_current"
 _WARNINGS = f"""SELECT warnings, count(*) FROM records {_OF_HOST}
     AND is_current AND warnings <> '' GROUP BY warnings"""
 _STORIES = f"""SELECT page_id, story FROM records JOIN signatures ON seq = saved_seq {_OF_HOST}
@@ -90,6 +91,7 @@ def compute_stats(
         html_chars=sum(row[3] for row in states),
         body_chars=body_chars,
         near_duplicates=near_duplicates,
+        kept_records=db.execute(_KEPT, key).fetchall()[0][0],
         wait_ms=sum(row[4] for row in states),
         first_seen=from_microseconds(min(row[5] for row in states)),
         last_seen=from_microseconds(max(row[6] for row in states)),

@@ -19,8 +19,8 @@ from storage.store.encoded_outcomes import EncodedOutcome, naming, number, warni
 from storage.store.visits import NO_SCHEDULE, SCHEDULE_COLUMNS, Comparison, Schedule, Visits
 
 _RECORD_COLUMNS = (
-    "page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, is_current, images_due, "
-    "kind, signature, body_chars, warnings, "
+    "saved_seq, page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, "
+    "is_current, images_due, kind, signature, body_chars, warnings, "
     + ", ".join([f"links_{k.value}" for k in LinkKind] + [f"images_{k.value}" for k in ImageKind])
 )
 _INSERT_RECORD = (
@@ -95,11 +95,11 @@ def _put_record(
     if record is None:
         return False
     known = db.execute(
-        "SELECT fetched_at, model_version, digest, images_due, saved_seq FROM records "
+        "SELECT fetched_at, model_version, digest, images_due, saved_seq, saved_at FROM records "
         "WHERE page_id = ? AND crawl_id = ?",
         (queued.page_id, queued.crawl_id),
     ).fetchall()
-    was_due = None
+    was_due, number_of_save = None, None
     if known:
         version, was_due = (known[0][0], known[0][1]), known[0][3]
         if each.version < version or (each.version, each.record_digest) == (version, known[0][2]):
@@ -107,6 +107,8 @@ def _put_record(
         if compared is not None and compared.stored.saved_seq != known[0][4]:
             compared = visits.compare(each)  # saved by another process since
         visits.keep_version(compared, each)
+        if compared is not None and not compared.change.is_changed:
+            number_of_save, saved_at = known[0][4:6]
         delete_record(db, queued.page_id, queued.crawl_id)
     newest_other = db.execute(
         "SELECT fetched_at, model_version FROM urls "
@@ -116,6 +118,7 @@ def _put_record(
     links: Counter[LinkKind] = Counter(link.kind for link in record.links)
     images: Counter[ImageKind] = Counter(image.kind for image in record.images)
     row = (
+        number_of_save,
         queued.page_id,
         queued.crawl_id,
         replace_surrogates(queued.host),

@@ -231,6 +231,7 @@ def merge_stats(parts: Sequence[HostStats]) -> HostStats:
         html_chars=sum(part.html_chars for part in parts),
         body_chars=sum(part.body_chars for part in parts),
         near_duplicates=sum(part.near_duplicates for part in parts),
+        kept_records=sum(part.kept_records for part in parts),
         wait_ms=sum(part.wait_ms for part in parts),
         first_seen=min((p.first_seen for p in parts if p.first_seen), default=None),
         last_seen=max((p.last_seen for p in parts if p.last_seen), default=None),

@@ -15,7 +15,7 @@ from typing import Any
 
 from storage.store.codec import from_microseconds
 from storage.store.numbered import NumberedRows
-from storage.store.ports import Tables
+from storage.store.ports import Scan, Tables
 
 KEPT_OPERATIONS = 1_000
 """Operations kept, the newest."""
@@ -126,6 +126,11 @@ class Operations:
     def read(self, before: int | None = None, limit: int = 50) -> list[Operation]:
         """Operations, newest first, at most ``limit``; ``before``: only with a smaller number."""
         return [_operation(row) for row in self._rows.read(before, limit)]
+
+    def unfinished(self) -> list[Operation]:
+        """Every operation that has not ended, oldest first."""
+        wanted = Scan("operations", ("seq", *_COLUMNS), {"state": _OPEN}, ("seq",))
+        return [_operation(row) for row in self._tables.scan(wanted)]
 
     def _change(self, where: dict[str, Any], values: dict[str, Any]) -> bool:
         moved = {**values, "moved_at": time.time_ns() // 1000}

@@ -214,7 +214,8 @@ class PackedRecord:
     """A record as a store keeps it; ``unpack_record`` decodes it.
 
     Attributes:
-        saved_seq: Number of its save, from 1; a record that is saved again gets a new number.
+        saved_seq: Number of its save, from 1; a record that is saved again with other content, or
+            cleaned anew, gets a new number.
         page_id: 32 hex digits.
         crawl_id: Its crawl.
         head: The record without links, images and outlinks: JSON, zstd.

@@ -106,6 +106,9 @@ NO_SCHEDULE = Schedule()
 class Comparison:
     """A new record compared with the stored one.
 
+    A record without a change replaces the stored one and keeps the number and time of its save, so
+    that exports of what is new leave it out.
+
     Attributes:
         stored: The stored record.
         change: How they differ.

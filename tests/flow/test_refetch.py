@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 from storage.sqlite.store import SqliteStore
@@ -48,6 +50,18 @@ def test_pages_behind_a_wall_are_fetched_again(tmp_path: Path) -> None:
         assert folder.output("refetch", "c", "--no-body") == "no stored page matches\n", "they wait"
         second = run_crawl(data, web.url(), *arguments)
         assert (second["state"], second["failed"]) == ("finished", 1)
+        assert (second["records"], second["kept_records"], second["new_records"]) == (4, 1, 0)
+    begin = datetime.now(UTC).isoformat()
+    (host,) = folder.rows("hosts", "--json")
+    assert (host["pages_by_state"], host["kept_records"]) == ({"record": 4, "failed": 1}, 1)
+    assert "1 more record is of a page that gave none" in folder.output("hosts")
+    assert len(folder.output("export").splitlines()) == 4 + 1
+    changed: dict[str, Page] = {**walled, "/a": mended["/a"], "/b": html("/b", LONG, LONG[1:])}
+    with Web(tmp_path / "changed", changed, port=web.port):
+        folder.output("refetch", "c")
+        run_crawl(data, web.url(), *arguments)
+    new = [json.loads(line) for line in folder.output("export", "--since", begin).splitlines()]
+    assert [record["url"] for record in new] == [web.url("/b")], "others read the same"
     found = bodies(data)
     assert sorted(path for path in paths if found[web.url(path)]) == ["/a", "/b", "/whole"]
     assert web.url("/gone") in found, "what is gone keeps its record"

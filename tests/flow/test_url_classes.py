@@ -47,6 +47,6 @@ def test_threads_come_before_the_rest_and_forms_never(tmp_path: Path) -> None:
     assert "/thread-{n}-{n}.html" in folder.output("hosts", host)
     listed = folder.output("classes", host).splitlines()
     assert listed[0].startswith("URL classes in ")
-    assert listed[1].split() == ["KIND", "URLS", "SEEN", "PAGES", "WITH", "NEWS", "CLASS"]
+    assert listed[1].split() == ["KIND", "FETCHED", "WITH", "NEWS", "LEARNED", "FROM", "CLASS"]
     assert any(line.startswith("    not fetched: leads to ") for line in listed)
     assert all(len(line) <= 80 for line in listed if "{n}&" not in line)

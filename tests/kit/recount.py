@@ -103,6 +103,11 @@ def _of_rows(store: Store, crawl_id: str, host: str, rows: Sequence[UrlRow]) -> 
         html_chars=sum(_source_chars(store, record, crawl_id) for record in records),
         body_chars=sum(len(record.body) for record in records),
         near_duplicates=len(copies) + sum(n - 1 for n in bodies.values()),
+        kept_records=sum(
+            row.state is not UrlState.RECORD
+            and store.records.get(row.page_id, row.crawl_id) is not None
+            for row in rows
+        ),
         wait_ms=sum(map(_wait_ms, rows)),
         first_seen=min(row.finished_at for row in rows),
         last_seen=max(row.finished_at for row in rows),

@@ -70,7 +70,9 @@ class RunSummary:
         state: State of the crawl.
         ended_by: Cause of the end.
         why: The cause in words, ``--max-pages reached``; ``done`` when no URL was left.
-        records: Pages with a record, from all runs of the crawl.
+        records: Pages whose newest fetch gave a record, from all runs of the crawl.
+        kept_records: Records of pages that gave none when they were fetched again; exports have
+            them, too.
         images: Stored images; left out when the crawl fetches none.
         new_records: Records of this run.
         fetched: Responses of this run.
@@ -90,6 +92,7 @@ class RunSummary:
     ended_by: EndedBy
     why: str
     records: int
+    kept_records: int
     images: int | UnsetType = UNSET
     new_records: int
     fetched: int

@@ -17,11 +17,11 @@ def register(commands: Commands) -> None:
         "classes",
         run,
         "list the URL classes of a host",
-        "Prints a line for each class of URLs: KIND (the page kind that its URLs lead to), URLS "
-        "(distinct URLs), SEEN (pages that the kind was learned from), PAGES (fetched pages), WITH "
-        "NEWS (pages with something new) and CLASS (its template; a pattern before the host is "
-        "learned). Below a class: the operator's decision, and why the class is not fetched. "
-        "Without HOST: all hosts.",
+        "Prints a line for each class of URLs: KIND (the page kind that its URLs lead to), FETCHED "
+        "(pages so far), WITH NEWS (those with something new), LEARNED FROM (pages that its "
+        "kind was learned from, of the URLs that were known then) and CLASS (its template; a "
+        "pattern before the host is learned). Below a class: the operator's decision, and why the "
+        "class is not fetched. Without HOST: all hosts.",
     )
     add_json(parser)
     parser.add_argument("host", nargs="?", default="", metavar="HOST")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_HOSTS = 40  # in the table of `crawls CRAWL`
 DROPPED = ("SEED", "STARTED", "IN FLIGHT", "FAILED")  # on narrow terminals, in this order
 HOSTS_HEAD = ("HOST", "URLS", "NOW")
-HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "WAITING", "IN FLIGHT", "STARTED", "SEED")
+HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "URLS LEFT", "IN FLIGHT", "STARTED", "SEED")
 
 
 def register(commands: Commands) -> None:
@@ -29,8 +29,9 @@ def register(commands: Commands) -> None:
         "crawls",
         run,
         "list the crawls, and what their hosts wait for",
-        "Prints a line for each crawl, and what its hosts wait for while the queue runs. With "
-        "CRAWL also a line for each host that has URLs left.",
+        "Prints a line for each crawl, and what its hosts wait for while the queue runs. URLS LEFT "
+        "are those that are not fetched yet, also of a crawl that is stopped; `-` while no queue "
+        "runs. With CRAWL also a line for each host that has URLs left.",
     )
     add_json(listing)
     listing.add_argument(

@@ -94,7 +94,10 @@ def register(commands: Commands) -> None:
 def _add_choice(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments that select records."""
     parser.add_argument(
-        "--since", default="", metavar="T", help="only records saved since T, as 2026-01-31T12:00"
+        "--since",
+        default="",
+        metavar="T",
+        help="only records that are new, changed or cleaned anew since T, as 2026-01-31T12:00",
     )
     parser.add_argument(
         "--crawl", default="", type=crawl_name, metavar="NAME", help="only this crawl"

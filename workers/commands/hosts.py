@@ -53,6 +53,7 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     from workers.answers.hosts import HostLine
     from workers.operations.controlling.crawl_states import list_pauses, paused_line
     from workers.operations.hosts.hosts import list_hosts
+    from workers.output.outcome_report import kept_line
     from workers.output.printing import print_answer
 
     found = list_hosts(settings)
@@ -62,6 +63,8 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
             print_answer(HostLine(**values, as_of=found.as_of))
         return
     sys.stdout.write(_table(found.stats))
+    if kept := sum(stats.kept_records for stats in found.stats):
+        sys.stdout.write(kept_line(kept) + "\n")
     if paused := [pause.target for pause in list_pauses(settings)]:
         sys.stdout.write(paused_line(paused) + "\n")
     if found.moving:

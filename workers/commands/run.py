@@ -120,6 +120,7 @@ def _print_json(settings: Settings, result: CrawlResult) -> None:
             ended_by=result.ended_by,
             why=result.why or "done",
             records=result.records,
+            kept_records=result.outcome.kept,
             images=UNSET if result.images is None else result.images,
             new_records=result.new_records,
             fetched=result.fetched,

@@ -9,7 +9,7 @@ from workers.answers.crawls import UrlClass
 from workers.control_characters import readable_line
 from workers.output.printing import table
 
-HEAD = ("KIND", "URLS", "SEEN", "PAGES", "WITH NEWS", "CLASS")
+HEAD = ("KIND", "FETCHED", "WITH NEWS", "LEARNED FROM", "CLASS")
 
 
 def classes_text(host: str, classes: Sequence[UrlClass], most: int | None = None) -> str:
@@ -32,15 +32,25 @@ def classes_text(host: str, classes: Sequence[UrlClass], most: int | None = None
     return "".join(text)
 
 
+def _fetched(each: UrlClass) -> tuple[str, str]:
+    """Pages fetched so far, and those with news; ``-`` for a class whose pages are not counted."""
+    if not each.pattern_pages and each.pages_seen:
+        return "-", "-"
+    return str(each.pattern_pages), str(each.pattern_pages_with_news)
+
+
+def _evidence(each: UrlClass) -> str:
+    """Pages that the kind was learned from, of the URLs known then: ``6 of 14``; ``-`` before."""
+    return f"{each.pages_seen} of {each.urls}" if each.urls else "-"
+
+
 def _table(classes: Sequence[UrlClass]) -> str:
     """A line for each class, with the decision and the reason for a stop below."""
     rows = [HEAD] + [
         (
             str(each.kind or "-"),
-            str(each.urls),
-            str(each.pages_seen),
-            str(each.pattern_pages),
-            str(each.pattern_pages_with_news),
+            *_fetched(each),
+            _evidence(each),
             each.template,
         )
         for each in classes

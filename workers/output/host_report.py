@@ -18,6 +18,7 @@ from workers.operations.hosts.hosts import HostFigures
 from workers.output.charts import Row, chart, gauge, listed, rows_text
 from workers.output.drift_report import drift_line
 from workers.output.image_report import report_rows
+from workers.output.outcome_report import kept_line
 from workers.output.wait_report import visit_text, wait_text
 from workers.site_models import read_model
 
@@ -30,6 +31,7 @@ def host_text(figures: HostFigures) -> str:
     made_with = {f"version {v}" if v else "no model": n for v, n in by_model.items()}
     rows = [
         ("pages", f"{ended:,}: {listed(s.pages_by_state)}" if ended else "none"),
+        *([("kept", kept_line(s.kept_records))] if s.kept_records else []),
         *chart("errors", s.errors_by_reason, 3),
         ("TLS", _certificates(s)),
         ("statuses", listed(s.errors_by_status)),

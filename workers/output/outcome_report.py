@@ -1,4 +1,4 @@
-"""What crawls brought, in four lines: for the end of `run` and `sites`."""
+"""What crawls brought, in five lines: for the end of `run` and `sites`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ WORDS = {
 
 
 def outcome_lines(outcome: CrawlOutcome) -> list[str]:
-    """At most four lines: records by kind, failures by cause, hosts that need a look.
+    """At most five lines: records by kind, kept records, failures by cause, hosts that need a look.
 
     ``failed: http_status 404 12, timeout 3 (`failures`)``
     """
     lines = []
     if outcome.stored:
         lines.append(f"stored: {listed(outcome.stored)} (`hosts`)")
+    if outcome.kept:
+        lines.append(kept_line(outcome.kept))
     if outcome.failed:
         first = dict(list(outcome.failed.items())[:MOST_REASONS])
         rest = sum(outcome.failed.values()) - sum(first.values())
@@ -42,6 +44,12 @@ def outcome_lines(outcome: CrawlOutcome) -> list[str]:
             more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
             lines.append(f"look also at {named}{more} (`hosts HOST`)")
     return [readable_line(line) for line in lines]
+
+
+def kept_line(kept: int) -> str:
+    """Names the records that only exports count: ``2 more records are of pages that gave ...``."""
+    records = "1 more record is of a page" if kept == 1 else f"{kept:,} more records are of pages"
+    return f"{records} that gave none when fetched again: exports have what was stored before"
 
 
 def _in_words(concern: HostConcern) -> str:

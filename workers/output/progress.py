@@ -54,7 +54,8 @@ class Pace:
     def pages_per_s(self) -> float:
         """Pages a second, mean of the last minute."""
         first, last = self._samples[0], self._last
-        return (last.done - first.done) / (last.at - first.at) if last.at > first.at else 0.0
+        done = max(0, last.done - first.done)  # pages that are gone when they are fetched again
+        return done / (last.at - first.at) if last.at > first.at else 0.0
 
     def left_s(self, *, budget_left: int | None = None) -> float | None:
         """The seconds until no URL is left, or ``budget_left`` pages are stored.

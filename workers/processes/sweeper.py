@@ -43,7 +43,6 @@ ROUND_S = 1.0
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0
 GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
-OPEN_OPERATIONS = 50  # the newest, of which lost ones are found
 UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
 COUNTED = {
     "leases_lost": Counter.LEASES_LOST,
@@ -146,8 +145,8 @@ def redo_operations(context: Context) -> None:
     if isinstance(context.frontier, WorkingMember) and context.frontier.place.index:
         return  # of several servers the first one has them
     operations, jobs = context.store.operations, context.frontier.operations
-    for each in operations.read(limit=OPEN_OPERATIONS):
-        if each.state.has_ended or jobs.is_at_work(each.seq):
+    for each in operations.unfinished():
+        if jobs.is_at_work(each.seq):
             continue
         if each.moved_at and (datetime.now(UTC) - each.moved_at).total_seconds() < STATISTICS_S:
             continue  # between two slices

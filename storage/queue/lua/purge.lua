@@ -1,7 +1,11 @@
 -- Deletes pages of a crawl: gives back their slots and their pages and bytes in flight.
 -- ARGV: crawl, host ('' = every host), page keys. With a host, its pending URLs are deleted, too, and its
--- spills are no longer expected back. Returns how many URLs were deleted.
+-- spills are no longer expected back. Returns how many URLs were deleted; -1 without a host when the crawl is there:
+-- it has been created anew since its purge began.
 local crawl, only, t, gone = ARGV[1], ARGV[2], now(), 0
+if only == '' and redis.call('EXISTS', 'cc:c:' .. crawl) == 1 then
+  return -1
+end
 if only ~= '' then
   local pending = 'cc:q:' .. crawl .. ':' .. only
   gone = redis.call('ZCARD', pending)

@@ -20,7 +20,7 @@ from storage.queue.clients import queue_errors
 from storage.queue.entries import crawl_fields, read_counts
 from storage.queue.frontier import Frontier
 from storage.queue.identity import Identity
-from storage.queue.maintenance import complete_purge
+from storage.queue.maintenance import create_crawl
 from storage.queue.servers.shares import MOST
 from storage.queue.servers.stamps import check_member
 from storage.queue.servers.topics import TopicServers
@@ -87,13 +87,15 @@ class Member(Frontier):
         fields = crawl_fields(spec, CrawlState.STOPPED)
         limit, state = fields.pop("max"), fields.pop("state")
         key = f"cc:c:{spec.crawl_id}"
-        with queue_errors(), self._client.pipeline() as pipe:
-            complete_purge(self._client, self._scripts, spec.crawl_id)
+
+        def write(pipe: Any) -> None:
             pipe.hset(key, mapping=fields)
             pipe.hsetnx(key, "state", state)
             pipe.sadd("cc:crawls", spec.crawl_id)
             join_turns(pipe, spec)
-            pipe.execute()
+
+        with queue_errors():
+            create_crawl(self._client, self._scripts, spec.crawl_id, write)
         self.share(spec.crawl_id, "begin", value=str(limit))
 
     def begin(self, crawl_id: str) -> None:

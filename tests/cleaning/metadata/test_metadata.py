@@ -216,6 +216,30 @@ def test_comments_and_copyright_do_not_win() -> None:
     assert found == datetime(2026, 11, 1, 0, 20, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("line", "when"),
+    [
+        ("合作社于 2015 年 7 月 3 日发布的消息说，山上的柿子树已经种满了三百亩", None),
+        ("2015年7月3日，合作社说，山上的柿子树已经种满了三百亩", None),
+        ("The orchard had its first road in the rain of March 4, 1999.", None),
+        ("The road (opened on May 3, 2004 by the mayor) leads to an orchard with old trees", None),
+        # Labels, datelines, rows of fields, a day at the end.
+        ("山城晚报2015年7月3日讯 合作社说，山上的柿子树已经种满了三百亩", "2015-07-03"),
+        ("新华社2015年7月3日电（记者张三）合作社说，山上的柿子树已经种满三百亩", "2015-07-03"),
+        ("来源：山城晚报 2015年7月3日 作者：张三 责任编辑：李四 字号 大 中 小", "2015-07-03"),
+        ("Feb. 23, 2015 -- Peanut trees have been on the rise in the past decade", "2015-02-23"),
+        ("Posted by Ann Lee on March 4, 1999 in the category of fruit and trees", "1999-03-04"),
+        ("合作社说，山上的柿子树已经种满了三百亩。（2015年7月3日）", "2015-07-03"),
+        ("This page was published on 5 May 2020, at 10:11.", "2020-05-05"),
+    ],
+)
+def test_dates_in_sentences_are_none_of_publication(line: str, when: str | None) -> None:
+    html = f"<title>柿子熟了</title><h1>柿子熟了</h1><div class=c><p>{TEXT}</p>"
+    found = record(f"{html}<p>{line}</p><p>{TEXT[1:]}</p></div>")
+    assert line[-6:] in found.body
+    assert (found.published_at and found.published_at.date().isoformat()) == when
+
+
 def test_a_declared_day_takes_its_time_from_the_page() -> None:
     head = "<meta name=publishdate content=2026-11-01>"
     found = article("<p>2026-11-01 08:20</p>", head).published_at

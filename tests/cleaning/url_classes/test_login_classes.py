@@ -1,4 +1,4 @@
-"""Classes with words of login pages in their URLs: their pages decide."""
+"""Classes with words of login pages, forms and calendars in their URLs: their pages decide."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def learned(addresses: list[str], pages: list[PageFacts], text: str) -> UrlRules
     return learn_url_rules([home(addresses, text), *pages])
 
 
-@pytest.mark.parametrize("folder", ["logging", "register", "passport", "login", "signup"])
+@pytest.mark.parametrize(
+    "folder",
+    ["logging", "register", "passport", "login", "signup", "report", "reply", "edit", "calendar"],
+)
 @pytest.mark.parametrize("text", ["r{:02}", "read on", "Report {} on the harvest of the village"])
 @pytest.mark.parametrize("fetched", [0, 2, 7])
 def test_a_class_whose_pages_have_prose_is_fetched(folder: str, text: str, fetched: int) -> None:
@@ -52,7 +55,22 @@ def test_a_class_whose_pages_have_prose_is_fetched(folder: str, text: str, fetch
     rules = learned(addresses, pages, text)
     assert refused_templates(rules, {}) == {}
     if fetched == 7:
-        assert all(rule.kind is not UrlKind.LOGIN for rule in rules)
+        assert {rule.kind for rule in rules} <= {UrlKind.ARTICLE, UrlKind.INDEX}
+
+
+@pytest.mark.parametrize("fetched", [0, 2, 7])
+def test_forms_that_show_the_topic_that_they_answer_are_left_out(fetched: int) -> None:
+    topics = [f"{H}/topic/{n}" for n in range(30)]
+    forms = [f"{H}/topic/{n}/reply" for n in range(30)]
+    titles = [said(n, 3).rstrip(".") for n in range(30)]
+    links = [*zip(topics, titles, strict=True), *((form, "Reply") for form in forms)]
+    pages = [PageFacts(url=f"{H}/", kind=PageKind.INDEX, title="home", links=tuple(links))]
+    pages += [facts(address, article(n)) for n, address in enumerate(topics[:12])]
+    for n, address in enumerate(forms[:fetched]):
+        again = article(n).replace("<title>", "<title>Reply to: ")
+        pages.append(facts(address, again + "<form action=/post><textarea></textarea></form>"))
+    rules = learn_url_rules(pages)
+    assert list(refused_templates(rules, {})) == ["/topic/{n}/reply"]
 
 
 def test_a_class_of_login_pages_is_late_and_left_out_when_two_were_seen() -> None:

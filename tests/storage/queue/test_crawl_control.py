@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cleaning.errors import NotFound
-from storage.crawl_types import CrawlState, UrlState
+from storage.crawl_types import CrawlState, Discovery, UrlState
 from storage.queue import maintenance
 from storage.queue.frontier import Frontier
 from tests.kit.queues import (
@@ -240,6 +240,39 @@ def test_a_crawl_is_new_after_a_purge_whose_process_was_killed(
     assert frontier.counts("c").pending == 1
     assert frontier.hosts("c") == ["a.example"]
     assert int(client.hget("cc:flight", "pages")) == 0
+
+
+@pytest.mark.parametrize("step", ["purge_pages", "_drop_unconfirmed", "forget_traps"])
+def test_a_purge_leaves_a_crawl_that_is_created_anew_meanwhile(
+    frontier: Frontier,
+    spider: Spider,
+    client: Any,
+    step: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    purge_scene(frontier, spider, client)
+    client.hset("cc:ts:c:a.example", "/*", "1")
+    do = getattr(maintenance, step)
+    opened: list[str] = []
+
+    def opened_first(*arguments: Any) -> Any:
+        if not opened:
+            opened.append(step)
+            frontier.open_crawl(spec("c", A, "http://b.example/"))  # by another process
+        return do(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(maintenance, step, opened_first)
+        frontier.purge("c")
+    assert opened
+    assert frontier.crawl_ids() == ["c", "d", "e"]
+    assert frontier.counts("c").pending == 2
+    assert sorted(frontier.hosts("c")) == ["a.example", "b.example"]
+    assert frontier.offer("c", [Discovery(url=A, rank=0)]) == [False], "it is known"
+    assert int(client.hget("cc:flight", "pages")) == 0
+    assert not client.exists("cc:purging")
+    let_time_pass(client, "a.example")
+    assert fetch_all(spider), "its URLs are leased"
 
 
 def test_purge_of_a_host_leaves_the_others(frontier: Frontier, spider: Spider, client: Any) -> None:

@@ -87,7 +87,7 @@ class FrontierContract:
             for each in outcomes
             if each.record
         ]
-        newer = make_outcome("/0", at=later(9))
+        newer = make_outcome("/0", at=later(9), text="又")
         store.save([newer])
         assert newer.record is not None
         last = list(store.records.linked("c1"))[-1]

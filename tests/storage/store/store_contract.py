@@ -212,7 +212,7 @@ class StoreContract:
             store.save([make_outcome(path, links=1) for path in paths[start : start + 50]])
         urls = [record.url for record in store.records.scan("c1")]
         assert urls == [f"https://{HOST}{path}" for path in paths]
-        store.save([make_outcome(paths[0], at=later(1), links=1)])
+        store.save([make_outcome(paths[0], at=later(1), links=1, text="又")])
         assert list(store.records.lines()) == [*map(CleanRecord.to_json, store.records.scan())]
         urls = [record.url for record in store.records.scan()]
         assert urls[-1] == f"https://{HOST}{paths[0]}"
@@ -237,6 +237,15 @@ class StoreContract:
         store.save([make_outcome("/2")])
         assert len(list(store.records.scan(since=before))) == 2
         assert [record.url[-2:] for record in store.records.scan("c1", since=between)] == ["/2"]
+        store.save([make_outcome("/1", at=later(1)), make_outcome("/3")])
+        since = [record.url[-2:] for record in store.records.scan("c1", since=between)]
+        assert since == ["/2", "/3"], "/1 was fetched again, and has not changed"
+        whole = list(store.records.scan("c1"))
+        assert [record.url[-2:] for record in whole] == ["/1", "/2", "/3"]
+        assert whole[0].fetched_at == later(1)
+        store.save([make_outcome("/1", at=later(2), text="又")])
+        since = [record.url[-2:] for record in store.records.scan("c1", since=between)]
+        assert since == ["/2", "/3", "/1"]
         assert list(store.records.scan(since=datetime.now(UTC) + timedelta(days=1))) == []
 
     def test_crawls_share_nothing(self, store: Store) -> None:
@@ -410,6 +419,8 @@ class StoreContract:
         assert stats is not None
         assert stats.pages_by_warning == {WarningKind.BAD_LINKS: 1}
         assert stats.empty_bodies == 0
+        assert stats.kept_records == 1
+        assert stats.pages_by_state["record"] + stats.kept_records == store.records.count("c1")
 
     @settings(
         max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

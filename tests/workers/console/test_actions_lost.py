@@ -193,6 +193,10 @@ def wait_long(queue: PrivateQueue, seq: int) -> None:
 def test_a_lost_operation_is_enqueued_again_three_times(queue: PrivateQueue) -> None:
     store = store_of(queue.data)
     seq = store.operations.add(Operation(kind="learn", target=HOST, who="me", asked="{}"))
+    for _ in range(60):  # newer ones that have ended
+        ended = store.operations.add(Operation(kind="retry", target=HOST, who="me"))
+        store.operations.end(ended, OperationState.DONE, "")
+    assert [each.seq for each in store.operations.unfinished()] == [seq]
     job = queue.frontier.operations.enqueue(seq)
     context = context_of(queue, store)
     sweeper.redo_operations(context)

@@ -67,7 +67,7 @@ class CrawlResult:
         ended_by: Cause of the end.
         state: FINISHED, STOPPED with URLs left to fetch, or PURGED by an operator meanwhile.
         why: Why it ended early, as ``--max-pages reached``; ``""`` when no URL was left.
-        records: Pages with a record, from all runs of the crawl.
+        records: Pages whose newest fetch gave a record, from all runs of the crawl.
         images: Stored images; None when the crawl fetches none.
         new_records: Records of this run.
         fetched: Responses of this run.
@@ -136,10 +136,12 @@ class _Run:
         self._begun = time.monotonic()
         self._is_starting = True
         self._next = NextVisit(self._frontier, self._store)
+        self._kept = 0  # records of pages that have gone, before the run
 
     def run(self, *, fresh: bool) -> CrawlResult:
         self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
+        self._kept = crawl_outcome(self._store, [self._spec.crawl_id]).kept
         is_over = before.open == 0 and not self._spec.keep_fresh
         if is_over and not self._frontier.learning.count():
             return self._nothing_to_do(before)
@@ -337,14 +339,17 @@ class _Run:
 
     def _result(self, before: CrawlCounts, counts: CrawlCounts, end: End) -> CrawlResult:
         crawl_id = self._spec.crawl_id
+        outcome = crawl_outcome(self._store, [crawl_id])
+        # A page that is gone when it is fetched again takes no new record away.
+        new = counts.stored - before.stored + outcome.kept - self._kept
         return CrawlResult(
             crawl=crawl_id,
             ended_by=end.by,
             state=state_at_end(self._spec, counts),
             why=end.why,
-            records=self._store.records.count(crawl_id),
+            records=outcome.records,
             images=self._images() if self._spec.images else None,
-            new_records=counts.stored - before.stored,
+            new_records=max(0, new),
             fetched=counts.fetched - before.fetched,
             failed=counts.failed,
             waiting=counts.pending,
@@ -353,5 +358,5 @@ class _Run:
             paused_hosts=tuple(self._frontier.paused_urls(crawl_id)),
             failures=tuple(self._store.urls.failures(crawl_id, limit=5)),
             seeds=self._spec.seeds,
-            outcome=crawl_outcome(self._store, [crawl_id]),
+            outcome=outcome,
         )

@@ -34,11 +34,18 @@ class CrawlOutcome:
         stored: Records by page kind.
         failed: Failed URLs by reason; ``http_status 404`` for the reason ``http_status``.
         concerns: Hosts that need a look, most pages first; a host may have several reasons.
+        kept: Records of pages that gave none when they were fetched again.
     """
 
     stored: Mapping[str, int]
     failed: Mapping[str, int]
     concerns: tuple[HostConcern, ...]
+    kept: int = 0
+
+    @property
+    def records(self) -> int:
+        """Pages whose newest fetch gave a record."""
+        return sum(self.stored.values())
 
 
 NO_OUTCOME = CrawlOutcome(stored={}, failed={}, concerns=())
@@ -66,6 +73,7 @@ def outcome_of(all_stats: Iterable[HostStats]) -> CrawlOutcome:
         stored={str(kind): n for kind, n in _sorted(total.pages_by_kind)},
         failed=dict(_sorted(failed)),
         concerns=tuple(concerns),
+        kept=total.kept_records,
     )
 
 
