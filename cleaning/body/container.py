@@ -230,7 +230,8 @@ def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: i
             if weight >= best_weight:
                 best, best_weight = part, weight
     # Sums before each line: a chain of a thousand parts would add the same lines a thousand times.
-    before = list(accumulate((max(0.0, worth) for worth in lines.worth), initial=0.0))
+    texts = [worth if worth > 0 else 0.0 for worth in lines.worth]
+    before = list(accumulate(texts, initial=0.0))
     while True:
         child = max(tree.children(best), key=weights.__getitem__, default=-1)
         if child < 0 or weights[child] < _NEAR_SHARE * weights[best]:

@@ -8,6 +8,7 @@ They are the body where they hold more than the text around them and no one of t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
@@ -54,16 +55,18 @@ def find_items(
         The lines in order; [] where the page is no such list.
     """
     is_noise: list[bool] = []
-    for group in _by_size(sums, _groups(tree, sums, title_line)):
-        if not _is_list(tree, lines, sums, group, article, title_line):
+    latest = _latest_start(lines, article, title_line)
+    for group in _by_size(sums, _groups(tree, sums, title_line, latest)):
+        if not _is_list(tree, lines, sums, group, article):
             continue
         is_noise = is_noise or find_noise()
         items = [part for part in group if not is_noise[part]]
         is_less = len(items) < len(group)
         if is_less and (
             len(items) < _LEAST_ITEMS
+            or tree.block_lines[items[0]] > latest
             or not _by_size(sums, [items])
-            or not _is_list(tree, lines, sums, items, article, title_line)
+            or not _is_list(tree, lines, sums, items, article)
         ):
             continue
         inside = {i for item in items for i in _span(tree, item)}
@@ -89,43 +92,49 @@ def _by_size(sums: Sums, groups: Iterable[list[int]]) -> list[list[int]]:
     return [group for _, group in sized[:_TRIED]]
 
 
-def _is_list(
-    tree: Tree, lines: Lines, sums: Sums, group: list[int], article: list[int], title_line: int
-) -> bool:
-    """Whether parts hold more than the body around them, hardly any of it before them."""
-    first = tree.block_lines[group[0]]
-    inside = {i for part in group for i in _span(tree, part)}
-    around = before = 0.0
+def _latest_start(lines: Lines, article: list[int], title_line: int) -> int:
+    """The last line on which the first item may begin: hardly any text of the body is before it."""
+    before = 0.0
     for i in article:
-        if i not in inside:
-            around += lines.own[i]
-            before += lines.own[i] if title_line < i < first else 0.0
+        if i > title_line:
+            before += lines.own[i]
+            if before > _MAX_BEFORE_UNITS:
+                return i
+    return len(lines.own)
+
+
+def _is_list(tree: Tree, lines: Lines, sums: Sums, group: list[int], article: list[int]) -> bool:
+    """Whether parts hold more than the body around them."""
+    inside = {i for part in group for i in _span(tree, part)}
+    around = sum(lines.own[i] for i in article if i not in inside)
     most = sum(sums.own[part] + sums.linked[part] for part in group)
-    return (
-        before <= _MAX_BEFORE_UNITS
-        and most >= _TIMES_AROUND * around
-        and _are_items(tree, lines, group)
-    )
+    return most >= _TIMES_AROUND * around and _are_items(tree, lines, group)
 
 
-def _groups(tree: Tree, sums: Sums, title_line: int) -> Iterator[list[int]]:
+def _groups(tree: Tree, sums: Sums, title_line: int, latest: int) -> Iterator[list[int]]:
     """The parts of one shape behind the title; those without names in parts of one shape.
 
-    Of parts in each other, the outermost counts.
+    Of parts in each other, the outermost counts. The first part begins on line ``latest`` at last.
     """
     tags, names, parents, linked = (
         tree.block_tags, tree.block_names, tree.block_parents, sums.linked
     )  # fmt: skip
+    starts, ends = tree.block_lines, tree.block_ends
     groups: dict[tuple[str, ...], list[int]] = {}
-    for part, start in enumerate(tree.block_lines):
-        if linked[part] and start > title_line:
-            tag, around = tags[part], parents[part]
-            if part and tag not in _TEXT_TAGS:
-                shape = tag, _stem(names[part])
-                key = tags[around], "" if shape[1] else _stem(names[around]), *shape
-                group = groups.setdefault(key, [])
-                if not group or part >= tree.block_ends[group[-1]]:
-                    group.append(part)
+    behind = bisect_right(starts, latest)
+    for part in range(max(1, bisect_right(starts, title_line)), len(tags)):
+        if not linked[part] or tags[part] in _TEXT_TAGS:
+            continue
+        if part >= behind and not groups:
+            break
+        around, stem = parents[part], _stem(names[part])
+        key = tags[around], "" if stem else _stem(names[around]), tags[part], stem
+        group = groups.get(key)
+        if group is None:
+            if part < behind:
+                groups[key] = [part]
+        elif part >= ends[group[-1]]:
+            group.append(part)
     return (group for group in groups.values() if len(group) >= _LEAST_ITEMS)
 
 
@@ -142,6 +151,8 @@ def _span(tree: Tree, part: int) -> range:
 def _are_items(tree: Tree, lines: Lines, group: list[int]) -> bool:
     """Whether most parts have a link text of their own, more than one line, and few links."""
     spans = [_span(tree, part) for part in group]
+    if sum(len(span) > 1 for span in spans) < _LINES_SHARE * len(group):
+        return False
     said = [
         {
             tree.line_text(i)
@@ -154,7 +165,6 @@ def _are_items(tree: Tree, lines: Lines, group: list[int]) -> bool:
     titled = sum(any(texts[text] == 1 for text in each) for each in said)
     return (
         titled >= _TITLED_SHARE * len(group)
-        and sum(len(span) > 1 for span in spans) >= _LINES_SHARE * len(group)
         and median(_count_links(tree, span) for span in spans) <= _MAX_LINKS
     )
 

@@ -8,6 +8,7 @@ text that is much longer stands before them, and teasers of a list, but these ha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 from statistics import median
@@ -95,9 +96,9 @@ class Behind:
     """
 
     def __init__(self, tree: Tree, lines: Lines, title_line: int) -> None:
-        texts = [max(0.0, worth) for worth in lines.worth]
+        texts = [worth if worth > 0 else 0.0 for worth in lines.worth]
         self._units = list(accumulate(texts, initial=0.0))
-        self._texts = list(accumulate((text > 0 for text in texts), initial=0))
+        self._texts = list(accumulate([text > 0 for text in texts], initial=0))
         self._tree, self._lines = tree, lines
         self._dates: list[int] = []
         self._title = max(0, title_line)
@@ -143,10 +144,13 @@ def _is_of_product(tree: Tree) -> bool:
 def _groups(tree: Tree, sums: Sums, is_noise: list[bool]) -> list[list[int]]:
     """The groups of like parts side by side of which enough have a text, in order."""
     tags, parents = tree.block_tags, tree.block_parents
-    texts: dict[int, int] = {}
-    for part, units in enumerate(sums.running):
-        if units >= _LEAST_TEXT_UNITS and tags[part] not in _NO_REPLY and not is_noise[part]:
-            texts[parents[part]] = texts.get(parents[part], 0) + 1
+    texts = Counter(
+        [
+            parents[part]
+            for part, units in enumerate(sums.running)
+            if units >= _LEAST_TEXT_UNITS and tags[part] not in _NO_REPLY and not is_noise[part]
+        ]
+    )
     found = []
     for parent, count in texts.items():
         if count < _LEAST_REPLIES:
@@ -164,16 +168,22 @@ def _groups(tree: Tree, sums: Sums, is_noise: list[bool]) -> list[list[int]]:
 def _are_replies(tree: Tree, lines: Lines, sums: Sums, group: list[int]) -> bool:
     """Whether most of those parts that have a date or a text have both."""
     count = replies = 0
+    most_others = (1 - _REPLY_SHARE) * len(group)
     for part in group:
         dates, has_text = _dates(tree, lines, part), sums.running[part] >= _LEAST_TEXT_UNITS
         count += dates > 0 or has_text
         is_text = has_text and sums.linked[part] < sums.own[part]
         replies += is_text and 1 <= dates <= _MAX_DATES
+        if count - replies > most_others:
+            return False
     return replies >= max(_LEAST_REPLIES, _REPLY_SHARE * count)
 
 
 def _dates(tree: Tree, lines: Lines, part: int) -> int:
-    """The number of short lines with a date in a part; too many where a heading is linked."""
+    """The number of short lines with a date in a part, up to one too many.
+
+    A part with a linked heading has too many.
+    """
     dates = 0
     for i in range(tree.block_lines[part], tree.line_end(part)):
         if tree.block_tags[tree.line_blocks[i]] in HEADINGS:
@@ -181,6 +191,8 @@ def _dates(tree: Tree, lines: Lines, part: int) -> int:
                 return _MAX_DATES + 1
         elif lines.own[i] + lines.linked[i] <= _DATE_UNITS:
             dates += is_date(tree.line_text(i))
+            if dates > _MAX_DATES:
+                break
     return dates
 
 

@@ -33,7 +33,7 @@ _WHOLE_WORDS: dict[str, Verdict] = {
     "function_words": _FUNCTION,
     "navigation_words": (LinkKind.NAVIGATION, 0.9, LinkReason.WORDS),
 }
-_MAX_LEGAL_CHARS = 40  # longer texts are judged by their place alone
+MAX_WORDS_CHARS = 40  # longer texts are judged by their place alone
 _LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
 # Inside a short text: to log in, to share, counts of comments.
 _SIGNS = frozenset("登注註享评評与")
@@ -115,7 +115,7 @@ class OwnValues(NamedTuple):
     cut_texts: int
 
 
-class KnownWords(NamedTuple):
+class _KnownWords(NamedTuple):
     """The word lists by which anchor texts are judged.
 
     Attributes:
@@ -131,17 +131,16 @@ class KnownWords(NamedTuple):
     hint: re.Pattern[str]
 
 
-def judge_words(text: str, known: KnownWords) -> Verdict | None:
+@lru_cache(maxsize=16384)  # menus have the same texts on all pages of a host
+def judge_words(text: str) -> Verdict | None:
     """Judges an anchor text by its words: ``登录`` FUNCTION, ``上一篇：…`` NAVIGATION; else None.
 
     Args:
-        text: Not empty, white space collapsed.
-        known: The result of ``known_words``; an argument because a page has hundreds of links.
+        text: White space collapsed, 1 to ``MAX_WORDS_CHARS`` characters: the words of a longer one
+            tell nothing.
     """
-    if len(text) > _MAX_LEGAL_CHARS:
-        return None
     text = text.lower()
-    whole, latin, words, hint = known
+    whole, latin, words, hint = _known_words()
     is_latin = text.isascii()
     if len(text) <= _MAX_WORD_CHARS:
         verdict = whole.get(text.strip(_PUNCTUATION))
@@ -169,11 +168,11 @@ def judge_words(text: str, known: KnownWords) -> Verdict | None:
 
 
 @lru_cache(maxsize=1)
-def known_words() -> KnownWords:
-    """Reads the word lists once for the process."""
+def _known_words() -> _KnownWords:
+    """The word lists by which anchor texts are judged, read once for the process."""
     lists = reversed(_WHOLE_WORDS.items())
     legal = word_list("legal_words")
-    return KnownWords(
+    return _KnownWords(
         whole={word: verdict for name, verdict in lists for word in word_list(name)},
         latin=pattern_of(filter(str.isascii, legal)),
         legal=pattern_of(legal),

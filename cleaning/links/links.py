@@ -17,7 +17,7 @@ import re
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
 from cleaning.document.tree import Tree
-from cleaning.links.evidence import OwnValues, judge_address, judge_words, known_words
+from cleaning.links.evidence import MAX_WORDS_CHARS, OwnValues, judge_address, judge_words
 from cleaning.links.kinds import judge_links
 from cleaning.links.lists import LinkLists
 from cleaning.links.with_model import apply_model_to_links
@@ -98,7 +98,6 @@ def read_anchors(document: Document) -> OwnValues:
     found = OwnValues([], [], [], [], [], 0)
     texts, urls, titles, rels, known, cut_texts = found
     own = (f"http://{host}/", f"https://{host}/")
-    words = known_words()
     for anchor in tree.anchors[:MAX_LINKS]:
         start, end = anchor.start, anchor.end
         text = ""
@@ -120,7 +119,7 @@ def read_anchors(document: Document) -> OwnValues:
                 hint = attributes["title"]
                 if hint != text:
                     hint = " ".join(hint.split())
-        verdict = judge_words(text, words) if text else None
+        verdict = judge_words(text) if 0 < len(text) <= MAX_WORDS_CHARS else None
         if verdict is None:
             is_own = url.startswith(own)
             if rel or not is_own or not href or href[0] == "#":

@@ -211,11 +211,11 @@ def _latin(text: str, stated: str | None) -> str | None:
     codes = _frequent_words()
     found: dict[str, int] = {}
     text = text if text.isascii() else unicodedata.normalize("NFC", text)
-    words = _WORD.findall(text.lower())
-    for word in words:
+    words = Counter(_WORD.findall(text.lower()))
+    for word, times in words.items():
         for code in codes.get(word, ()):
-            found[code] = found.get(code, 0) + 1
-    total = len(words)
+            found[code] = found.get(code, 0) + times
+    total = words.total()
     if not found or total < 2 * _LEAST_WORDS:
         return stated
     (best, count), *rest = sorted(found.items(), key=itemgetter(1), reverse=True)

@@ -88,6 +88,9 @@ class PostSlots:
     floor: Slot | None = None
 
 
+_NO_SLOTS = PostSlots()
+
+
 def read_posts(
     tree: Tree,
     thread: Thread,
@@ -104,13 +107,7 @@ def read_posts(
     """
     read_time = lru_cache(maxsize=_TIMES)(read_time)  # called for the slot, then for each post
     around = [read_slots(tree, place.others) for place in thread.posts]
-    chosen = choose_slots(around, read_time)
-    if slots is not None:
-        chosen = PostSlots(
-            author=slots.author or chosen.author,
-            time=slots.time or chosen.time,
-            floor=slots.floor or chosen.floor,
-        )
+    chosen = choose_slots(around, read_time, slots or _NO_SLOTS)
     floors = _floors([floor_of(one, chosen.floor) for one in around])
     posts = []
     for place, texts, floor in zip(thread.posts, around, floors, strict=True):
@@ -150,11 +147,12 @@ def _known(around: Slots, chosen: PostSlots, read_time: ReadTime) -> PostSlots:
         chosen.time in around or not chosen.time
     ):
         return chosen
-    own = choose_slots([around], read_time)
-    return PostSlots(
-        author=chosen.author if chosen.author in around else own.author,
-        time=chosen.time if chosen.time in around else own.time,
+    shown = PostSlots(
+        author=chosen.author if chosen.author in around else None,
+        time=chosen.time if chosen.time in around else None,
+        floor=chosen.floor,
     )
+    return choose_slots([around], read_time, shown)
 
 
 def _floors(shown: Sequence[int | None]) -> list[int]:
@@ -211,12 +209,15 @@ def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
     return found
 
 
-def choose_slots(posts: Sequence[Slots], read_time: ReadTime) -> PostSlots:
+def choose_slots(
+    posts: Sequence[Slots], read_time: ReadTime, known: PostSlots = _NO_SLOTS
+) -> PostSlots:
     """Chooses the slots that hold authors, times and floors of posts.
 
     Args:
         posts: The slots of each post in order, of one page or of several pages in a row.
         read_time: Reads times.
+        known: Slots that are known and not chosen.
     """
     posts = posts[:_MAX_POSTS]
     texts: dict[Slot, list[tuple[int, SlotText]]] = {}
@@ -226,9 +227,9 @@ def choose_slots(posts: Sequence[Slots], read_time: ReadTime) -> PostSlots:
     count = len(posts)
     often = {slot: found for slot, found in texts.items() if 2 * len(found) > count}
     return PostSlots(
-        author=_best(often, lambda slot, found: _score_author(slot, found, posts)),
-        time=_best(often, lambda _, found: _score_time(found, count, read_time)),
-        floor=_best(often, lambda _, found: _score_floor(found, count)),
+        author=known.author or _best(often, lambda slot, found: _score_author(slot, found, posts)),
+        time=known.time or _best(often, lambda _, found: _score_time(found, count, read_time)),
+        floor=known.floor or _best(often, lambda _, found: _score_floor(found, count)),
     )
 
 
