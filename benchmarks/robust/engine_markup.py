@@ -9,7 +9,9 @@ from __future__ import annotations
 from benchmarks.robust.markup.chinese import CHINESE
 from benchmarks.robust.markup.engine import Engine
 from benchmarks.robust.markup.modern import MODERN
+from benchmarks.robust.markup.others import OTHERS
 from benchmarks.robust.markup.tables import TABLES
+from benchmarks.robust.markup.talks import TALKS
 
 _PROSILVER = Engine(
     host="phpbb3.test",
@@ -364,4 +366,6 @@ ENGINES: dict[str, Engine] = {
     **MODERN,
     **TABLES,
     **CHINESE,
+    **TALKS,
+    **OTHERS,
 }

@@ -215,6 +215,10 @@ def _find_lines(
         title = tree.line_text(title_line) if title_line >= 0 else ""
         known = shape.names() if shape is not None else None
         reader = PostFinder(tree, lines, noise.is_noise, known)
+        if shape is not None and (posts := reader.noise_only(shape.contents)):
+            # Names around them tell less than the posts of the host's other threads.
+            noise = find_noise(tree, sums, None, (title_line, *posts))
+            reader = PostFinder(tree, lines, noise.is_noise, known)
         if lines.trail is not None:
             lines.trail.begin(noise_rules(tree, noise))
         thread = find_shaped(reader, title, shape) if shape is not None else None

@@ -72,6 +72,7 @@ _MAX_DATA_CHARS = 256_000
 _MAX_NOSCRIPT_CHARS = 1000
 # A request to switch scripts on has fewer characters, a frame of a page without its text too.
 _LEAST_NOSCRIPT_CHARS = 400
+_LEAST_TITLE_CHARS = 4
 _MAX_SILENT_CHARS = 200
 _NOSCRIPT = re.compile(rb"</?noscript\b[^>]*>", re.I)
 _SIGNATURE = signature(lambda _tag, _names: None)  # lxml would inspect ``start`` for each page
@@ -133,14 +134,16 @@ def parse(html: str, limits: Limits | None = None, follow: Follow | None = None)
 
 
 def _is_without_scripts(tree: Tree) -> bool:
-    """Whether hardly any text is visible but that for browsers without scripts, and this is long.
+    """Whether hardly any text is visible but that for browsers without scripts, and this is a page.
 
-    Forums that draw themselves by scripts write the whole page there, for search engines.
+    It is long, or has the page's title: forums that draw themselves by scripts write the whole page
+    there, for search engines.
     """
-    return (
-        len(tree.scripts.noscript) >= _LEAST_NOSCRIPT_CHARS
-        and sum(map(len, tree.texts)) < _MAX_SILENT_CHARS
-        and len("".join(tree.scripts.noscript.split())) >= _LEAST_NOSCRIPT_CHARS
+    scripts = tree.scripts
+    if not scripts.has_title and len(scripts.noscript) < _LEAST_NOSCRIPT_CHARS:
+        return False
+    return sum(map(len, tree.texts)) < _MAX_SILENT_CHARS and (
+        scripts.has_title or len("".join(scripts.noscript.split())) >= _LEAST_NOSCRIPT_CHARS
     )
 
 
@@ -321,7 +324,11 @@ def _end_hidden_text(tree: Tree, s: _State, text: str) -> None:
             scripts.state = state[1]
     elif s.hidden_tag == "noscript":
         if len(scripts.noscript) < _MAX_NOSCRIPT_CHARS:
-            scripts.noscript += text[:_MAX_NOSCRIPT_CHARS]
+            text = text[:_MAX_NOSCRIPT_CHARS]
+            scripts.noscript += text
+            title = " ".join(text.split())
+            is_title = len(title) >= _LEAST_TITLE_CHARS and tree.title.startswith(title)
+            scripts.has_title = scripts.has_title or is_title
     elif s.begun == "title" and not tree.title:
         title_room = 4 * limits.max_title_chars  # white space is yet to be collapsed
         title = " ".join(text[:title_room].split())

@@ -129,6 +129,7 @@ class Scripts:
         state: Name of the variable or script that holds the data of a page made by scripts, such as
             ``__NEXT_DATA__``; ``""`` without.
         noscript: Beginning of the text for browsers without scripts.
+        has_title: Whether an element of that text is how the page's title begins.
     """
 
     chars: int = 0
@@ -136,6 +137,7 @@ class Scripts:
     data: list[str] = field(default_factory=list)
     state: str = ""
     noscript: str = ""
+    has_title: bool = False
 
 
 @dataclass(slots=True)

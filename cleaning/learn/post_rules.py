@@ -32,6 +32,7 @@ from cleaning.posts.posts import (
     choose_slots,
     read_slots,
 )
+from cleaning.posts.runs import is_loose
 from cleaning.posts.threads import Shape, Thread, climb
 from cleaning.records import NO_THREADS, UrlKind
 from cleaning.url_classes.rules import class_of
@@ -112,6 +113,8 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
     is_numbered = bool(numbered_names([content]))
     telling = frozenset(name for page in read for name in page.reader.telling if is_numbered)
     for page in read:
+        if is_loose(content):
+            page.reader.known = [content]
         page.reader.name_parts(telling)
     voters = [
         (page, page.thread)

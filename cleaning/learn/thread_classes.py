@@ -11,6 +11,7 @@ Cost: one reading of each page.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +26,9 @@ from cleaning.metadata.dates import time_reader
 from cleaning.posts.groups import PostFinder
 from cleaning.posts.members import find_thread_of_users
 from cleaning.posts.names import Name
-from cleaning.posts.parts import DIGITS, is_date
+from cleaning.posts.parts import DIGITS, is_date, is_name
 from cleaning.posts.posts import choose_slots, read_slots
-from cleaning.posts.threads import Shape, Thread, find_shaped
+from cleaning.posts.threads import PostPlace, Shape, Thread, find_shaped
 from cleaning.records import NO_THREADS, BodySource
 from cleaning.url_classes.evidence import TITLE_UNITS
 from cleaning.url_classes.rules import class_of, kind_by_words
@@ -41,6 +42,7 @@ _CLEAR_SHARE = 0.7  # pages with posts of that name whose posts hold most of the
 _TEXT_SHARE = 0.6  # text of a page in its posts
 _SHARED_SHARE = 0.5  # pages of a class with a line that is its frame
 _MOST_READ = 30  # pages of a class that vote
+_LAST_PART = re.compile(r"[^/=]+/?$")
 _FIRST_READ = 12  # of these, without a vote among them the class is none: chance .6^12, .2 %
 
 
@@ -134,7 +136,7 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
         return None
     own = reader.lines.own
     inside = {i for post in thread.posts for i in (*post.texts, *post.quotes, *post.others)}
-    if thread.first is not None:
+    if thread.first is not None and not _is_by_user(tree, thread):
         inside -= set(thread.posts[0].texts)
     units = [
         (i in inside, own[i])
@@ -143,7 +145,7 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
     ]
     held = sum(mine for is_inside, mine in units if is_inside)
     is_all = held >= _TEXT_SHARE * sum(mine for _, mine in units)
-    is_thread = is_all and _have_authors(tree, thread) and not _are_teasers(reader, thread)
+    is_thread = is_all and _have_authors(reader, thread) and not _are_teasers(reader, thread)
     return _Found(thread, is_thread)
 
 
@@ -153,8 +155,10 @@ def _are_teasers(reader: PostFinder, thread: Thread) -> bool:
     found: list[dict[str, float]] = []
     for post in thread.posts:
         lines = (i for i in (*post.others, *post.texts) if linked[i] > own[i])
-        texts = {DIGITS.sub("", reader.tree.line_text(i)): linked[i] for i in lines}
-        found.append({text: units for text, units in texts.items() if not is_date(text)})
+        texts = {reader.tree.line_text(i): linked[i] for i in lines}
+        found.append(
+            {DIGITS.sub("", text): units for text, units in texts.items() if not is_date(text)}
+        )
     shared = Counter(text for texts in found for text in texts)
     titled = sum(
         any(units > TITLE_UNITS and shared[text] == 1 for text, units in texts.items())
@@ -163,12 +167,32 @@ def _are_teasers(reader: PostFinder, thread: Thread) -> bool:
     return titled >= _TEXT_SHARE * len(found)
 
 
-def _have_authors(tree: Tree, thread: Thread) -> bool:
+def _have_authors(reader: PostFinder, thread: Thread) -> bool:
     """Whether one place of the posts has their authors, who differ."""
     # Only whether a text is a time matters here: neither its zone nor the future.
     read_time = time_reader(None, datetime(2999, 1, 1, tzinfo=UTC))
-    around = [read_slots(tree, post.others) for post in thread.posts]
+    around = [read_slots(reader.tree, post.others, reader.names) for post in thread.posts]
     return choose_slots(around, read_time).author is not None
+
+
+def _is_by_user(tree: Tree, thread: Thread) -> bool:
+    """Whether the first post has a link to a user as most others have: articles have editors."""
+    links = [_user_links(tree, post) for post in thread.posts]
+    counts = Counter(link for each in links[1:] for link in each)
+    return any(2 * counts[link] > len(links) - 1 for link in links[0])
+
+
+def _user_links(tree: Tree, post: PostPlace) -> set[str]:
+    """What links around a post with the name of a user begin with: ``/member/``."""
+    lines = set(post.others)
+    found = set()
+    for anchor in tree.anchors:
+        if anchor.start < anchor.end and tree.line_of[anchor.start] in lines:
+            text = " ".join("".join(tree.texts[anchor.start : anchor.end]).split())
+            start = _LAST_PART.sub("", anchor.href)
+            if start.strip("/") and is_name(text):
+                found.add(start)
+    return found
 
 
 def _reader(tree: Tree, title_line: int) -> PostFinder:

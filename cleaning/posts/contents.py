@@ -15,6 +15,7 @@ from cleaning.posts.names import Name
 from cleaning.posts.parts import DIGIT, POST_SHARE, PostReader
 
 POST_JUNK_COST = 3  # units of text that a unit of links, dates or buttons costs a content
+_SAME_SHARE = 0.9  # of the text in posts that another name for the same texts has
 _MIN_NUMBERS = 2  # fewest numbers of one name that most posts have
 _NO_CONTENT = frozenset(("tr", "tbody", "ul"))
 
@@ -45,23 +46,59 @@ class ContentFinder(PostReader):
         least = POST_SHARE * len(posts)
         inside_to = {name: 0 for name, found in covering.items() if len(found) >= least}
         scores: dict[Name, float] = {}
+        inside: dict[Name, float] = {}
         for part, own in enumerate(self.names):
             name = twin_of.get(own, own)
             if part >= inside_to.get(name, part + 1) and not self.is_noise[part]:
                 junk = POST_JUNK_COST * self.junk[part]
                 scores[name] = scores.get(name, 0.0) + self.text[part] - junk
+                if post_of[part] >= 0:
+                    inside[name] = inside.get(name, 0.0) + self.text[part] - junk
                 inside_to[name] = ends[part]
         if not scores:
             return []
         # Of parts with the same text the inner one.
         order = {name: i for i, name in enumerate(scores)}
         first = max(scores, key=lambda name: (scores[name], order[name]))
+        beside = self._beside(posts)
+        if first in beside:
+            least_text = _SAME_SHARE * inside.get(first, 0.0)
+            alone = [name for name in inside if name not in beside and inside[name] >= least_text]
+            first = max(alone, key=lambda name: (inside[name], order[name]), default=first)
         told = self._told_by_number(first, posts, post_of)
         if told is not None:
             return [told]
         twins = [first, *sorted(own for own, name in twin_of.items() if name == first)]
         names = set(covering).union(twin_of)
         return [*twins, *self._find_comments(twins, names, post_of)]
+
+    def _beside(self, posts: list[int]) -> set[Name]:
+        """The names of parts with text that stand beside the posts too, with no date around them.
+
+        The rules of a forum beside its threads may be formatted as a post is.
+        """
+        tree = self.tree
+        parents, ends = tree.block_parents, tree.block_ends
+        around = {0}
+        for post in posts:
+            part = parents[post]
+            while part not in around:
+                around.add(part)
+                part = parents[part]
+        found: set[Name] = set()
+        part, held = 1, set(posts)
+        while part < len(parents):
+            if part in held:
+                part = ends[part]
+            elif part in around:
+                part += 1
+            else:
+                lines = range(tree.block_lines[part], tree.line_end(part))
+                if not any(self.is_date[i] for i in lines):
+                    inside = (p for p in range(part, ends[part]) if self.text[p] >= MIN_UNITS)
+                    found.update(self.names[p] for p in inside if not self.is_noise[p])
+                part = ends[part]
+        return found
 
     def _told_by_number(self, name: Name, posts: list[int], post_of: list[int]) -> Name | None:
         """The name with its number of the parts with the text, where only this tells them apart.

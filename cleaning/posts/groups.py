@@ -12,7 +12,7 @@ Cost: linear in the page for each candidate, of which there are at most eight.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from itertools import combinations, pairwise
 
 from cleaning.features.lines import MIN_UNITS, count_words, plain_title
@@ -26,6 +26,7 @@ from cleaning.posts.parts import (
     LEAST_UNITS,
     POST_SHARE,
 )
+from cleaning.posts.runs import name_alike
 
 _HEADLINE_UNITS = 6
 _ROW_SHARE = 0.7
@@ -43,15 +44,24 @@ class PostFinder(ContentFinder):
 
     def find_posts(self, title: str) -> tuple[list[int], list[Name]]:
         """Finds the posts of a page: (parts, names of their contents); ``([], [])`` for none."""
-        found = self._search(title)
+        is_text = self.is_text
+        found = self._search(title, (self.date_lines, self.author_lines, self.name_lines))
+        if found is None and name_alike(self.tree, self.names, nameless=True):
+            # Where nothing has a name, paths of tags tell the parts of posts.
+            self.is_text = is_text
+            found = self._search(title, (self.date_lines, self.author_lines))
+            if found is None:
+                self.name_parts(self.telling)
         self.weights = None
         self.add_up()
         return found if found is not None else ([], [])
 
-    def _search(self, title: str) -> tuple[list[int], list[Name]] | None:
+    def _search(
+        self, title: str, kinds: Sequence[Callable[[], list[bool]]]
+    ) -> tuple[list[int], list[Name]] | None:
         """The posts by the first kind of sign that shows any."""
         is_text = self.is_text
-        for find_signs in (self.date_lines, self.author_lines, self.name_lines):
+        for find_signs in kinds:
             is_sign = find_signs()
             if sum(is_sign) < _MIN_POSTS:
                 continue

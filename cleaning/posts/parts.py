@@ -19,6 +19,7 @@ from cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
 from cleaning.features.parts import is_quote
 from cleaning.lexicon import word_list
 from cleaning.posts.names import Name, name_of, numbered_names, telling_names
+from cleaning.posts.runs import is_loose, name_alike, name_known
 from cleaning.verdict import VerdictReason
 
 # Whole names: Novice 1 and Mars 3 are no dates.
@@ -102,6 +103,7 @@ class PostReader:
     ) -> None:
         self.tree, self.lines, self.is_noise = tree, lines, is_noise
         self.telling: frozenset[str] = frozenset()
+        self.known = known
         self.name_parts(telling_names(tree) if known is None else numbered_names(known))
         own, linked, blocks = lines.own, lines.linked, tree.line_blocks
         count = len(blocks)
@@ -126,11 +128,16 @@ class PostReader:
             map(name_of, tree.block_tags, tree.block_names, repeat(telling))
         )
         self._number_cells()
+        if self.known is None:
+            name_alike(tree, self.names)
+        else:
+            name_known(tree, self.names, self.known)
 
     def name_as(self, known: Collection[Name]) -> None:
-        """Names the parts with numbers where the names of the host's posts have them."""
+        """Names the parts as the names of the host's posts are: with numbers, or by path."""
         telling = numbered_names(known)
-        if telling != self.telling:
+        if telling != self.telling or self.known is None or any(map(is_loose, known)):
+            self.known = known
             self.name_parts(telling)
 
     def _number_cells(self) -> None:
@@ -330,6 +337,17 @@ class PostReader:
                 found.append(part)
                 end = self.tree.block_ends[part]
         return found
+
+    def noise_only(self, names: Collection[Name]) -> list[int]:
+        """The first line of each part of some names where most of them are noise; else []."""
+        parts = [part for part, name in enumerate(self.names) if name in names]
+        if 2 * sum(self.is_noise[part] for part in parts) <= len(parts):
+            return []
+        return [self.tree.block_lines[part] for part in parts if not self.is_empty(part)]
+
+    def is_empty(self, part: int) -> bool:
+        """Whether a part has no line."""
+        return self.tree.line_end(part) <= self.tree.block_lines[part]
 
     def part_around(self, lines: list[int]) -> int:
         """The innermost named part around some lines; 0 for the page."""

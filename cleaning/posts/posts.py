@@ -28,7 +28,7 @@ from itertools import groupby, pairwise
 from cleaning.document.tree import Tree
 from cleaning.features.code_blocks import text_of
 from cleaning.lexicon import word_list
-from cleaning.posts.names import name_of
+from cleaning.posts.names import Name, name_of
 from cleaning.posts.parts import is_date, is_name
 from cleaning.posts.threads import PostPlace, Thread
 from cleaning.records import Post
@@ -172,12 +172,13 @@ def _floors(shown: Sequence[int | None]) -> list[int]:
     return floors
 
 
-def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
+def read_slots(tree: Tree, lines: Sequence[int], names: Sequence[Name] | None = None) -> Slots:
     """Collects the texts around one post by slot.
 
     Args:
         tree: The page.
         lines: The lines around the post's text, in order; of many the first and the last ones.
+        names: The name of each part, where its own is not meant.
     """
     if len(lines) > _MAX_LINES:
         lines = [*lines[: _MAX_LINES // 2], *lines[-_MAX_LINES // 2 :]]
@@ -185,10 +186,13 @@ def read_slots(tree: Tree, lines: Sequence[int]) -> Slots:
     turns: dict[tuple[tuple[str, str], tuple[str, str], bool], int] = {}
 
     def note(block: int, text: str, href: str, *, is_link: bool) -> None:
-        part = name_of(tree.block_tags[block], tree.block_names[block])
         above = max(tree.block_parents[block], 0)
         # Its first name alone: others separate odd from even, first from last.
-        around = name_of(tree.block_tags[above], tree.block_names[above].partition(" ")[0])
+        if names is not None:
+            part, around = names[block], (names[above][0], names[above][1].partition(" ")[0])
+        else:
+            part = name_of(tree.block_tags[block], tree.block_names[block])
+            around = name_of(tree.block_tags[above], tree.block_names[above].partition(" ")[0])
         turn = turns.get((part, around, is_link), 0)
         turns[part, around, is_link] = turn + 1
         found[Slot(part, around, is_link, turn)] = SlotText(text[:_MAX_SLOT_CHARS], href)

@@ -137,7 +137,7 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
 
 
 def _signed(reader: PostReader, places: tuple[PostPlace, ...]) -> tuple[PostPlace, ...]:
-    """The places without those of a few words that alone have neither date nor user around them.
+    """The places without those of a few words, or the title, that alone have no date or user.
 
     The head of a list of posts, and a row below each, may be named like the posts' texts.
     """
@@ -148,8 +148,17 @@ def _signed(reader: PostReader, places: tuple[PostPlace, ...]) -> tuple[PostPlac
     return tuple(
         place
         for place, has_sign in zip(places, signed, strict=True)
-        if has_sign or sum(own[i] for i in place.texts) > _FEW_UNITS
+        if has_sign
+        or (sum(own[i] for i in place.texts) > _FEW_UNITS and not _is_head(reader.tree, place))
     )
+
+
+def _is_head(tree: Tree, place: PostPlace) -> bool:
+    """Whether a text is one line with the page's title: the head of a table of posts."""
+    title = plain_title(_SEPARATOR.split(tree.title)[0])
+    if len(place.texts) != 1 or not title:
+        return False
+    return title in plain_title(tree.line_text(place.texts[0]))
 
 
 def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | None:

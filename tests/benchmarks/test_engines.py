@@ -14,10 +14,10 @@ from cleaning.urls.normal_form import normalize
 PAGES = 36  # a board and its threads, and half of the next
 
 UNREAD = {
-    "flarum": "short threads stand in a noscript that is not read",
     "jforum": "signatures stand in the cell of the text behind a line",
     "phone": "author, time and text are lines of one paragraph",
     "wiki": "lists of talks have addresses as talks have",
+    "guests": "a post is three parts side by side",
 }
 UNSIGNED = dict.fromkeys(
     ("phpbb2", "subsilver2"), "authors are no links: without dates neither sign of a post is left"

@@ -1,0 +1,255 @@
+"""Parts that repeat side by side in one shape, and names for what stands in one place of each.
+
+A name is no use where each post has its own, ``msg-ad41f`` beside ``msg-0c77e``, or where names
+take turns. A *run* is three or more parts side by side with one tag and mostly the same tags at the
+same paths inside. In a run a part is named
+
+- ``("div", "text *")`` by the words that are not its own alone, where most parts at its path have
+  a word that stands nowhere else on the page;
+- ``("td", ":board/tr/td2of2")`` by its path of tags below a named part where no word is left, or
+  where the parts at its path, one in each post, have no word in common.
+
+Both kinds of names are found again on other pages of the host by ``name_known``.
+
+Cost: linear in the blocks times their depth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from cleaning.document.tree import Tree
+
+Name = tuple[str, str]
+
+_LEAST_ALIKE = 3  # parts side by side
+_ALIKE_SHARE = 0.6  # of the common paths that a part of a run has, and of its parts at a path
+_OWN_SHARE = 0.4  # of the paths in a part that are common
+_COMMON_SHARE = 0.9  # of the parts at a path that have a word in common
+_MOST_WORDS = 3
+_LOOSE, _PATH, _TURN = "*", ":", "~"
+_DIGITS = re.compile(r"\d+")
+_NO_RUN = frozenset(("p", "td", "th", "option", "head", "br", "dt", "dd"))
+
+
+def name_alike(tree: Tree, names: list[Name], *, nameless: bool = False) -> bool:
+    """Names the parts of runs anew where their own names tell nothing; returns whether any is.
+
+    Args:
+        tree: The page.
+        names: The name of each part; changed in place.
+        nameless: Whether parts of runs without any name get one too.
+    """
+    paths = _paths(tree)
+    counts = Counter(word for each in tree.block_names if each for word in set(_stems(each)))
+    found: dict[int, str | None] = {}
+    words: dict[int, str] = {}
+    for members in _runs(tree, paths):
+        found |= {
+            part: name
+            for part, name in _names_in(
+                tree, paths, members, counts, words, nameless=nameless
+            ).items()
+            if part not in found
+        }
+    for part, name in found.items():
+        names[part] = names[part][0], _path_name(tree, part, words) if name is None else name
+    return bool(found)
+
+
+def is_loose(name: Name) -> bool:
+    """Whether a name is one of a run: by words among others, or by path."""
+    return name[1].startswith(_PATH) or _LOOSE in name[1].split()
+
+
+def name_known(tree: Tree, names: list[Name], known: Iterable[Name]) -> None:
+    """Gives the parts of a page the known names of runs that fit them; changed in place."""
+    loose = [name for name in known if is_loose(name)]
+    if not loose:
+        return
+    for part, tag in enumerate(tree.block_tags):
+        for name in loose:
+            if name[0] == tag and names[part] not in known and _fits(tree, part, name[1]):
+                names[part] = name
+
+
+def _stems(names: str) -> list[str]:
+    """The words of names without digits: ``["post", "p"]`` of ``post p17``."""
+    return [stem for stem in _DIGITS.sub("", names).split() if stem]
+
+
+def _paths(tree: Tree) -> list[int]:
+    """A number for the path of tags to each part; cells of a row have paths of their own."""
+    known: dict[tuple[int, str], int] = {}
+    found = [0] * len(tree.block_tags)
+    for part, token in enumerate(_tokens(tree)):
+        if part:
+            step = found[tree.block_parents[part]], token
+            found[part] = known.setdefault(step, len(known) + 1)
+    return found
+
+
+def _tokens(tree: Tree) -> Iterator[str]:
+    """The step of each part in a path: its tag, of a cell with its place in the row: ``td2of3``."""
+    every = Counter(
+        parent
+        for tag, parent in zip(tree.block_tags, tree.block_parents, strict=True)
+        if tag == "td"
+    )
+    cells: Counter[int] = Counter()
+    for tag, parent in zip(tree.block_tags, tree.block_parents, strict=True):
+        if tag == "td":
+            cells[parent] += 1
+            yield f"td{cells[parent]}of{every[parent]}"
+        else:
+            yield tag
+
+
+def _runs(tree: Tree, paths: list[int]) -> Iterator[list[int]]:
+    """The parts of each run, outer runs first."""
+    beside: dict[tuple[int, str], list[int]] = {}
+    for part, (tag, parent) in enumerate(zip(tree.block_tags, tree.block_parents, strict=True)):
+        if part and tag not in _NO_RUN:
+            beside.setdefault((parent, tag), []).append(part)
+    ends = tree.block_ends
+    for parts in beside.values():
+        for alike in _by_word(tree, parts) if len(parts) >= _LEAST_ALIKE else ():
+            inside = [set(paths[part + 1 : ends[part]]) for part in alike]
+            held = Counter(path for each in inside for path in each)
+            common = {path for path, count in held.items() if 2 * count >= len(alike)}
+            members = [
+                part
+                for part, each in zip(alike, inside, strict=True)
+                if len(each & common) >= max(_ALIKE_SHARE * len(common), _OWN_SHARE * len(each))
+            ]
+            if common and len(members) >= _LEAST_ALIKE:
+                yield members
+
+
+def _by_word(tree: Tree, parts: list[int]) -> Iterable[list[int]]:
+    """The parts by the first of their words that several have, rows by their cells too.
+
+    Rows of two kinds take turns.
+    """
+    words = {part: _stems(tree.block_names[part]) for part in parts}
+    counts = Counter(word for each in words.values() for word in each)
+    found: dict[tuple[str, int], list[int]] = {}
+    for part, each in words.items():
+        often = (word for word in each if counts[word] >= _LEAST_ALIKE)
+        cells = _cells(tree, part) if tree.block_tags[part] == "tr" else 0
+        found.setdefault((next(often, ""), cells), []).append(part)
+    return [alike for alike in found.values() if len(alike) >= _LEAST_ALIKE]
+
+
+def _names_in(
+    tree: Tree,
+    paths: list[int],
+    members: list[int],
+    counts: Counter[str],
+    common: dict[int, str],
+    *,
+    nameless: bool,
+) -> dict[int, str | None]:
+    """New names of parts of a run; None for one that is named by its path.
+
+    Args:
+        tree: The page.
+        paths: The path of each part.
+        members: The parts side by side.
+        counts: How many parts of the page have each word.
+        common: Receives for each part of the run the word that nearly all at its path have.
+        nameless: Whether parts without any name get one too.
+    """
+    at: dict[int, dict[int, list[int]]] = {}
+    for member in members:
+        for part in range(member, tree.block_ends[member]):
+            at.setdefault(paths[part], {}).setdefault(member, []).append(part)
+            common.setdefault(part, "")
+    found: dict[int, str | None] = {}
+    for held in at.values():
+        if len(held) < _ALIKE_SHARE * len(members):
+            continue
+        parts = [part for each in held.values() for part in each]
+        words = {part: _stems(tree.block_names[part]) for part in parts}
+        if not any(words.values()):
+            if nameless:
+                found.update(dict.fromkeys(parts))
+            continue
+        often = Counter(word for each in words.values() for word in dict.fromkeys(each))
+        word, count = often.most_common(1)[0]
+        if count >= _COMMON_SHARE * len(parts):
+            common.update(dict.fromkeys(parts, word))  # that of the innermost run
+        own = sum(any(counts[w] == 1 for p in each for w in words[p]) for each in held.values())
+        is_own = own >= _ALIKE_SHARE * len(held)
+        is_one_each = len(parts) == len(held) and (is_own or all(words.values()))
+        if is_one_each and count < _COMMON_SHARE * len(parts):
+            found.update(dict.fromkeys(parts))
+        elif is_own:
+            least = _COMMON_SHARE * len(parts) if is_one_each else _LEAST_ALIKE
+            for part in parts:
+                kept = [word for word in words[part] if often[word] >= least]
+                if kept and len(kept) < len(words[part]):
+                    found[part] = " ".join((*kept[:_MOST_WORDS], _LOOSE))
+                elif not kept:
+                    found[part] = None
+                    common[part] = f"{_TURN}{_turn(tree, part)}" if not is_one_each else ""
+    return found
+
+
+def _turn(tree: Tree, part: int) -> int:
+    """The number of parts of one tag that stand before a part in the part around it."""
+    ends, other, count = tree.block_ends, tree.block_parents[part] + 1, 0
+    while other < part:
+        count += tree.block_tags[other] == tree.block_tags[part]
+        other = ends[other]
+    return count
+
+
+def _path_name(tree: Tree, part: int, common: dict[int, str]) -> str:
+    """The name of a part of a run by its path below the nearest named part around the run."""
+    steps = []
+    while part > 0 and (part in common or not _stems(tree.block_names[part])):
+        word = common.get(part, "")
+        steps.append(_step(tree, part) + (f".{word}" if word else ""))
+        part = tree.block_parents[part]
+    anchor = _stems(tree.block_names[part])[0] if part > 0 else ""
+    return f"{_PATH}{'/'.join((anchor, *reversed(steps)))}"
+
+
+def _cells(tree: Tree, row: int, before: int | None = None) -> int:
+    """The number of cells of a row, before a part if given."""
+    ends, cell, count = tree.block_ends, row + 1, 0
+    while cell < (ends[row] if before is None else before):
+        count += tree.block_tags[cell] == "td"
+        cell = ends[cell]
+    return count
+
+
+def _step(tree: Tree, part: int) -> str:
+    """The step to a part in a path, as ``_tokens`` has it."""
+    tag = tree.block_tags[part]
+    if tag != "td":
+        return tag
+    row = tree.block_parents[part]
+    return f"td{_cells(tree, row, part) + 1}of{_cells(tree, row)}"
+
+
+def _fits(tree: Tree, part: int, words: str) -> bool:
+    """Whether a part may have a name of a run."""
+    if not words.startswith(_PATH):
+        wanted = {word for word in words.split() if word != _LOOSE and word[0] != _PATH}
+        return wanted.issubset(_stems(tree.block_names[part]))
+    anchor, *steps = words[len(_PATH) :].split("/")
+    for step in reversed(steps):
+        tag, _, word = step.partition(".")
+        if part <= 0 or _step(tree, part) != tag:
+            return False
+        if word.startswith(_TURN):
+            if word != f"{_TURN}{_turn(tree, part)}":
+                return False
+        elif word and word not in _stems(tree.block_names[part]):
+            return False
+        part = tree.block_parents[part]
+    return part <= 0 if not anchor else anchor in _stems(tree.block_names[part])
