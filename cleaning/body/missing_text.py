@@ -15,8 +15,8 @@ from cleaning.document.tree import Tree
 from cleaning.features.lines import count_units
 from cleaning.page_warnings import PageWarning, WarningKind
 
-# Control characters that no text has, and their least share of bytes that are none: random ones have
-# eight times as many, whatever the charset.
+# Control characters that no text has, and the most of them in a page: random bytes have
+# eight times this share, whatever the charset.
 _CONTROLS = "\x01\x02\x03\x04\x05\x06\x0e\x0f"
 _CONTROL_SHARE = 0.004
 MUCH_UNITS = 500.0  # text outside links with which a page has a body
