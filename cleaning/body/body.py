@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from cleaning.body.container import is_marker
 from cleaning.body.left_out import LEAST_TEXT_CHARS, find_left_out
-from cleaning.body.missing_text import empty_warning, script_warnings
+from cleaning.body.missing_text import binary_warning, empty_warning, script_warnings
 from cleaning.body.page_body import (
     Body,
     extract_body,
@@ -81,6 +81,9 @@ def read_body(
         trail: Receives the rule that cut each line, where it is asked for.
     """
     tree, url = document.tree, document.page.url
+    binary = binary_warning(document.page.html)
+    if binary:
+        return replace(make_body(tree, [], BodySource.NONE), warnings=binary)
     if places is None:
         body = alone or extract_body(tree, url, weighed=weigh(tree, trail))
     elif alone is None:

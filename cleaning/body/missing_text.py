@@ -2,7 +2,8 @@
 
 A page with hardly any text gets a warning where scripts make its text in the browser, with the
 evidence: an empty root element that frameworks fill, a text for browsers without scripts, the data
-of the page in a variable, or nothing but scripts.
+of the page in a variable, or nothing but scripts. Bytes of another format (an image, an archive)
+that are sent as a page have no text, whatever letters their charset has.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from cleaning.document.tree import Tree
 from cleaning.features.lines import count_units
 from cleaning.page_warnings import PageWarning, WarningKind
 
+# Control characters that no text has, and the most of them in a page: random bytes have
+# eight times this share, whatever the charset.
+_CONTROLS = "\x01\x02\x03\x04\x05\x06\x0e\x0f"
+_CONTROL_SHARE = 0.004
 MUCH_UNITS = 500.0  # text outside links with which a page has a body
 # A page may need scripts only with less body and visible text; scripts alone are evidence only with
 # next to no visible text, and so many characters or files of them.
@@ -34,6 +39,15 @@ _ASKS = re.compile(
     r"|(?:javascript|脚本|腳本).{0,12}(?:启用|开启|打开|允许|禁用|关闭|支持|啟用|開啟|停用)",
     re.I,
 )
+
+
+def binary_warning(html: str) -> tuple[PageWarning, ...]:
+    """Returns a warning when a page's source is the bytes of another format, else nothing."""
+    count = sum(map(html.count, _CONTROLS))
+    if count <= _CONTROL_SHARE * len(html):
+        return ()
+    detail = f"{count} control characters: the bytes of another format"
+    return (PageWarning(kind=WarningKind.REPLACED_CHARACTERS, detail=detail),)
 
 
 def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:

@@ -140,7 +140,11 @@ def extract_body(
 
 
 def make_body(
-    tree: Tree, lines: list[int], source: BodySource, title_line: int, thread: Thread | None = None
+    tree: Tree,
+    lines: list[int],
+    source: BodySource,
+    title_line: int = -1,
+    thread: Thread | None = None,
 ) -> Body:
     """Builds the body of some lines, without those that only number lines of code."""
     lines = drop_line_numbers(tree, lines)

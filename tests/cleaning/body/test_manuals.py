@@ -1,9 +1,13 @@
-"""Bodies of manuals and of other pages of short lines, by the page alone."""
+"""Bodies of manuals, of other pages of short lines, and of no pages, by the page alone."""
 
 from __future__ import annotations
 
+import random
+
+from cleaning import RawPage, clean
 from cleaning.body.page_body import extract_body
 from cleaning.document.reader import parse
+from cleaning.page_warnings import WarningKind
 
 PROSE = (
     "<p>The anchor is dropped before the boat stands still, and nobody on the pier minds how long"
@@ -79,3 +83,12 @@ def test_notes_on_functions_between_paragraphs_are_no_replies() -> None:
         for i, name in enumerate(NAMES)
     )
     assert sum("the pier that are tied" in line for line in body(PROSE * 4 + notes)) == len(NAMES)
+
+
+def test_bytes_of_another_format_have_no_body() -> None:
+    content = random.Random(1).randbytes(20_000)
+    for charset in ("utf-8", "iso-8859-1", "gbk"):
+        page = RawPage.from_bytes("http://a.test/b.html", content, f"text/html; charset={charset}")
+        record = clean(page)
+        assert record.body == ""
+        assert WarningKind.REPLACED_CHARACTERS in [warning.kind for warning in record.warnings]
