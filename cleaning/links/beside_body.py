@@ -32,6 +32,17 @@ class BesideBody:
         """Whether a line stands in the body or a few lines from it."""
         return self.first - NEAR_LINES <= line <= self.last + NEAR_LINES
 
+    def is_amid(self, line: int, text: str) -> bool:
+        """Whether a link stands on or between lines of a body that is no thread.
+
+        Args:
+            line: The line of the link.
+            text: Its text. A link without one is on no line; the nearest may be the body's last.
+        """
+        if self._is_thread or not self.first <= line <= self.last:
+            return False
+        return bool(text) or self.first < line < self.last
+
     def is_beside(self, block: int) -> bool:
         """Whether a block stands in the smallest block around a body that is no thread.
 

@@ -20,16 +20,17 @@
    the page's topic (``topic``): RELATED.
 10. Among legal links: LEGAL. In a nav element, and where it is no headline in a header, footer or
    aside: NAVIGATION.
-11. In the smallest part around the body: several headlines on a line RELATED on its host, AD on
-    other sites, all others BODY. Before the body: lists of headlines HOT, else NAVIGATION.
+11. Between lines of the body under any heading of a list, or in the smallest part around it:
+    several headlines on a line RELATED on its host, AD on other sites, all others BODY.
+    Before the body: lists of headlines HOT, else NAVIGATION.
 12. Headlines and links on their lines, and all links under a heading of popular ones (热门): HOT.
     Behind the body without any heading this is the likeliest kind and no finding: its score is 0.3
     and its reason NO_EVIDENCE.
 13. Else NAVIGATION.
 
 In a part with a class name of advertising, which does not hold the body, HOT links are AD, and
-links that nothing but their list speaks for. At last the links of one URL get one kind: pictures
-and notes of cards that of their headline.
+links that nothing but their list speaks for. In a sentence of the body all are BODY. At last the
+links of one URL get one kind: pictures and notes of cards that of their headline.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ _MAX_COUNTER_CHARS = 24
 _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
 _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side
 _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
+_NO_TOPIC = frozenset(("", "hot", "list", "rank"))
 _RECOMMENDED = frozenset(("related", "maybe"))
 _ANY_TOPIC = frozenset(("", "list"))
 _HOT = LinkKind.HOT
@@ -118,6 +120,9 @@ def _may_advertise(lists: LinkLists, i: int, verdict: Verdict) -> bool:
 def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
     """Returns the verdict by words or URL, or what the place of the link says against it."""
     kind, _, reason = verdict
+    if lists.is_in_body[i]:
+        is_in_sentence = lists.is_in_sentence(i)
+        return (LinkKind.BODY, 0.6, LinkReason.IN_BODY) if is_in_sentence else verdict
     if kind is LinkKind.NAVIGATION:
         if reason is LinkReason.WORDS and lists.is_card_note(i):
             return _ON_CARD
@@ -229,8 +234,8 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
     region = lists.tree.anchors[i].region
     if region == "nav" or (region and not lists.is_headline[i]):
         return _IN_REGION
-    if lists.body.is_beside(lists.tree.anchors[i].block):
-        return _judge_beside_body(lists, i)
+    if region != "aside" and _is_of_body(lists, i, section):
+        return _judge_amid_body(lists, i)
     if kind in _ANY_TOPIC and line < lists.body_first:
         if lists.is_headline[i] and lists.is_list_of_headlines(i):
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
@@ -242,8 +247,15 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
     return _IN_LIST
 
 
-def _judge_beside_body(lists: LinkLists, i: int) -> Verdict:
-    """Judges a link in the smallest part around the body that is in none of its lines."""
+def _is_of_body(lists: LinkLists, i: int, section: Section | None) -> bool:
+    """Whether a link stands between lines of the body, or beside it."""
+    if lists.body.is_amid(lists.line[i], lists.texts[i]):
+        return section is None or section.kind in _NO_TOPIC
+    return lists.body.is_beside(lists.tree.anchors[i].block)
+
+
+def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
+    """Judges a link between or beside lines of the body that is in none of them."""
     if lists.is_advertising(lists.tree.anchors[i].block):
         return LinkKind.AD, 0.6, LinkReason.PART_NAME
     if lists.headlines_on(i) > 1:
@@ -258,8 +270,8 @@ def _judge_beside_body(lists: LinkLists, i: int) -> Verdict:
 def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict:
     """Judges a link without a text."""
     kind = section.kind if section else ""
-    if lists.body.is_beside(lists.tree.anchors[i].block):
-        return _LIST_OF_BODY
+    if _is_of_body(lists, i, section):
+        return _judge_amid_body(lists, i)
     if is_home(lists.urls[i]):
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if not lists.is_pictured[i]:

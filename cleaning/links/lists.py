@@ -34,6 +34,7 @@ _CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL
 _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
+_SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
 _PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
 
 
@@ -92,6 +93,7 @@ class LinkLists:
         self._topic: Topic | None = None
         self._near: list[int] | None = None
         self._directories: set[str] | None = None
+        self._line_chars: dict[int, int] = {}
 
     def _place(self, is_kept: list[bool]) -> None:
         """Finds the line of each link, and whether it is in the body."""
@@ -227,6 +229,15 @@ class LinkLists:
         """Counts the headlines on a link's line."""
         line = self.line[i]
         return self._headlines[line + 1] - self._headlines[line] if self.section_of else 0
+
+    def is_in_sentence(self, i: int) -> bool:
+        """Whether most text on a link's line is outside the link."""
+        tree, line = self.tree, self.line[i]
+        chars = self._line_chars.get(line)
+        if chars is None:
+            start, end = tree.line_runs(line)
+            chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
+        return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
 
     def is_plain(self, section: Section) -> bool:
         """Whether the titles of a section are short, as names are: few lines have headlines."""

@@ -27,6 +27,7 @@ _AD_NAMES = {
 }
 _TAG_WORDS = ("tag", "Tag", "keyword", "label")
 TAGGED, COMMENT, AD = 1, 2, 4
+_MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 
 
 def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[int]:
@@ -46,7 +47,10 @@ def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[i
         if names not in flag_of:
             continue
         own = flag_of[names]
-        if own >= AD and lines[block] <= body_first < line_ends[block]:
+        if own >= AD and (
+            line_ends[block] - lines[block] > _MAX_AD_LINES
+            or lines[block] <= body_first < line_ends[block]
+        ):
             own -= AD
         # Three flags: no block is filled more than three times, however deep they lie.
         if own & ~filled[block]:

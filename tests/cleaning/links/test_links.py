@@ -227,6 +227,8 @@ def test_advertising_by_heading_leaves_the_site_and_by_names_need_not() -> None:
         (LinkKind.AD, LinkReason.PART_NAME)
     }
     assert kinds(record(f"<div class='header shadow'>{titles()}</div>")) == [LinkKind.HOT] * 4
+    column = "<p>一行</p>" * 100
+    assert kinds(record(f"<div class='with ads'>{titles()}{column}</div>"))[:1] == [LinkKind.HOT]
 
 
 def test_keywords_among_the_names_of_an_article_make_no_list_of_keywords() -> None:
@@ -338,6 +340,16 @@ def test_kinds_by_address_rel_and_words(html: str, kind: str) -> None:
 def test_a_hash_opens_a_menu_before_the_body_and_does_something_behind() -> None:
     button = "<p><a href=#>专题栏目</a></p>"
     assert kinds(record(button, before=button)) == [LinkKind.NAVIGATION, LinkKind.FUNCTION]
+
+
+def test_words_in_a_sentence_are_of_the_sentence() -> None:
+    text = (
+        "公司在一份长长的公告里说，它打算把旗下的应用卖给 <a href=/f>Facebook</a>，价格没有公布。"
+    )
+    html = f"<title>公告</title><div class=text>{BODY}<p>{text}</p>{MORE}</div>"
+    page = clean(RawPage.from_bytes(URL, html.encode()))
+    assert kinds(page) == [LinkKind.BODY]
+    assert kinds(record("<p><a href=/f>Facebook</a></p>")) == [LinkKind.FUNCTION]
 
 
 def test_inline_headings_govern_the_links_behind_their_colon() -> None:
