@@ -5,7 +5,7 @@ append-only files: offered by workers as links of pages, each page with links to
 servers; leased and put; claimed and acked. Processor time is that of the servers, so that other
 programs on the machine do not count. ``capacity`` is the sum over the servers of URLs a second of
 processor time; ``busiest`` divides all URLs by the time of the server with most of it, which
-is what N cores do. Goal: with two servers 1.8 times the capacity of one.
+is what N cores do. Goal: two servers lease and put 1.8 times as many URLs a second as one.
 
 ``crawl``: crawls of two sizes by `run` on 1 and on 2 servers, with as many workers together. The
 processor time of a page, in all processes of the program and in the servers, is the difference of
@@ -47,10 +47,11 @@ from tests.kit.wide_web import NAMES
 
 CRAWL = "news"
 NUMBERS = (1, 2, 4)
-HOSTS, PAGES = 60, 40
-LINKS = 20  # of a page: half to its own host, half to others
+HOSTS, PAGES = 240, 40
+LINKS = 100  # of a page: half to its own host, half to others
 LEASE = 16
 GOAL = 1.8
+LEASED = "leased_and_put_a_second"
 SITES = 8
 SMALL, LARGE = 3, 12
 """Pages of a site in the crawls of both sizes; the smaller one alone with ``--quick``."""
@@ -79,7 +80,8 @@ def measure_moves(quick: bool) -> dict[str, Any]:
     for row in rows:
         row["times_one"] = round(row["capacity"] / rows[0]["capacity"], 2)
         row["busiest_times_one"] = round(row["busiest"] / rows[0]["busiest"], 2)
-    missed = [row for row in rows if row["servers"] == 2 and row["times_one"] < GOAL]
+        row["leased_times_one"] = round(row[LEASED] / rows[0][LEASED], 2)
+    missed = [row for row in rows if row["servers"] == 2 and row["leased_times_one"] < GOAL]
     return {"moves": {"hosts": hosts, "rows": rows, "goal": GOAL, "missed": bool(missed)}}
 
 
@@ -135,7 +137,7 @@ def _moves(urls: Sequence[str], hosts: int) -> dict[str, Any]:
         "urls_by_server": put,
         "capacity": round(sum(n / s for n, s in zip(put, all_s, strict=True))),
         "busiest": round(total / max(all_s)),
-        "leased_and_put_a_second": round(sum(n / s for n, s in zip(put, lease_s, strict=True))),
+        LEASED: round(sum(n / s for n, s in zip(put, lease_s, strict=True))),
         "server_us_a_url": {
             "offer": round(offer_s / total * 1e6),
             "lease and put": round(sum(lease_s) / total * 1e6),

@@ -19,7 +19,8 @@ keeps ``benchmarks/results/topic-live.json``; ``--delay 0.2`` sets the pause of 
 loopback hosts; ``--query-alone`` leaves the examples out.
 
 ``--web`` crawls a generated web of 300 hosts instead (``wide.py``), and needs no folder; with
-``--keep`` it writes ``benchmarks/results/topic-web.json``.
+``--keep`` it writes ``benchmarks/results/topic-web.json``. ``--servers 1,2`` crawls it with the
+queue on one, then on two servers (``topic-servers.json``).
 """
 
 from __future__ import annotations
@@ -116,12 +117,19 @@ def _crawl_live(web: Web, asked: argparse.Namespace) -> None:
 
 
 def _crawl_wide(asked: argparse.Namespace) -> None:
-    """Prints what a crawl of the generated web of 300 hosts found."""
+    """Prints what crawls of the generated web of 300 hosts found."""
     spec = WideSpec()
-    with tempfile.TemporaryDirectory() as name:
-        visits, report = crawl_wide(Path(name), spec, asked.pages)
-    result = figures(visits, report, spec)
-    keep("topic-web", result) if asked.keep else show(result)
+    result: dict[str, Any] = {}
+    for servers in asked.servers or [0]:
+        with tempfile.TemporaryDirectory() as name:
+            visits, report = crawl_wide(Path(name), spec, asked.pages, servers=servers)
+        found = figures(visits, report, spec)
+        _say(f"{servers or 'embedded'} servers: {found}")
+        result |= {str(servers): found} if servers else found
+    if asked.keep:
+        keep("topic-servers" if asked.servers else "topic-web", result)
+    else:
+        show(result)
 
 
 def _robust(web: Web, chosen: Sequence[str]) -> dict[str, str]:
@@ -150,6 +158,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tuned", action="store_true", help="mark the set as one tuned on")
     parser.add_argument("--web", action="store_true", help="crawl a generated web of 300 hosts")
     parser.add_argument("--pages", type=int, default=1500, help="of it, at most (default 1500)")
+    parser.add_argument(
+        "--servers",
+        type=lambda text: [int(each) for each in text.split(",")],
+        metavar="NUMBERS",
+        help="crawl it with the queue on as many servers, 1,2 for both",
+    )
     live = parser.add_argument_group("live crawls")
     live.add_argument("--live", action="store_true", help="crawl with the real program")
     live.add_argument("--delay", type=float, default=0.2, help="of a host, seconds (default 0.2)")

@@ -20,7 +20,8 @@ from typing import Any
 from benchmarks.kit.results import keep, show
 from tests.kit.crawls import ROOT
 from tests.stack.podman import missing
-from tests.stack.story import STEPS, Stack
+from tests.stack.stack import Stack
+from tests.stack.story import STEPS
 
 FOLDER, TOOLS = ROOT / "build" / "stack", ROOT / "build" / "stack-tools"
 

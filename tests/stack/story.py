@@ -1,4 +1,4 @@
-"""The story of the stack, step by step: built, crawled with, scaled, upgraded, killed, moved."""
+"""The story of the stack, step by step: built, scaled, upgraded, killed, moved, split."""
 
 from __future__ import annotations
 
@@ -6,144 +6,37 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from tests.chaos.sites import Sites
-from tests.kit.server_process import Running
 from tests.kit.timing import wait_until
-from tests.machines.namespaces import Network, call
+from tests.machines.namespaces import call
 from tests.stack import images
-from tests.stack.checks import at_rest
-from tests.stack.machines import FIRST, NETWORK, SITES, NumberedWeb, news_sites
+from tests.stack.checks import after_split, at_rest
+from tests.stack.machines import FIRST, HOSTS, SITES
 from tests.stack.podman import Podman
-from tests.stack.project import BASE, JOIN, NAME, OVERRIDE, SERVE, UPGRADE, Project
+from tests.stack.project import (
+    BASE,
+    JOIN,
+    NAME,
+    OVERRIDE,
+    QUEUES,
+    SECOND_PORT,
+    SECOND_QUEUE,
+    SERVE,
+    UPGRADE,
+    Project,
+)
+from tests.stack.stack import CRAWL_LIMIT_S, LOOK_S, Stack
 
-HOSTS = 3  # of each crawl
 DELAY_S = 1.0  # what `run` keeps to without --delay
-MORE = 15  # records, which tell that work goes on
-SECOND_PART = 5  # of the pages
-CRAWL_LIMIT_S = 900.0
-LOOK_S = 1.0
 RESTART_LIMIT_S = 30.0
 CUT_S = 6.0
 UPGRADED = "crawlclean:upgraded"
 ROLES = ("spider", "worker", "sweeper", "keeper", "sender", "console")
-SEED = f"{NAME}-seed"
 SHOWN = 10  # complaints
-
-
-@dataclass
-class Crawl:
-    """A crawl of three sites, and its name in the queue."""
-
-    sites: Sites
-    pages: int
-    name: str = ""
-
-
-@dataclass
-class Stack(Running):
-    """All that the story uses, for a ``with`` block.
-
-    Attributes:
-        folder: For everything; images in it are used again.
-        tools: The virtual environment with podman-compose.
-        pages: Of the first crawl; the second has a fifth of them.
-        say: Gets lines of progress.
-    """
-
-    folder: Path
-    tools: Path
-    pages: int
-    say: Callable[[str], None]
-    facts: dict[str, Any] = field(default_factory=dict)
-    kills: int = 0
-
-    def start(self) -> None:
-        """Makes the network, the sites and the projects; starts no container."""
-        self.network = Network(self.folder / "network", NETWORK)
-        self.network.start()
-        self.first = Project(self._podman("first"), self.tools, {"CRAWLCLEAN_CONTACT": "a@b.test"})
-        self.first.podman.remove_all()  # what a killed one left
-        shared = self.first.podman.images
-        self.second = Project(
-            self._podman("second", shared), self.tools, {"SERVERS_ADDRESS": FIRST}
-        )
-        self.crawls = []
-        for n, pages in enumerate((self.pages, self.pages // SECOND_PART)):
-            web = self.folder / "web" / f"{os.getpid()}-{n}"
-            sites = news_sites(pages, n + 1, HOSTS)
-            served = Sites(web, sites, partial(NumberedWeb, self.network, n * HOSTS))
-            crawl = Crawl(served, pages)
-            self.crawls.append(crawl)
-            crawl.sites.start()
-
-    def _podman(self, machine: str, shared: Path | None = None) -> Podman:
-        return Podman(self.folder / machine, self.network, machine, shared)
-
-    def stop(self) -> None:
-        """Removes all containers, volumes and networks; images stay."""
-        for crawl in getattr(self, "crawls", ()):
-            crawl.sites.stop()
-        for project in (getattr(self, name, None) for name in ("second", "first")):
-            if project is not None:
-                with suppress(RuntimeError):
-                    project.podman.remove_all()
-        self.network.stop()
-
-    # What an operator sees
-
-    def stored(self, crawl: Crawl) -> int:
-        """Records of a crawl so far; -1 while the queue cannot be asked."""
-        try:
-            [found] = self.first.queue("hget", f"cc:c:{crawl.name}", "stored") or ["0"]
-        except RuntimeError:
-            return -1
-        return int(found or 0)
-
-    def is_finished(self, crawl: Crawl) -> bool:
-        """Whether a crawl is finished."""
-        with suppress(RuntimeError):
-            return self.first.queue("hget", f"cc:c:{crawl.name}", "state") == ["finished"]
-        return False
-
-    def await_more(self, crawl: Crawl) -> int:
-        """Records of a crawl, some more than at the call.
-
-        Raises:
-            RuntimeError: It is finished: what was to happen while it crawls came too late.
-        """
-        wait_until(lambda: self.stored(crawl) >= 0, CRAWL_LIMIT_S, LOOK_S)
-        goal = self.stored(crawl) + MORE
-        if goal > crawl.pages:
-            raise RuntimeError(f"{crawl.name} is over too soon: it needs more --pages")
-        wait_until(lambda: self.stored(crawl) >= goal, CRAWL_LIMIT_S, LOOK_S)
-        return self.stored(crawl)
-
-    def seed(self, crawl: Crawl) -> None:
-        """Starts or resumes a crawl by a container of ``cli``, as docs/operate.md does."""
-        before = {*self.first.queue("smembers", "cc:crawls")}
-        self.first.podman("rm", "--force", "--ignore", SEED)  # podman-compose leaves it there
-        self.first.compose(
-            *("run", "-T", "--rm", "--detach", "--no-deps", "--name", SEED),
-            *("cli", "run", *crawl.sites.seeds, "--workers", "1", "--allow-private"),
-        )
-
-        def is_named() -> bool:
-            new = {*self.first.queue("smembers", "cc:crawls")} - before - {""}
-            crawl.name = crawl.name or "".join(sorted(new)[:1])
-            return bool(crawl.name)
-
-        wait_until(is_named, look_s=LOOK_S)
-
-    def stop_seed(self) -> None:
-        """Stops the container that runs the crawl."""
-        self.first.podman("stop", "--time", "200", SEED, limit_s=240)
+STOP_S = 200  # of a container: a worker finishes its job
 
 
 # The steps, in their order; each tells facts, and raises when it does not work.
@@ -284,10 +177,8 @@ def back_up(stack: Stack) -> Iterator[tuple[str, Any]]:
     stack.seed(crawl)
     stack.await_more(crawl)
     stack.stop_seed()
-    copies = stack.folder / "copies"
-    for old in copies.glob("*"):
-        old.unlink()
-    yield "records", [stack.stored(each) for each in stack.crawls]
+    copies = stack.empty_folder("copies")
+    yield "records", [stack.stored(each) for each in stack.crawls[:2]]
     stack.first.script("backup.sh", str(copies))
     yield "bytes", {file.name: file.stat().st_size for file in sorted(copies.iterdir())}
     yield "healthy_s", stack.first.await_health(*stack.first.containers())
@@ -306,7 +197,7 @@ def restore(stack: Stack) -> Iterator[tuple[str, Any]]:
     first.compose("up", "--detach", "--no-build", "--scale", "spider=2")
     first.scale(worker=2)
     yield "healthy_s", first.await_health(*first.containers())
-    yield "records", [stack.stored(each) for each in stack.crawls]
+    yield "records", [stack.stored(each) for each in stack.crawls[:2]]
 
 
 def join(stack: Stack) -> Iterator[tuple[str, Any]]:
@@ -334,15 +225,50 @@ def join(stack: Stack) -> Iterator[tuple[str, Any]]:
 
 def check(stack: Stack) -> Iterator[tuple[str, Any]]:
     """Records, queue and the sites' own logs: nothing lost, nothing doubled, no host hurried."""
-    seed = ("ps", "--quiet", "--filter", f"name={SEED}")
-    wait_until(lambda: not stack.first.podman(*seed).strip(), CRAWL_LIMIT_S, LOOK_S)
+    stack.await_end()
     complaints = []
-    for n, crawl in enumerate(stack.crawls):
+    for name, crawl in zip(("first", "second"), stack.crawls, strict=False):
         found = at_rest(stack.first, crawl.name, crawl.sites, DELAY_S)
-        yield ("first", "second")[n], {k: v for k, v in found.items() if k != "complaints"}
+        yield name, {k: v for k, v in found.items() if k != "complaints"}
         complaints += [f"{crawl.name}: {each}" for each in found["complaints"]]
+    _refuse(complaints)
+
+
+def _refuse(complaints: list[str]) -> None:
     if complaints:
         raise RuntimeError(f"{len(complaints)} complaints: {'; '.join(complaints[:SHOWN])}")
+
+
+def split(stack: Stack) -> Iterator[tuple[str, Any]]:
+    """A second queue server is added while a third crawl is stopped; the crawl ends on both."""
+    first, crawl = stack.first, stack.crawls[2]
+    stack.seed(crawl)
+    yield "stopped_at", stack.await_more(crawl)
+    stack.stop_seed()
+    for project in (stack.second, first):
+        working = [name for role in ROLES for name in project.containers(role)]
+        # podman-compose would stop the first container of a role alone.
+        project.podman("stop", "--time", str(STOP_S), *working, limit_s=400)
+    first.files = (BASE, SERVE, QUEUES, OVERRIDE, SECOND_QUEUE)
+    opened = {"networks": ["servers", "private"], "ports": [f"{FIRST}:{SECOND_PORT}:6379"]}
+    first.write(SECOND_QUEUE, {"services": {"redis2": opened}})
+    first.compose("up", "--detach", "--no-build", "--no-deps", "redis2")
+    first.await_health(f"{NAME}_redis2_1")
+    first.compose("run", "-T", "--rm", "--no-deps", "cli", "recover", "--servers")
+    stack.queues = ("redis", "redis2")
+    first.compose("up", "--detach", "--no-build")
+    running = first.containers()
+    yield "containers", running
+    yield "healthy_s", first.await_health(*running)
+    stack.seed(crawl)
+    wait_until(lambda: stack.is_finished(crawl), CRAWL_LIMIT_S, LOOK_S)
+    stack.await_end()
+    found = after_split(first, crawl.name, crawl.sites, DELAY_S)
+    yield "third", {k: v for k, v in found.items() if k != "complaints"}
+    _refuse(found["complaints"])
+    copies = stack.empty_folder("copies-of-both")
+    first.script("backup.sh", str(copies))
+    yield "bytes", {file.name: file.stat().st_size for file in sorted(copies.iterdir())}
 
 
 def tear_down(stack: Stack) -> Iterator[tuple[str, Any]]:
@@ -355,4 +281,4 @@ def tear_down(stack: Stack) -> Iterator[tuple[str, Any]]:
     yield "left", 0
 
 
-STEPS = (build, start, scale, upgrade, kill, cut, back_up, restore, join, check, tear_down)
+STEPS = (build, start, scale, upgrade, kill, cut, back_up, restore, join, check, split, tear_down)

@@ -100,8 +100,8 @@ class Member(Frontier):
 
     def begin(self, crawl_id: str) -> None:
         """Sets a crawl running, with all hosts that it knows here."""
-        self._touch_hosts(crawl_id)
         self._run("set_state", crawl_id, str(CrawlState.RUNNING))
+        self._touch_hosts(crawl_id)  # a lease drops hosts of a crawl that does not run yet
 
     def parts_of(self, crawl_ids: Sequence[str]) -> list[Part | None]:
         """This server's part of each crawl; None of a crawl that it has not."""

@@ -1,4 +1,7 @@
-"""Several queue servers: which has a host, which lists are refused, and what all have together."""
+"""Several queue servers: which has a host, which lists are refused, and what all have together.
+
+More than 400 lines: a test of each operation over several servers.
+"""
 
 from __future__ import annotations
 
@@ -216,6 +219,25 @@ def test_a_crawl_is_on_all_servers_and_ends_when_all_have_ended(
     assert opened(Frontier, urls[1]).paused_hosts() == [hosts[2]]
     assert queue.purge("c") == len(found)
     assert queue.crawl_ids() == []
+
+
+def test_a_crawl_that_goes_on_while_spiders_look_is_fetched(
+    urls: list[str], opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (host,) = hosts_of(1, 2)
+    queue = opened(QueueServers, ",".join(urls[:2]))
+    order = pages_only("c", f"http://{host}/0")
+    queue.open_crawl(order)
+    queue.set_state("c", CrawlState.STOPPED)
+    spider, run = opened(Spider, urls[1]), queue.members[1]._run
+
+    def look_before(*arguments: Any) -> Any:
+        assert not spider.lease()
+        return run(*arguments)
+
+    monkeypatch.setattr(queue.members[1], "_run", look_before)
+    queue.open_crawl(order)
+    assert [lease.url for lease in spider.pages()] == [f"http://{host}/0"]
 
 
 def test_a_page_whose_links_are_under_way_keeps_the_crawl_open(
