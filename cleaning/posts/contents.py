@@ -8,6 +8,7 @@ Cost: linear in the page.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 from cleaning.features.lines import MIN_UNITS
@@ -85,6 +86,7 @@ class ContentFinder(PostReader):
             while part not in around:
                 around.add(part)
                 part = parents[part]
+        texts = Counter(map(tree.line_text, range(len(tree.line_blocks))))
         found: set[Name] = set()
         part, held = 1, set(posts)
         while part < len(parents):
@@ -94,11 +96,16 @@ class ContentFinder(PostReader):
                 part += 1
             else:
                 lines = range(tree.block_lines[part], tree.line_end(part))
-                if not any(self.is_date[i] for i in lines):
+                # A copy of the first post may stand beside it, too.
+                if not any(self.is_date[i] or self._is_copy(i, texts) for i in lines):
                     inside = (p for p in range(part, ends[part]) if self.text[p] >= MIN_UNITS)
                     found.update(self.names[p] for p in inside if not self.is_noise[p])
                 part = ends[part]
         return found
+
+    def _is_copy(self, line: int, counts: Counter[str]) -> bool:
+        """Whether a line of some length stands more than once on the page."""
+        return self.lines.own[line] >= MIN_UNITS and counts[self.tree.line_text(line)] > 1
 
     def _told_by_number(self, name: Name, posts: list[int], post_of: list[int]) -> Name | None:
         """The name with its number of the parts with the text, where only this tells them apart.

@@ -31,6 +31,7 @@ from cleaning.posts.parts import PostReader
 _SEPARATOR = re.compile(r"[-_|–—·»«]")
 _MAX_PARAMETERS = 12
 _FEW_UNITS = 2  # of the name of a column
+_COPY_UNITS = 15.0  # shortest text of which a second is a copy
 _LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
 
 
@@ -131,6 +132,7 @@ def find_shaped(reader: PostReader, title: str, shape: Shape) -> Thread | None:
         return None
     kept, quotes = reader.read_lines(names, plain_title(title), shape.signatures)
     places = _signed(reader, _places(reader, parts, kept, quotes, shape.levels))
+    places = _without_copy(reader, places)
     in_posts = {i for place in places for i in (*place.texts, *place.quotes)}
     kept = [i for i in kept if i in in_posts]
     return Thread(lines=kept, posts=places, contents=tuple(names), first=shape.first, is_known=True)
@@ -151,6 +153,18 @@ def _signed(reader: PostReader, places: tuple[PostPlace, ...]) -> tuple[PostPlac
         if has_sign
         or (sum(own[i] for i in place.texts) > _FEW_UNITS and not _is_head(reader.tree, place))
     )
+
+
+def _without_copy(reader: PostReader, places: tuple[PostPlace, ...]) -> tuple[PostPlace, ...]:
+    """The places without the first where the second has its text: a page shows its start twice."""
+    if len(places) < 2:
+        return places
+    first, second = (
+        [reader.tree.line_text(i) for i in place.texts if reader.lines.own[i] >= 1]
+        for place in places[:2]
+    )
+    is_copy = first == second and sum(reader.lines.own[i] for i in places[0].texts) >= _COPY_UNITS
+    return places[1:] if is_copy else places
 
 
 def _is_head(tree: Tree, place: PostPlace) -> bool:
@@ -187,6 +201,10 @@ def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | 
     ]
     parts = [*([first] if first else []), *alone, *posts]
     places = _places(reader, parts, body, quotes, 0)
+    whole = _without_copy(reader, places)
+    if len(whole) < len(places):
+        places, cut = whole, set(places[0].texts)
+        body = [i for i in body if i not in cut]
     return Thread(
         lines=body,
         posts=places,
