@@ -83,7 +83,7 @@ def read_body(
     tree, url = document.tree, document.page.url
     binary = binary_warning(document.page.html)
     if binary:
-        return replace(make_body(tree, [], BodySource.NONE), warnings=binary)
+        return replace(make_body(tree, [], BodySource.NONE, weigh(tree, trail)[1]), warnings=binary)
     if places is None:
         body = alone or extract_body(tree, url, weighed=weigh(tree, trail))
     elif alone is None:
