@@ -36,6 +36,7 @@ _MIN_POSTS = 2  # fewest parts with a date that are the posts of a thread
 _LIST_SHARE = 0.6  # share of a part's text in the posts inside it when it is their list
 _MAX_PIECES = 3  # parts with a sign of which one post may consist
 _POST_TAGS = frozenset(("article",))  # parts that need no name to be posts
+_LEAST_LINES = 3  # of a paragraph that is a post
 _NO_POST = frozenset(("html", "body", "p", "main"))
 
 
@@ -212,7 +213,8 @@ class PostFinder(ContentFinder):
                     break
                 name = names[part]
                 is_named = name[1] or name[0] in _POST_TAGS
-                is_named = is_named and name[0] not in _NO_POST and name not in met
+                is_named = is_named and name not in met
+                is_named = is_named and (name[0] not in _NO_POST or self._has_lines(part))
                 if is_named and not self.is_noise[part]:
                     groups.setdefault(name, set()).add(part)
                     met.add(name)
@@ -221,6 +223,12 @@ class PostFinder(ContentFinder):
                 part = parents[part]
         mixed = [parts for parts in siblings.values() if len({names[part] for part in parts}) > 1]
         return [parts for parts in (*groups.values(), *mixed) if len(parts) >= _MIN_POSTS]
+
+    def _has_lines(self, part: int) -> bool:
+        """Whether a paragraph is a post of lines: who, when, and a text."""
+        tree = self.tree
+        lines = tree.line_end(part) - tree.block_lines[part]
+        return tree.block_tags[part] == "p" and lines >= _LEAST_LINES
 
     def _rank(self, groups: list[set[int]], is_sign: list[bool]) -> list[list[int]]:
         """The groups whose parts have text and are no lists of others, best first."""

@@ -276,7 +276,8 @@ class PostReader:
                 continue
             text = tree.line_text(i)
             why: VerdictReason | None = None
-            if self.is_date[i] and (own[i] < _LEAST_DATED or is_meta(text)):
+            is_about = self.is_date[i] and (own[i] < _LEAST_DATED or is_meta(text))
+            if is_about or self._is_byline(i):
                 why = _ABOUT
             elif not own[i] and linked[i] < _LEAST_LINKED and tree.block_tags[block] != "p":
                 why = _LINK
@@ -292,6 +293,19 @@ class PostReader:
             elif self.lines.trail is not None:
                 self.lines.trail.cut((i,), why)
         return self.without_template(texts), quotes
+
+    def _is_byline(self, line: int) -> bool:
+        """Whether a line is a name with a date below it, as pages for phones begin their posts."""
+        blocks = self.tree.line_blocks
+        if line + 1 >= len(blocks) or blocks[line] != blocks[line + 1]:
+            return False
+        is_first = not line or blocks[line - 1] != blocks[line]
+        return (
+            is_first
+            and self.is_date[line + 1]
+            and self.lines.own[line] <= _NAME_UNITS
+            and is_name(self.tree.line_text(line).rstrip(":： "))
+        )
 
     def without_template(self, lines: list[int]) -> list[int]:
         """Removes lines of the template, but for one that stands alone between others."""

@@ -32,9 +32,7 @@ def names(tree: Tree) -> list[Name]:
         (f"<table id=b>{BARE * 3}", True, ("td", ":b/tr/td2of2")),
     ],
 )
-def test_like_parts_have_one_name_on_all_pages(
-    source: str, nameless: bool, expected: Name
-) -> None:
+def test_like_parts_have_one_name_on_all_pages(source: str, nameless: bool, expected: Name) -> None:
     tree = parse(source)
     found = names(tree)
     assert expected not in found
@@ -49,7 +47,8 @@ def test_like_parts_have_one_name_on_all_pages(
 @pytest.mark.parametrize(
     "source",
     [
-        '<div class="post a1">1<p>x</div><div class="post b2">2<p>y</div><div class="post">3<p>z</div>',
+        '<div class="post a1">1<p>x</div><div class="post b2">2<p>y</div>'
+        '<div class="post">3<p>z</div>',
         '<div id="top"><p>1</div><div id="mid"><ul><li>2</ul></div><div id="end"><h2>3</h2></div>',
         "<div><p>1</div>" * 3,
     ],
