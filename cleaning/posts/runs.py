@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from cleaning.document.tree import Tree
 
@@ -34,6 +35,45 @@ _DIGITS = re.compile(r"\d+")
 _NO_RUN = frozenset(("p", "td", "th", "option", "head", "br", "dt", "dd"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where each part of a page stands among those beside it.
+
+    Attributes:
+        tree: The page.
+        steps: The part's step in a path: its tag, of a cell with its place in the row: ``td2of3``.
+        turns: How many parts of its tag stand before it in the part around it.
+        cells: How many cells a row has.
+    """
+
+    tree: Tree
+    steps: list[str]
+    turns: list[int]
+    cells: Counter[int]
+
+    @classmethod
+    def of(cls, tree: Tree) -> _Places:
+        """Reads a page."""
+        beside = list(zip(tree.block_parents, tree.block_tags, strict=True))
+        cells = Counter(parent for parent, tag in beside if tag == "td")
+        steps, turns, before = [], [], Counter[tuple[int, str]]()
+        for parent, tag in beside:
+            turns.append(before[parent, tag])
+            before[parent, tag] += 1
+            steps.append(f"td{before[parent, tag]}of{cells[parent]}" if tag == "td" else tag)
+        return cls(tree, steps, turns, cells)
+
+    def paths(self) -> list[int]:
+        """A number for the path of steps to each part."""
+        known: dict[tuple[int, str], int] = {}
+        found = [0] * len(self.steps)
+        for part, step in enumerate(self.steps):
+            if part:
+                path = found[self.tree.block_parents[part]], step
+                found[part] = known.setdefault(path, len(known) + 1)
+        return found
+
+
 def name_alike(tree: Tree, names: list[Name], *, nameless: bool = False) -> bool:
     """Names the parts of runs anew where their own names tell nothing; returns whether any is.
 
@@ -42,20 +82,21 @@ def name_alike(tree: Tree, names: list[Name], *, nameless: bool = False) -> bool
         names: The name of each part; changed in place.
         nameless: Whether parts of runs without any name get one too.
     """
-    paths = _paths(tree)
+    places = _Places.of(tree)
+    paths = places.paths()
     counts = Counter(word for each in tree.block_names if each for word in set(_stems(each)))
     found: dict[int, str | None] = {}
     words: dict[int, str] = {}
-    for members in _runs(tree, paths):
+    for members in _runs(places, paths):
         found |= {
             part: name
             for part, name in _names_in(
-                tree, paths, members, counts, words, nameless=nameless
+                places, paths, members, counts, words, nameless=nameless
             ).items()
             if part not in found
         }
     for part, name in found.items():
-        names[part] = names[part][0], _path_name(tree, part, words) if name is None else name
+        names[part] = names[part][0], _path_name(places, part, words) if name is None else name
     return bool(found)
 
 
@@ -69,9 +110,10 @@ def name_known(tree: Tree, names: list[Name], known: Iterable[Name]) -> None:
     loose = [name for name in known if is_loose(name)]
     if not loose:
         return
+    places = _Places.of(tree)
     for part, tag in enumerate(tree.block_tags):
         for name in loose:
-            if name[0] == tag and names[part] not in known and _fits(tree, part, name[1]):
+            if name[0] == tag and names[part] not in known and _fits(places, part, name[1]):
                 names[part] = name
 
 
@@ -80,42 +122,16 @@ def _stems(names: str) -> list[str]:
     return [stem for stem in _DIGITS.sub("", names).split() if stem]
 
 
-def _paths(tree: Tree) -> list[int]:
-    """A number for the path of tags to each part; cells of a row have paths of their own."""
-    known: dict[tuple[int, str], int] = {}
-    found = [0] * len(tree.block_tags)
-    for part, token in enumerate(_tokens(tree)):
-        if part:
-            step = found[tree.block_parents[part]], token
-            found[part] = known.setdefault(step, len(known) + 1)
-    return found
-
-
-def _tokens(tree: Tree) -> Iterator[str]:
-    """The step of each part in a path: its tag, of a cell with its place in the row: ``td2of3``."""
-    every = Counter(
-        parent
-        for tag, parent in zip(tree.block_tags, tree.block_parents, strict=True)
-        if tag == "td"
-    )
-    cells: Counter[int] = Counter()
-    for tag, parent in zip(tree.block_tags, tree.block_parents, strict=True):
-        if tag == "td":
-            cells[parent] += 1
-            yield f"td{cells[parent]}of{every[parent]}"
-        else:
-            yield tag
-
-
-def _runs(tree: Tree, paths: list[int]) -> Iterator[list[int]]:
+def _runs(places: _Places, paths: list[int]) -> Iterator[list[int]]:
     """The parts of each run, outer runs first."""
+    tree = places.tree
     beside: dict[tuple[int, str], list[int]] = {}
     for part, (tag, parent) in enumerate(zip(tree.block_tags, tree.block_parents, strict=True)):
         if part and tag not in _NO_RUN:
             beside.setdefault((parent, tag), []).append(part)
     ends = tree.block_ends
     for parts in beside.values():
-        for alike in _by_word(tree, parts) if len(parts) >= _LEAST_ALIKE else ():
+        for alike in _by_word(places, parts) if len(parts) >= _LEAST_ALIKE else ():
             inside = [set(paths[part + 1 : ends[part]]) for part in alike]
             held = Counter(path for each in inside for path in each)
             common = {path for path, count in held.items() if 2 * count >= len(alike)}
@@ -128,23 +144,22 @@ def _runs(tree: Tree, paths: list[int]) -> Iterator[list[int]]:
                 yield members
 
 
-def _by_word(tree: Tree, parts: list[int]) -> Iterable[list[int]]:
+def _by_word(places: _Places, parts: list[int]) -> Iterable[list[int]]:
     """The parts by the first of their words that several have, rows by their cells too.
 
     Rows of two kinds take turns.
     """
-    words = {part: _stems(tree.block_names[part]) for part in parts}
+    words = {part: _stems(places.tree.block_names[part]) for part in parts}
     counts = Counter(word for each in words.values() for word in each)
     found: dict[tuple[str, int], list[int]] = {}
     for part, each in words.items():
         often = (word for word in each if counts[word] >= _LEAST_ALIKE)
-        cells = _cells(tree, part) if tree.block_tags[part] == "tr" else 0
-        found.setdefault((next(often, ""), cells), []).append(part)
+        found.setdefault((next(often, ""), places.cells[part]), []).append(part)
     return [alike for alike in found.values() if len(alike) >= _LEAST_ALIKE]
 
 
 def _names_in(
-    tree: Tree,
+    places: _Places,
     paths: list[int],
     members: list[int],
     counts: Counter[str],
@@ -155,13 +170,14 @@ def _names_in(
     """New names of parts of a run; None for one that is named by its path.
 
     Args:
-        tree: The page.
+        places: Of the parts of the page.
         paths: The path of each part.
         members: The parts side by side.
         counts: How many parts of the page have each word.
         common: Receives for each part of the run the word that nearly all at its path have.
         nameless: Whether parts without any name get one too.
     """
+    tree = places.tree
     at: dict[int, dict[int, list[int]]] = {}
     for member in members:
         for part in range(member, tree.block_ends[member]):
@@ -194,60 +210,35 @@ def _names_in(
                     found[part] = " ".join((*kept[:_MOST_WORDS], _LOOSE))
                 elif not kept:
                     found[part] = None
-                    common[part] = f"{_TURN}{_turn(tree, part)}" if not is_one_each else ""
+                    common[part] = f"{_TURN}{places.turns[part]}" if not is_one_each else ""
     return found
 
 
-def _turn(tree: Tree, part: int) -> int:
-    """The number of parts of one tag that stand before a part in the part around it."""
-    ends, other, count = tree.block_ends, tree.block_parents[part] + 1, 0
-    while other < part:
-        count += tree.block_tags[other] == tree.block_tags[part]
-        other = ends[other]
-    return count
-
-
-def _path_name(tree: Tree, part: int, common: dict[int, str]) -> str:
+def _path_name(places: _Places, part: int, common: dict[int, str]) -> str:
     """The name of a part of a run by its path below the nearest named part around the run."""
+    tree = places.tree
     steps = []
     while part > 0 and (part in common or not _stems(tree.block_names[part])):
         word = common.get(part, "")
-        steps.append(_step(tree, part) + (f".{word}" if word else ""))
+        steps.append(places.steps[part] + (f".{word}" if word else ""))
         part = tree.block_parents[part]
     anchor = _stems(tree.block_names[part])[0] if part > 0 else ""
     return f"{_PATH}{'/'.join((anchor, *reversed(steps)))}"
 
 
-def _cells(tree: Tree, row: int, before: int | None = None) -> int:
-    """The number of cells of a row, before a part if given."""
-    ends, cell, count = tree.block_ends, row + 1, 0
-    while cell < (ends[row] if before is None else before):
-        count += tree.block_tags[cell] == "td"
-        cell = ends[cell]
-    return count
-
-
-def _step(tree: Tree, part: int) -> str:
-    """The step to a part in a path, as ``_tokens`` has it."""
-    tag = tree.block_tags[part]
-    if tag != "td":
-        return tag
-    row = tree.block_parents[part]
-    return f"td{_cells(tree, row, part) + 1}of{_cells(tree, row)}"
-
-
-def _fits(tree: Tree, part: int, words: str) -> bool:
+def _fits(places: _Places, part: int, words: str) -> bool:
     """Whether a part may have a name of a run."""
+    tree = places.tree
     if not words.startswith(_PATH):
         wanted = {word for word in words.split() if word != _LOOSE and word[0] != _PATH}
         return wanted.issubset(_stems(tree.block_names[part]))
     anchor, *steps = words[len(_PATH) :].split("/")
     for step in reversed(steps):
         tag, _, word = step.partition(".")
-        if part <= 0 or _step(tree, part) != tag:
+        if part <= 0 or places.steps[part] != tag:
             return False
         if word.startswith(_TURN):
-            if word != f"{_TURN}{_turn(tree, part)}":
+            if word != f"{_TURN}{places.turns[part]}":
                 return False
         elif word and word not in _stems(tree.block_names[part]):
             return False
