@@ -21,6 +21,7 @@ UNREAD = {
 UNREAD_COPY = {
     ("phpbb2", "no dates"): "authors are no links: without dates neither sign of a post is left",
     ("subsilver2", "no dates"): "authors are no links: without dates neither sign is left",
+    ("answers", "addresses"): "most questions have two answers or none: no class without a word",
     ("phone", "addresses"): "names before a colon are no authors",
     ("phone", "no dates"): "authors are no links: without dates neither sign of a post is left",
 }
