@@ -80,7 +80,7 @@ def name_alike(tree: Tree, names: list[Name], *, nameless: bool = False) -> bool
     Args:
         tree: The page.
         names: The name of each part; changed in place.
-        nameless: Whether parts of runs without any name get one too.
+        nameless: Whether rows of tables without any name get one too, and what is in them.
     """
     places = _Places.of(tree)
     paths = places.paths()
@@ -175,7 +175,7 @@ def _names_in(
         members: The parts side by side.
         counts: How many parts of the page have each word.
         common: Receives for each part of the run the word that nearly all at its path have.
-        nameless: Whether parts without any name get one too.
+        nameless: Whether rows without any name get one too.
     """
     tree = places.tree
     at: dict[int, dict[int, list[int]]] = {}
@@ -190,7 +190,7 @@ def _names_in(
         parts = [part for each in held.values() for part in each]
         words = {part: _stems(tree.block_names[part]) for part in parts}
         if not any(words.values()):
-            if nameless:
+            if nameless and tree.block_tags[members[0]] == "tr":
                 found.update(dict.fromkeys(parts))
             continue
         often = Counter(word for each in words.values() for word in dict.fromkeys(each))
