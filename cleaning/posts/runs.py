@@ -44,12 +44,14 @@ class _Places:
         steps: The part's step in a path: its tag, of a cell with its place in the row: ``td2of3``.
         turns: How many parts of its tag stand before it in the part around it.
         cells: How many cells a row has.
+        stems: The words of its names without digits: ``["post", "p"]`` of ``post p17``.
     """
 
     tree: Tree
     steps: list[str]
     turns: list[int]
     cells: Counter[int]
+    stems: list[list[str]]
 
     @classmethod
     def of(cls, tree: Tree) -> _Places:
@@ -61,7 +63,8 @@ class _Places:
             turns.append(before[parent, tag])
             before[parent, tag] += 1
             steps.append(f"td{before[parent, tag]}of{cells[parent]}" if tag == "td" else tag)
-        return cls(tree, steps, turns, cells)
+        known = {names: _DIGITS.sub("", names).split() for names in {*tree.block_names}}
+        return cls(tree, steps, turns, cells, [known[names] for names in tree.block_names])
 
     def paths(self) -> list[int]:
         """A number for the path of steps to each part."""
@@ -75,7 +78,7 @@ class _Places:
 
 
 def name_alike(tree: Tree, names: list[Name], *, nameless: bool = False) -> bool:
-    """Names the parts of runs anew where their own names tell nothing; returns whether any is.
+    """Names the parts of runs anew where their own names tell nothing; returns whether any changes.
 
     Args:
         tree: The page.
@@ -84,7 +87,7 @@ def name_alike(tree: Tree, names: list[Name], *, nameless: bool = False) -> bool
     """
     places = _Places.of(tree)
     paths = places.paths()
-    counts = Counter(word for each in tree.block_names if each for word in set(_stems(each)))
+    counts = Counter(word for each in places.stems for word in {*each})
     found: dict[int, str | None] = {}
     words: dict[int, str] = {}
     for members in _runs(places, paths):
@@ -95,9 +98,12 @@ def name_alike(tree: Tree, names: list[Name], *, nameless: bool = False) -> bool
             ).items()
             if part not in found
         }
+    is_new = False
     for part, name in found.items():
-        names[part] = names[part][0], _path_name(places, part, words) if name is None else name
-    return bool(found)
+        new = names[part][0], _path_name(places, part, words) if name is None else name
+        is_new = is_new or new != names[part]
+        names[part] = new
+    return is_new
 
 
 def is_loose(name: Name) -> bool:
@@ -115,11 +121,6 @@ def name_known(tree: Tree, names: list[Name], known: Iterable[Name]) -> None:
         for name in loose:
             if name[0] == tag and names[part] not in known and _fits(places, part, name[1]):
                 names[part] = name
-
-
-def _stems(names: str) -> list[str]:
-    """The words of names without digits: ``["post", "p"]`` of ``post p17``."""
-    return [stem for stem in _DIGITS.sub("", names).split() if stem]
 
 
 def _runs(places: _Places, paths: list[int]) -> Iterator[list[int]]:
@@ -149,7 +150,7 @@ def _by_word(places: _Places, parts: list[int]) -> Iterable[list[int]]:
 
     Rows of two kinds take turns.
     """
-    words = {part: _stems(places.tree.block_names[part]) for part in parts}
+    words = {part: places.stems[part] for part in parts}
     counts = Counter(word for each in words.values() for word in each)
     found: dict[tuple[str, int], list[int]] = {}
     for part, each in words.items():
@@ -188,7 +189,7 @@ def _names_in(
         if len(held) < _ALIKE_SHARE * len(members):
             continue
         parts = [part for each in held.values() for part in each]
-        words = {part: _stems(tree.block_names[part]) for part in parts}
+        words = {part: places.stems[part] for part in parts}
         if not any(words.values()):
             if nameless and tree.block_tags[members[0]] == "tr":
                 found.update(dict.fromkeys(parts))
@@ -218,11 +219,11 @@ def _path_name(places: _Places, part: int, common: dict[int, str]) -> str:
     """The name of a part of a run by its path below the nearest named part around the run."""
     tree = places.tree
     steps = []
-    while part > 0 and (part in common or not _stems(tree.block_names[part])):
+    while part > 0 and (part in common or not places.stems[part]):
         word = common.get(part, "")
         steps.append(places.steps[part] + (f".{word}" if word else ""))
         part = tree.block_parents[part]
-    anchor = _stems(tree.block_names[part])[0] if part > 0 else ""
+    anchor = places.stems[part][0] if part > 0 else ""
     return f"{_PATH}{'/'.join((anchor, *reversed(steps)))}"
 
 
@@ -231,7 +232,7 @@ def _fits(places: _Places, part: int, words: str) -> bool:
     tree = places.tree
     if not words.startswith(_PATH):
         wanted = {word for word in words.split() if word != _LOOSE and word[0] != _PATH}
-        return wanted.issubset(_stems(tree.block_names[part]))
+        return wanted.issubset(places.stems[part])
     anchor, *steps = words[len(_PATH) :].split("/")
     for step in reversed(steps):
         tag, _, word = step.partition(".")
@@ -240,7 +241,7 @@ def _fits(places: _Places, part: int, words: str) -> bool:
         if word.startswith(_TURN):
             if word != f"{_TURN}{places.turns[part]}":
                 return False
-        elif word and word not in _stems(tree.block_names[part]):
+        elif word and word not in places.stems[part]:
             return False
         part = tree.block_parents[part]
-    return part <= 0 if not anchor else anchor in _stems(tree.block_names[part])
+    return part <= 0 if not anchor else anchor in places.stems[part]
