@@ -151,7 +151,8 @@ def test_each_new_story_is_told_to_the_webhook(crawled: Crawled) -> None:
     # One was on its way when its sender was killed.
     assert len(told) <= receiver["sent"] + 1
     assert len({each["url"] for each in told}) >= len(by_id)
-    assert receiver["sent"] + receiver["copies"] == report["stories"] + report["copies"]
+    # Pages that were stored and not yet acknowledged at the kill are stored and counted again.
+    assert receiver["sent"] + receiver["copies"] >= report["stories"] + report["copies"]
     assert {page["url"] for page in report["newest"]} & {each["url"] for each in told}
     assert all("地震" in each["title"] + each["excerpt"] for each in by_id.values())
 
