@@ -17,9 +17,11 @@ Cost: linear in the blocks times their depth.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
 
 from cleaning.document.tree import Tree
 
@@ -35,45 +37,59 @@ _DIGITS = re.compile(r"\d+")
 _NO_RUN = frozenset(("p", "td", "th", "option", "head", "br", "dt", "dd"))
 
 
-@dataclass(frozen=True, slots=True)
 class _Places:
     """Where each part of a page stands among those beside it.
 
     Attributes:
         tree: The page.
-        steps: The part's step in a path: its tag, of a cell with its place in the row: ``td2of3``.
-        turns: How many parts of its tag stand before it in the part around it.
+        kinds: For each part the number of its words without digits.
+        words: The words of each kind: ``("post", "p")`` of ``post p17``.
         cells: How many cells a row has.
-        stems: The words of its names without digits: ``["post", "p"]`` of ``post p17``.
     """
 
-    tree: Tree
-    steps: list[str]
-    turns: list[int]
-    cells: Counter[int]
-    stems: list[list[str]]
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        numbers: dict[tuple[str, ...], int] = {}
+        known = {
+            names: numbers.setdefault(tuple(_DIGITS.sub("", names).split()), len(numbers))
+            for names in {*tree.block_names}
+        }
+        self.kinds = [known[names] for names in tree.block_names]
+        self.words = list(numbers)
+        beside = zip(tree.block_parents, tree.block_tags, strict=True)
+        self.cells = Counter([parent for parent, tag in beside if tag == "td"])
 
-    @classmethod
-    def of(cls, tree: Tree) -> _Places:
-        """Reads a page."""
-        beside = list(zip(tree.block_parents, tree.block_tags, strict=True))
-        cells = Counter(parent for parent, tag in beside if tag == "td")
-        steps, turns, before = [], [], Counter[tuple[int, str]]()
-        for parent, tag in beside:
-            turns.append(before[parent, tag])
-            before[parent, tag] += 1
-            steps.append(f"td{before[parent, tag]}of{cells[parent]}" if tag == "td" else tag)
-        known = {names: _DIGITS.sub("", names).split() for names in {*tree.block_names}}
-        return cls(tree, steps, turns, cells, [known[names] for names in tree.block_names])
+    def words_of(self, part: int) -> tuple[str, ...]:
+        """The words of a part without digits."""
+        return self.words[self.kinds[part]]
+
+    @cached_property
+    def steps(self) -> list[str]:
+        """Each part's step in a path: its tag, of a cell with its place in the row: ``td2of3``."""
+        steps = self.tree.block_tags.copy()
+        if self.cells:
+            before: dict[int, int] = {}
+            for part, parent in enumerate(self.tree.block_parents):
+                if steps[part] == "td":
+                    before[parent] = number = before.get(parent, 0) + 1
+                    steps[part] = f"td{number}of{self.cells[parent]}"
+        return steps
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """How many parts of its tag stand before each part in the part around it."""
+        turns, before = [], Counter[tuple[int, str]]()
+        for beside in zip(self.tree.block_parents, self.tree.block_tags, strict=True):
+            turns.append(before[beside])
+            before[beside] += 1
+        return turns
 
     def paths(self) -> list[int]:
         """A number for the path of steps to each part."""
         known: dict[tuple[int, str], int] = {}
-        found = [0] * len(self.steps)
-        for part, step in enumerate(self.steps):
-            if part:
-                path = found[self.tree.block_parents[part]], step
-                found[part] = known.setdefault(path, len(known) + 1)
+        found = [0]
+        for parent, step in islice(zip(self.tree.block_parents, self.steps, strict=True), 1, None):
+            found.append(known.setdefault((found[parent], step), len(known) + 1))
         return found
 
 
@@ -85,22 +101,12 @@ def name_alike(tree: Tree, names: list[Name], *, nameless: bool = False) -> bool
         names: The name of each part; changed in place.
         nameless: Whether rows of tables without any name get one too, and what is in them.
     """
-    places = _Places.of(tree)
-    paths = places.paths()
-    counts = Counter(word for each in places.stems for word in {*each})
-    found: dict[int, str | None] = {}
-    words: dict[int, str] = {}
-    for members in _runs(places, paths):
-        found |= {
-            part: name
-            for part, name in _names_in(
-                places, paths, members, counts, words, nameless=nameless
-            ).items()
-            if part not in found
-        }
+    runs = _Runs(tree, nameless=nameless)
+    found = runs.read()
+    steps = runs.path_words() if None in found.values() else {}
     is_new = False
     for part, name in found.items():
-        new = names[part][0], _path_name(places, part, words) if name is None else name
+        new = names[part][0], _path_name(runs.places, part, steps) if name is None else name
         is_new = is_new or new != names[part]
         names[part] = new
     return is_new
@@ -116,114 +122,172 @@ def name_known(tree: Tree, names: list[Name], known: Iterable[Name]) -> None:
     loose = [name for name in known if is_loose(name)]
     if not loose:
         return
-    places = _Places.of(tree)
+    places = _Places(tree)
     for part, tag in enumerate(tree.block_tags):
         for name in loose:
             if name[0] == tag and names[part] not in known and _fits(places, part, name[1]):
                 names[part] = name
 
 
-def _runs(places: _Places, paths: list[int]) -> Iterator[list[int]]:
-    """The parts of each run, outer runs first."""
-    tree = places.tree
-    beside: dict[tuple[int, str], list[int]] = {}
-    for part, (tag, parent) in enumerate(zip(tree.block_tags, tree.block_parents, strict=True)):
-        if part and tag not in _NO_RUN:
-            beside.setdefault((parent, tag), []).append(part)
-    ends = tree.block_ends
-    for parts in beside.values():
-        for alike in _by_word(places, parts) if len(parts) >= _LEAST_ALIKE else ():
-            inside = [set(paths[part + 1 : ends[part]]) for part in alike]
-            held = Counter(path for each in inside for path in each)
-            common = {path for path, count in held.items() if 2 * count >= len(alike)}
-            members = [
-                part
-                for part, each in zip(alike, inside, strict=True)
-                if len(each & common) >= max(_ALIKE_SHARE * len(common), _OWN_SHARE * len(each))
-            ]
-            if common and len(members) >= _LEAST_ALIKE:
-                yield members
-
-
-def _by_word(places: _Places, parts: list[int]) -> Iterable[list[int]]:
-    """The parts by the first of their words that several have, rows by their cells too.
-
-    Rows of two kinds take turns.
-    """
-    words = {part: places.stems[part] for part in parts}
-    counts = Counter(word for each in words.values() for word in each)
-    found: dict[tuple[str, int], list[int]] = {}
-    for part, each in words.items():
-        often = (word for word in each if counts[word] >= _LEAST_ALIKE)
-        found.setdefault((next(often, ""), places.cells[part]), []).append(part)
-    return [alike for alike in found.values() if len(alike) >= _LEAST_ALIKE]
-
-
-def _names_in(
-    places: _Places,
-    paths: list[int],
-    members: list[int],
-    counts: Counter[str],
-    common: dict[int, str],
-    *,
-    nameless: bool,
-) -> dict[int, str | None]:
-    """New names of parts of a run; None for one that is named by its path.
+class _Runs:
+    """Finds the runs of a page, and the new names of their parts.
 
     Args:
-        places: Of the parts of the page.
-        paths: The path of each part.
-        members: The parts side by side.
-        counts: How many parts of the page have each word.
-        common: Receives for each part of the run the word that nearly all at its path have.
+        tree: The page.
         nameless: Whether rows without any name get one too.
     """
-    tree = places.tree
-    at: dict[int, dict[int, list[int]]] = {}
-    for member in members:
-        for part in range(member, tree.block_ends[member]):
-            at.setdefault(paths[part], {}).setdefault(member, []).append(part)
-            common.setdefault(part, "")
-    found: dict[int, str | None] = {}
-    for held in at.values():
-        if len(held) < _ALIKE_SHARE * len(members):
-            continue
-        parts = [part for each in held.values() for part in each]
-        words = {part: places.stems[part] for part in parts}
-        if not any(words.values()):
-            if nameless and tree.block_tags[members[0]] == "tr":
-                found.update(dict.fromkeys(parts))
-            continue
-        often = Counter(word for each in words.values() for word in dict.fromkeys(each))
-        word, count = often.most_common(1)[0]
-        if count >= _COMMON_SHARE * len(parts):
-            common.update(dict.fromkeys(parts, word))  # that of the innermost run
-        own = sum(any(counts[w] == 1 for p in each for w in words[p]) for each in held.values())
-        is_own = own >= _ALIKE_SHARE * len(held)
-        is_one_each = len(parts) == len(held) and (is_own or all(words.values()))
-        if is_one_each and count < _COMMON_SHARE * len(parts):
-            found.update(dict.fromkeys(parts))
+
+    def __init__(self, tree: Tree, *, nameless: bool) -> None:
+        self.places, self._tree, self._nameless = _Places(tree), tree, nameless
+        self._paths = self.places.paths()
+        self._counts: Counter[str] = Counter()  # parts of the page that have each word
+        words = self.places.words
+        for kind, count in Counter(self.places.kinds).items():
+            for word in {*words[kind]}:
+                self._counts[word] += count
+        self._found: dict[int, str | None] = {}
+        self._read: list[list[int]] = []  # the members of each run
+        self._told: list[tuple[list[int], str]] = []  # parts, and what nearly all of them have
+
+    def read(self) -> dict[int, str | None]:
+        """Returns the new names of parts; None for one that is named by its path."""
+        for members in self._members():
+            self._read.append(members)
+            self._name(members)
+        return self._found
+
+    def path_words(self) -> dict[int, str]:
+        """For each part of a run the word in its step of a path, ``""`` for none."""
+        ends = self._tree.block_ends
+        found = {
+            part: ""
+            for members in self._read
+            for member in members
+            for part in range(member, ends[member])
+        }
+        for parts, word in self._told:
+            found.update(dict.fromkeys(parts, word))  # that of the innermost run
+        return found
+
+    def _members(self) -> Iterator[list[int]]:
+        """The parts of each run, outer runs first."""
+        tree, paths = self._tree, self._paths
+        beside: dict[tuple[int, str], list[int]] = {}
+        ends = tree.block_ends
+        for part, key in enumerate(zip(tree.block_parents, tree.block_tags, strict=True)):
+            if part and key[1] not in _NO_RUN:
+                beside.setdefault(key, []).append(part)
+        for parts in beside.values():
+            if len(parts) < _LEAST_ALIKE:
+                continue
+            for alike in self._by_word(parts):
+                inside = [set(paths[part + 1 : ends[part]]) for part in alike]
+                held = Counter(chain.from_iterable(inside))
+                common = {path for path, count in held.items() if 2 * count >= len(alike)}
+                members = [
+                    part
+                    for part, each in zip(alike, inside, strict=True)
+                    if len(each & common) >= max(_ALIKE_SHARE * len(common), _OWN_SHARE * len(each))
+                ]
+                if common and len(members) >= _LEAST_ALIKE:
+                    yield members
+
+    def _by_word(self, parts: list[int]) -> list[list[int]]:
+        """The parts by the first of their words that several have, rows by their cells too.
+
+        Rows of two kinds take turns; parts with nothing inside are no run.
+        """
+        ends = self._tree.block_ends
+        if sum([ends[part] > part + 1 for part in parts]) < _LEAST_ALIKE:
+            return []
+        kinds, words, cells = self.places.kinds, self.places.words, self.places.cells
+        counts: Counter[str] = Counter()
+        held = Counter([kinds[part] for part in parts])
+        for kind, count in held.items():
+            for word in words[kind]:
+                counts[word] += count
+        first = {
+            kind: next((word for word in words[kind] if counts[word] >= _LEAST_ALIKE), "")
+            for kind in held
+        }
+        found: dict[tuple[str, int], list[int]] = {}
+        for part in parts:
+            found.setdefault((first[kinds[part]], cells[part]), []).append(part)
+        return [alike for alike in found.values() if len(alike) >= _LEAST_ALIKE]
+
+    def _name(self, members: list[int]) -> None:
+        """Names the parts of a run, those at one path together."""
+        paths, kinds, ends = self._paths, self.places.kinds, self._tree.block_ends
+        at: dict[int, list[int]] = {}
+        for member in members:
+            for part in range(member, ends[member]):
+                at.setdefault(paths[part], []).append(part)
+        least = _ALIKE_SHARE * len(members)
+        for parts in at.values():
+            if len(parts) < least:
+                continue
+            held = [bisect_right(members, part) for part in parts]
+            count = len({*held})
+            if count < least:
+                continue
+            alike = {kinds[part] for part in parts}
+            if len(alike) > 1:
+                self._name_unlike(parts, held, count)
+            elif words := self.places.words[alike.pop()]:
+                self._told.append((parts, words[0]))
+            elif self._nameless and self._tree.block_tags[members[0]] == "tr":
+                self._add(dict.fromkeys(parts))
+
+    def _name_unlike(self, parts: list[int], held: list[int], count: int) -> None:
+        """Names the parts at one path that have not all the same words.
+
+        Args:
+            parts: The parts.
+            held: The number of the member that each is in.
+            count: How many members have one.
+        """
+        counts, words = self._counts, self.places.words
+        kinds_of = [self.places.kinds[part] for part in parts]
+        often: Counter[str] = Counter()
+        for kind, number in Counter(kinds_of).items():
+            for word in dict.fromkeys(words[kind]):
+                often[word] += number
+        word, most = often.most_common(1)[0]
+        is_common = most >= _COMMON_SHARE * len(parts)
+        if is_common:
+            self._told.append((parts, word))
+        with_own = {kind for kind in {*kinds_of} if any(counts[w] == 1 for w in words[kind])}
+        own = {member for kind, member in zip(kinds_of, held, strict=True) if kind in with_own}
+        is_own = len(own) >= _ALIKE_SHARE * count
+        is_one_each = len(parts) == count and (is_own or all(words[kind] for kind in kinds_of))
+        if is_one_each and not is_common:
+            self._add(dict.fromkeys(parts))
         elif is_own:
             least = _COMMON_SHARE * len(parts) if is_one_each else _LEAST_ALIKE
-            for part in parts:
-                kept = [word for word in words[part] if often[word] >= least]
-                if kept and len(kept) < len(words[part]):
-                    found[part] = " ".join((*kept[:_MOST_WORDS], _LOOSE))
+            for part, kind in zip(parts, kinds_of, strict=True):
+                kept = [word for word in words[kind] if often[word] >= least]
+                if kept and len(kept) < len(words[kind]):
+                    self._add({part: " ".join((*kept[:_MOST_WORDS], _LOOSE))})
                 elif not kept:
-                    found[part] = None
-                    common[part] = f"{_TURN}{places.turns[part]}" if not is_one_each else ""
-    return found
+                    self._add({part: None})
+                    turn = "" if is_one_each else f"{_TURN}{self.places.turns[part]}"
+                    self._told.append(([part], turn))
+
+    def _add(self, names: dict[int, str | None]) -> None:
+        """Adds new names of parts; those by an outer run stay."""
+        for part, name in names.items():
+            self._found.setdefault(part, name)
 
 
 def _path_name(places: _Places, part: int, common: dict[int, str]) -> str:
     """The name of a part of a run by its path below the nearest named part around the run."""
     tree = places.tree
     steps = []
-    while part > 0 and (part in common or not places.stems[part]):
+    while part > 0 and (part in common or not places.words_of(part)):
         word = common.get(part, "")
         steps.append(places.steps[part] + (f".{word}" if word else ""))
         part = tree.block_parents[part]
-    anchor = places.stems[part][0] if part > 0 else ""
+    anchor = places.words_of(part)[0] if part > 0 else ""
     return f"{_PATH}{'/'.join((anchor, *reversed(steps)))}"
 
 
@@ -232,7 +296,7 @@ def _fits(places: _Places, part: int, words: str) -> bool:
     tree = places.tree
     if not words.startswith(_PATH):
         wanted = {word for word in words.split() if word != _LOOSE and word[0] != _PATH}
-        return wanted.issubset(places.stems[part])
+        return wanted.issubset(places.words_of(part))
     anchor, *steps = words[len(_PATH) :].split("/")
     for step in reversed(steps):
         tag, _, word = step.partition(".")
@@ -241,7 +305,7 @@ def _fits(places: _Places, part: int, words: str) -> bool:
         if word.startswith(_TURN):
             if word != f"{_TURN}{places.turns[part]}":
                 return False
-        elif word and word not in places.stems[part]:
+        elif word and word not in places.words_of(part):
             return False
         part = tree.block_parents[part]
-    return part <= 0 if not anchor else anchor in places.stems[part]
+    return part <= 0 if not anchor else anchor in places.words_of(part)
