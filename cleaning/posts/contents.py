@@ -61,7 +61,7 @@ class ContentFinder(PostReader):
         # Of parts with the same text the inner one.
         order = {name: i for i, name in enumerate(scores)}
         first = max(scores, key=lambda name: (scores[name], order[name]))
-        beside = self._beside(posts)
+        beside = self._beside(posts) if self._is_outside(first, post_of) else set()
         if first in beside:
             least_text = _SAME_SHARE * inside.get(first, 0.0)
             alone = [name for name in inside if name not in beside and inside[name] >= least_text]
@@ -72,6 +72,13 @@ class ContentFinder(PostReader):
         twins = [first, *sorted(own for own, name in twin_of.items() if name == first)]
         names = set(covering).union(twin_of)
         return [*twins, *self._find_comments(twins, names, post_of)]
+
+    def _is_outside(self, name: Name, post_of: list[int]) -> bool:
+        """Whether a part of a name has text outside the posts; most pages have none."""
+        return any(
+            post < 0 and own == name and units >= MIN_UNITS
+            for post, own, units in zip(post_of, self.names, self.text, strict=True)
+        )
 
     def _beside(self, posts: list[int]) -> set[Name]:
         """The names of parts with text that stand beside the posts too, with no date around them.

@@ -199,23 +199,23 @@ class PostFinder(ContentFinder):
 
     def _around(self, is_sign: list[bool]) -> list[set[int]]:
         """The parts around lines with a sign: those of one name, and like ones side by side."""
-        parents, names = self.tree.block_parents, self.names
+        blocks, parents, names = self.tree.line_blocks, self.tree.block_parents, self.names
         groups: dict[Name, set[int]] = {}
         # Beside each other they may differ in words such as odd and even.
         siblings: dict[tuple[int, str, str], set[int]] = {}
-        for i, block in enumerate(self.tree.line_blocks):
-            if not is_sign[i]:
-                continue
+        may_be_post: dict[int, bool] = {}
+        # Lines of one part are in the same parts.
+        for block in {block: None for block, has in zip(blocks, is_sign, strict=True) if has}:
             part = block
             met: set[Name] = set()
             for _ in range(_MAX_LEVELS):
                 if part <= 0:
                     break
+                may_be = may_be_post.get(part)
+                if may_be is None:
+                    may_be = may_be_post[part] = self._may_be_post(part)
                 name = names[part]
-                is_named = name[1] or name[0] in _POST_TAGS
-                is_named = is_named and name not in met
-                is_named = is_named and (name[0] not in _NO_POST or self._has_lines(part))
-                if is_named and not self.is_noise[part]:
+                if may_be and name not in met:
                     groups.setdefault(name, set()).add(part)
                     met.add(name)
                     word = name[1].partition(" ")[0]
@@ -223,6 +223,13 @@ class PostFinder(ContentFinder):
                 part = parents[part]
         mixed = [parts for parts in siblings.values() if len({names[part] for part in parts}) > 1]
         return [parts for parts in (*groups.values(), *mixed) if len(parts) >= _MIN_POSTS]
+
+    def _may_be_post(self, part: int) -> bool:
+        """Whether a part has a name, and a tag that posts have, and is no noise."""
+        tag, words = self.names[part]
+        if self.is_noise[part] or not (words or tag in _POST_TAGS):
+            return False
+        return tag not in _NO_POST or self._has_lines(part)
 
     def _has_lines(self, part: int) -> bool:
         """Whether a paragraph is a post of lines: who, when, and a text."""

@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from cleaning.document.tree import Tree
 from cleaning.posts.groups import PostFinder
-from cleaning.posts.posts import read_slots
+from cleaning.posts.posts import texts_around
 from cleaning.posts.threads import Thread, find_thread
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
@@ -50,7 +51,7 @@ def are_members(tree: Tree, thread: Thread) -> bool:
     if not addresses:
         return False
     posts = [
-        {_letters(text.text) for text in read_slots(tree, place.others).values()}
+        {_letters(text) for _, text, _ in texts_around(tree, place.others)}
         for place in thread.posts
     ]
     counts = Counter(name for names in posts for name in names)
@@ -85,6 +86,7 @@ def _ends(name: str) -> Iterator[str]:
         name = name[match.end() :]
 
 
+@lru_cache(maxsize=4096)
 def _letters(text: str) -> str:
     """The letters of a text: ``formclean`` of ``Form.clean()``."""
     return _NO_LETTERS.sub("", text).casefold()

@@ -19,7 +19,7 @@ Cost: linear in the lines of the posts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -180,12 +180,9 @@ def read_slots(tree: Tree, lines: Sequence[int], names: Sequence[Name] | None = 
         lines: The lines around the post's text, in order; of many the first and the last ones.
         names: The name of each part, where its own is not meant.
     """
-    if len(lines) > _MAX_LINES:
-        lines = [*lines[: _MAX_LINES // 2], *lines[-_MAX_LINES // 2 :]]
     found: Slots = {}
     turns: dict[tuple[tuple[str, str], tuple[str, str], bool], int] = {}
-
-    def note(block: int, text: str, href: str, *, is_link: bool) -> None:
+    for block, text, href in texts_around(tree, lines):
         above = max(tree.block_parents[block], 0)
         # Its first name alone: others separate odd from even, first from last.
         if names is not None:
@@ -193,24 +190,35 @@ def read_slots(tree: Tree, lines: Sequence[int], names: Sequence[Name] | None = 
         else:
             part = name_of(tree.block_tags[block], tree.block_names[block])
             around = name_of(tree.block_tags[above], tree.block_names[above].partition(" ")[0])
+        is_link = href is not None
         turn = turns.get((part, around, is_link), 0)
         turns[part, around, is_link] = turn + 1
-        found[Slot(part, around, is_link, turn)] = SlotText(text[:_MAX_SLOT_CHARS], href)
+        found[Slot(part, around, is_link, turn)] = SlotText(text, href or "")
+    return found
 
+
+def texts_around(tree: Tree, lines: Sequence[int]) -> Iterator[tuple[int, str, str | None]]:
+    """Yields (block, text, address) of lines around one post and of their links, in order.
+
+    Args:
+        tree: The page.
+        lines: The lines; of many the first and the last ones.
+    """
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES // 2], *lines[-_MAX_LINES // 2 :]]
     for line in lines:
         start, end = tree.line_runs(line)
         block = tree.line_blocks[line]
         if end - start > 1 or tree.anchor_of[start] < 0:
-            note(block, tree.line_text(line), "", is_link=False)
+            yield block, tree.line_text(line)[:_MAX_SLOT_CHARS], None
         last = -1
         for run in range(start, end):
             anchor = tree.anchor_of[run]
             if anchor >= 0 and anchor != last:
                 link = tree.anchors[anchor]
                 text = " ".join("".join(tree.texts[run : min(link.end, end)]).split())
-                note(block, text, link.href, is_link=True)
+                yield block, text[:_MAX_SLOT_CHARS], link.href
             last = anchor
-    return found
 
 
 def choose_slots(
