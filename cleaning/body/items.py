@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from statistics import median
 
 from cleaning.document.tree import HEADINGS, Tree
@@ -153,20 +154,14 @@ def _are_items(tree: Tree, lines: Lines, group: list[int]) -> bool:
     spans = [_span(tree, part) for part in group]
     if sum(len(span) > 1 for span in spans) < _LINES_SHARE * len(group):
         return False
-    said = [
-        {
-            tree.line_text(i)
-            for i in span
-            if lines.linked[i] > max(lines.own[i], 1) and leads_away(tree, i)
-        }
-        for span in spans
-    ]
-    texts = Counter(text for each in said for text in each)
+    own, linked, least = lines.own, lines.linked, _TITLED_SHARE * len(group)
+    titles = [[i for i in span if linked[i] > 1 and linked[i] > own[i]] for span in spans]
+    if sum(map(bool, titles)) < least:
+        return False
+    said = [{tree.line_text(i) for i in each if leads_away(tree, i)} for each in titles]
+    texts = Counter(chain.from_iterable(said))
     titled = sum(any(texts[text] == 1 for text in each) for each in said)
-    return (
-        titled >= _TITLED_SHARE * len(group)
-        and median(_count_links(tree, span) for span in spans) <= _MAX_LINKS
-    )
+    return titled >= least and median(_count_links(tree, span) for span in spans) <= _MAX_LINKS
 
 
 def _count_links(tree: Tree, span: range) -> int:

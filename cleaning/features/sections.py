@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from cleaning.document.tree import Tree
 from cleaning.features.cards import Cards
@@ -163,7 +162,8 @@ class _Headings:
     def read(self) -> list[Section]:
         """Returns the sections by their first line."""
         tree, links = self._tree, self._links
-        texts, blocks = tree.texts, tree.line_blocks
+        texts, blocks, tags, names = tree.texts, tree.line_blocks, tree.block_tags, tree.block_names
+        named = {each for each in {*names} if _is_name_of_heading(each)}
         latin, any_word, hint = head_patterns()
         row_end = 0
         for i, start in enumerate(tree.line_starts):
@@ -175,11 +175,12 @@ class _Headings:
             if count > _MAX_LINKS and text[-1] not in ":：":
                 continue
             words, has_words = "", False
-            if len(text) <= (HEADING_CHARS if text.isascii() else MARKER_CHARS):
+            is_latin = text.isascii()
+            if len(text) <= (HEADING_CHARS if is_latin else MARKER_CHARS):
                 words = text.lower()
-                found = latin(words) if words.isascii() else hint(words) and any_word(words)
+                found = latin(words) if is_latin else hint(words) and any_word(words)
                 has_words = found is not None
-            if not has_words and not _looks_like_heading(tree, blocks[i]):
+            if not has_words and tags[blocks[i]] not in _TAGS and names[blocks[i]] not in named:
                 continue  # most lines
             heading = self._read_line(i, text, words if has_words else "")
             if heading is None:
@@ -267,12 +268,15 @@ class _Headings:
         tree, links, sought = self._tree, self._links, self._headlines
         parents, ends = tree.block_parents, tree.block_ends
         own = part = box
+        linked_to = line + 1
         for _ in range(_MAX_LEVELS):
             end = self._line_ends[part]
             if part <= 0 or sought[end] > sought[line + 1]:
                 return end, part
-            if any(after == before for before, after in pairwise(links[line + 1 : end + 1])):
-                return end, part  # it governs text without links
+            while linked_to < end:
+                if links[linked_to + 1] == links[linked_to]:
+                    return end, part  # it governs text without links
+                linked_to += 1
             if part != own and end == line + 1 and ends[part] > ends[own]:
                 return _beside_empty_box(tree, line, part)
             own, part = part, parents[part]

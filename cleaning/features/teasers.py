@@ -82,6 +82,12 @@ def _end_with_links(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
 
 def leads_away(tree: Tree, line: int) -> bool:
     """Returns whether a line has a link that leads away; one that unfolds a text stays here."""
-    anchors = {tree.anchor_of[run] for run in range(*tree.line_runs(line))}
-    hrefs = (tree.anchors[anchor].href.strip() for anchor in anchors if anchor >= 0)
-    return any(href and not href.startswith(("#", "javascript:")) for href in hrefs)
+    last = -1
+    for run in range(*tree.line_runs(line)):
+        anchor = tree.anchor_of[run]
+        if anchor != last:
+            last = anchor
+            href = tree.anchors[anchor].href.strip() if anchor >= 0 else ""
+            if href and not href.startswith(("#", "javascript:")):
+                return True
+    return False
