@@ -146,9 +146,9 @@ def _groups(tree: Tree, sums: Sums, is_noise: list[bool]) -> list[list[int]]:
     tags, parents = tree.block_tags, tree.block_parents
     texts = Counter(
         [
-            parents[part]
-            for part, units in enumerate(sums.running)
-            if units >= _LEAST_TEXT_UNITS and tags[part] not in _NO_REPLY and not is_noise[part]
+            parent
+            for units, parent, tag, is_out in zip(sums.running, parents, tags, is_noise, strict=True)
+            if units >= _LEAST_TEXT_UNITS and not is_out and tag not in _NO_REPLY
         ]
     )
     found = []

@@ -162,8 +162,7 @@ class _Headings:
     def read(self) -> list[Section]:
         """Returns the sections by their first line."""
         tree, links = self._tree, self._links
-        texts, blocks, tags, names = tree.texts, tree.line_blocks, tree.block_tags, tree.block_names
-        named = {each for each in {*names} if _is_name_of_heading(each)}
+        texts, blocks = tree.texts, tree.line_blocks
         latin, any_word, hint = head_patterns()
         row_end = 0
         for i, start in enumerate(tree.line_starts):
@@ -180,7 +179,7 @@ class _Headings:
                 words = text.lower()
                 found = latin(words) if is_latin else hint(words) and any_word(words)
                 has_words = found is not None
-            if not has_words and tags[blocks[i]] not in _TAGS and names[blocks[i]] not in named:
+            if not has_words and not _looks_like_heading(tree, blocks[i]):
                 continue  # most lines
             heading = self._read_line(i, text, words if has_words else "")
             if heading is None:

@@ -151,9 +151,7 @@ def _sample(tree: Tree) -> str:
 
 def _wide(text: str) -> str | None:
     """``zh`` or ``ja`` for a text of mostly Han characters and kana, else None."""
-    if text.isascii():
-        return None
-    wide, kana = _count(_HAN, text), _count(_KANA, text)
+    wide, kana = _wide_letters(text)
     if wide + kana < _LEAST_WIDE or 2 * (wide + kana) <= len(text):
         return None
     return "ja" if kana >= 0.1 * (wide + kana) else "zh"
@@ -165,7 +163,7 @@ def _by_text(text: str, stated: str | None) -> str | None:
         return _latin(text, stated) if len(text) >= 2 * _LEAST_LETTERS else None
     if (mostly := _wide(text)) is not None:
         return mostly
-    wide, kana = _count(_HAN, text), _count(_KANA, text)
+    wide, kana = _wide_letters(text)
     latin = _count(_LATIN, text)
     if wide + kana:
         latin = min(latin, _WORD_LETTERS * _prose_words(text))
@@ -188,6 +186,12 @@ def _by_text(text: str, stated: str | None) -> str | None:
         if code in codes and sum(map(text.count, letters)) >= 0.01 * count:
             return code
     return codes[0]
+
+
+@lru_cache(maxsize=2)  # asked for twice by one text
+def _wide_letters(text: str) -> tuple[int, int]:
+    """Number of Han characters and of kana."""
+    return (0, 0) if text.isascii() else (_count(_HAN, text), _count(_KANA, text))
 
 
 def _prose_words(text: str) -> int:
