@@ -56,9 +56,10 @@ def find_items(
         The lines in order; [] where the page is no such list.
     """
     is_noise: list[bool] = []
+    titles = _Titles(tree, lines)
     latest = _latest_start(lines, article, title_line)
     for group in _by_size(sums, _groups(tree, sums, title_line, latest)):
-        if not _is_list(tree, lines, sums, group, article):
+        if not _is_list(titles, sums, group, article):
             continue
         is_noise = is_noise or find_noise()
         items = [part for part in group if not is_noise[part]]
@@ -67,7 +68,7 @@ def find_items(
             len(items) < _LEAST_ITEMS
             or tree.block_lines[items[0]] > latest
             or not _by_size(sums, [items])
-            or not _is_list(tree, lines, sums, items, article)
+            or not _is_list(titles, sums, items, article)
         ):
             continue
         inside = {i for item in items for i in _span(tree, item)}
@@ -104,12 +105,28 @@ def _latest_start(lines: Lines, article: list[int], title_line: int) -> int:
     return len(lines.own)
 
 
-def _is_list(tree: Tree, lines: Lines, sums: Sums, group: list[int], article: list[int]) -> bool:
+class _Titles(dict[int, str]):
+    """The text of each line that is mostly links and leads away, ``""`` of another.
+
+    A line is read when it is first asked for: groups of parts hold others.
+    """
+
+    def __init__(self, tree: Tree, lines: Lines) -> None:
+        self.tree, self.lines = tree, lines
+
+    def __missing__(self, line: int) -> str:
+        own, linked = self.lines.own[line], self.lines.linked[line]
+        is_title = linked > max(own, 1) and leads_away(self.tree, line)
+        self[line] = text = self.tree.line_text(line) if is_title else ""
+        return text
+
+
+def _is_list(titles: _Titles, sums: Sums, group: list[int], article: list[int]) -> bool:
     """Whether parts hold more than the body around them."""
-    inside = {i for part in group for i in _span(tree, part)}
-    around = sum(lines.own[i] for i in article if i not in inside)
+    inside = {i for part in group for i in _span(titles.tree, part)}
+    around = sum(titles.lines.own[i] for i in article if i not in inside)
     most = sum(sums.own[part] + sums.linked[part] for part in group)
-    return most >= _TIMES_AROUND * around and _are_items(tree, lines, group)
+    return most >= _TIMES_AROUND * around and _are_items(titles, group)
 
 
 def _groups(tree: Tree, sums: Sums, title_line: int, latest: int) -> Iterator[list[int]]:
@@ -149,16 +166,15 @@ def _span(tree: Tree, part: int) -> range:
     return range(tree.block_lines[part], tree.line_end(part))
 
 
-def _are_items(tree: Tree, lines: Lines, group: list[int]) -> bool:
+def _are_items(titles: _Titles, group: list[int]) -> bool:
     """Whether most parts have a link text of their own, more than one line, and few links."""
+    tree, least = titles.tree, _TITLED_SHARE * len(group)
     spans = [_span(tree, part) for part in group]
     if sum(len(span) > 1 for span in spans) < _LINES_SHARE * len(group):
         return False
-    own, linked, least = lines.own, lines.linked, _TITLED_SHARE * len(group)
-    titles = [[i for i in span if linked[i] > 1 and linked[i] > own[i]] for span in spans]
-    if sum(map(bool, titles)) < least:
+    said = [{*filter(None, map(titles.__getitem__, span))} for span in spans]
+    if sum(map(bool, said)) < least:
         return False
-    said = [{tree.line_text(i) for i in each if leads_away(tree, i)} for each in titles]
     texts = Counter(chain.from_iterable(said))
     titled = sum(any(texts[text] == 1 for text in each) for each in said)
     return titled >= least and median(_count_links(tree, span) for span in spans) <= _MAX_LINKS

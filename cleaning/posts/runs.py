@@ -86,10 +86,12 @@ class _Places:
 
     def paths(self) -> list[int]:
         """A number for the path of steps to each part."""
-        known: dict[tuple[int, str], int] = {}
+        numbers = {step: number for number, step in enumerate({*self.steps})}
+        steps = map(numbers.__getitem__, self.steps)
+        known: dict[int, int] = {}  # by the path around and the step as one number
         found = [0]
-        for parent, step in islice(zip(self.tree.block_parents, self.steps, strict=True), 1, None):
-            found.append(known.setdefault((found[parent], step), len(known) + 1))
+        for parent, step in islice(zip(self.tree.block_parents, steps, strict=True), 1, None):
+            found.append(known.setdefault(found[parent] * len(numbers) + step, len(known) + 1))
         return found
 
 
