@@ -81,7 +81,7 @@ def read_body(
         trail: Receives the rule that cut each line, where it is asked for.
     """
     tree, url = document.tree, document.page.url
-    binary = binary_warning(document.page.html)
+    binary = binary_warning(document.page.html) if document.tree.has_controls else ()
     if binary:
         return replace(make_body(tree, [], BodySource.NONE, weigh(tree, trail)[1]), warnings=binary)
     if places is None:

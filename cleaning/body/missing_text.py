@@ -43,8 +43,7 @@ _ASKS = re.compile(
 
 def binary_warning(html: str) -> tuple[PageWarning, ...]:
     """Returns a warning when a page's source is the bytes of another format, else nothing."""
-    # Counting a character takes ten times as long as finding that there is none.
-    count = sum(html.count(control) for control in _CONTROLS if control in html)
+    count = sum(map(html.count, _CONTROLS))
     if count <= _CONTROL_SHARE * len(html):
         return ()
     detail = f"{count} control characters: the bytes of another format"

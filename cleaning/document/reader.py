@@ -117,7 +117,8 @@ def parse(html: str, limits: Limits | None = None, follow: Follow | None = None)
     # As bytes: lxml refuses a str with an XML declaration, and bytes spare it one conversion.
     body = html.encode("utf-8", "replace")
     # Searching for each control is quicker than copying a page without any.
-    if any(control in body for control in _EACH_CONTROL):
+    has_controls = any(control in body for control in _EACH_CONTROL)
+    if has_controls:
         body = body.translate(None, _CONTROLS)
     for cap in (cap_tags, cap_attributes):
         body, more = cap(body, limits)
@@ -130,6 +131,7 @@ def parse(html: str, limits: Limits | None = None, follow: Follow | None = None)
         tree, warning = _read_shallow(body, limits, follow)
         warnings += (warning,)
     tree.warnings = warnings + tree.warnings
+    tree.has_controls = has_controls
     return tree
 
 

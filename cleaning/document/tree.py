@@ -162,6 +162,7 @@ class Tree:
         headings: (level 1-6, first run, run after the last).
         title: Text of the first ``<title>``, white space collapsed.
         warnings: Caps that applied.
+        has_controls: Whether the source has control characters, which no text has.
         line_starts: First run of each line; no line is without one.
         known_texts: Remembered results of ``line_text``, ``""`` for lines not asked for; empty
             until the lines are weighed.
@@ -199,6 +200,7 @@ class Tree:
     headings: list[tuple[int, int, int]] = field(default_factory=list)
     title: str = ""
     warnings: tuple[PageWarning, ...] = ()
+    has_controls: bool = False
     line_starts: list[int] = field(default_factory=list)
     known_texts: list[str] = field(default_factory=list)
     line_blocks: list[int] = field(default_factory=list)

@@ -124,9 +124,11 @@ class ContentFinder(PostReader):
         held: dict[str, dict[int, float]] = {}
         for part, own in enumerate(self.names):
             if own == name and post_of[part] >= 0 and not self.is_noise[part]:
+                words = tree.block_names[part]
+                if not DIGIT.search(words):
+                    continue  # most parts
                 junk = POST_JUNK_COST * self.junk[part]
-                words = (word for word in tree.block_names[part].split() if DIGIT.search(word))
-                for word in words:
+                for word in filter(DIGIT.search, words.split()):
                     worth = held.setdefault(word, {})
                     post = post_of[part]
                     worth[post] = worth.get(post, 0.0) + self.text[part] - junk

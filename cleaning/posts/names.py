@@ -50,7 +50,8 @@ def telling_names(tree: Tree) -> frozenset[str]:
     Parts with no name but such ones stand in one another, and most of them repeat.
     """
     blocks = Counter(tree.block_names)
-    numbered = {names: found for names in blocks if (found := _only_numbered(names))}
+    with_digits = filter(_DIGITS.search, blocks)
+    numbered = {names: found for names in with_digits if (found := _only_numbered(names))}
     counts: Counter[tuple[str, str]] = Counter()
     for names, pairs in numbered.items():
         for pair in pairs:

@@ -56,8 +56,10 @@ class _Places:
         }
         self.kinds = [known[names] for names in tree.block_names]
         self.words = list(numbers)
-        beside = zip(tree.block_parents, tree.block_tags, strict=True)
-        self.cells = Counter([parent for parent, tag in beside if tag == "td"])
+        self.cells: Counter[int] = Counter()
+        if "td" in tree.block_tags:
+            beside = zip(tree.block_parents, tree.block_tags, strict=True)
+            self.cells.update([parent for parent, tag in beside if tag == "td"])
 
     def words_of(self, part: int) -> tuple[str, ...]:
         """The words of a part without digits."""
