@@ -147,7 +147,9 @@ def _groups(tree: Tree, sums: Sums, is_noise: list[bool]) -> list[list[int]]:
     texts = Counter(
         [
             parent
-            for units, parent, tag, is_out in zip(sums.running, parents, tags, is_noise, strict=True)
+            for parent, tag, units, is_out in zip(
+                parents, tags, sums.running, is_noise, strict=True
+            )
             if units >= _LEAST_TEXT_UNITS and not is_out and tag not in _NO_REPLY
         ]
     )
