@@ -49,7 +49,11 @@ def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Seque
         noise: Its parts that are noise; gets the replies, too.
         held: Lines whose parts are no noise, -1 for none: the title's first, then declared ones.
     """
-    groups = _groups(tree, sums, noise.is_noise)
+    groups = [
+        group
+        for group in _groups(tree, sums, noise.is_noise)
+        if _are_replies(tree, lines, sums, group)
+    ]
     if not groups:
         return
     texts = [
@@ -69,8 +73,6 @@ def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Seque
         spans = [(tree.block_lines[part], tree.line_end(part)) for part in group]
         whole = before[spans[-1][1]] - before[spans[0][0]]
         if sum(before[end] - before[start] for start, end in spans) < _LEAST_SPAN_SHARE * whole:
-            continue
-        if not _are_replies(tree, lines, sums, group):
             continue
         around = tree.block_parents[group[0]]
         parts = group
