@@ -40,7 +40,7 @@ from workers.console.screens.frame import health, help_page, login, tokens
 from workers.console.screens.pages import cases, pages, search, versions
 from workers.console.told_lines import told
 from workers.console.words.words import Language, all_words, say
-from workers.operations.acting.detail import read_detail
+from workers.operations.acting.running import read_detail
 
 SCREENS = (
     now,

@@ -31,8 +31,9 @@ from tests.kit.queues import spec, urls
 from tests.kit.timing import LIMIT_S, wait_until
 from workers.config import Settings
 from workers.context import Context
-from workers.operations.acting import running, turn
-from workers.operations.acting.turn import Turn
+from workers.operations.acting import running
+from workers.operations.acting import running as turn
+from workers.operations.acting.running import Turn
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.processes import sweeper
 from workers.site_models import SiteModels

@@ -20,7 +20,7 @@ from tests.kit.console import acting_console, do, fields_in, settings_of
 from tests.kit.timing import wait_until
 from tests.kit.web import html
 from tests.kit.worker_bench import LONG, Bench
-from workers.operations.acting import archive
+from workers.operations.acting import crawls as archive
 from workers.operations.watching.views import space
 from workers.operations.watching.views.space import is_low
 

@@ -39,7 +39,7 @@ from workers.console.words.lines import WORDS as LINES
 from workers.console.words.words import Language, all_words, language_of, say
 from workers.operations.acting.action import Fact, Note
 from workers.operations.acting.actions import ACTIONS
-from workers.operations.acting.detail import Detail
+from workers.operations.acting.running import Detail
 from workers.operations.watching.now.moments import MomentKind
 from workers.operations.watching.signs.signs import SignKind
 from workers.operations.watching.signs.trials import TrialState

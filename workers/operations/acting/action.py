@@ -1,14 +1,27 @@
-"""What an action of the console is: what it asks, what it would do in numbers, what it did."""
+"""What an action of console and API is, and the table of all of them.
+
+An action is one generator, registered by its name::
+
+    @action(Safety.REVERSIBLE, Subject.HOST, inputs=(Input.WHY,))
+    def pause_host(settings, asked):
+        yield Effect(facts, notes)              # what it would do; nothing is changed up to here
+        change_state(...)
+        return Effect({Fact.HOSTS: 1}, undo=written("resume_host", asked.target))
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from cleaning.errors import ConfigError
+from storage.store.codec import from_microseconds
 from workers.config import Settings
 
 
@@ -117,16 +130,31 @@ class Asked:
     values: Mapping[str, str] = field(default_factory=dict)
     who: str = ""
 
+    def get(self, name: str) -> str:
+        """A value; ``""`` when it is not given."""
+        return self.values.get(name, "")
+
     def number(self, name: str) -> int:
         """A value that is a number.
 
         Raises:
             ConfigError: It is none.
         """
-        text = self.values.get(name, "")
+        text = self.get(name)
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             raise ConfigError(f"{name} is no number: {text}")
         return int(text)
+
+    def time(self, name: str) -> datetime | None:
+        """A value that is microseconds since 1970; None when it is not given.
+
+        Raises:
+            ConfigError: It is no time.
+        """
+        try:
+            return from_microseconds(self.number(name)) if self.get(name) else None
+        except (OverflowError, ValueError) as error:
+            raise ConfigError(f"{self.get(name)} is no time") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,36 +178,26 @@ class Matter:
     wanted: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What an action would do.
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an action would do, or did.
 
     Attributes:
-        facts: What it is about, in numbers of this moment.
+        facts: In numbers of this moment.
         notes: What else there is to know.
+        undo: What takes it back, by ``written``; ``""``: nothing does, or nothing is done yet.
         matter: The verdict that it is about; None: it is about none.
         chosen: Values that were not given, as the action would choose them: ``{"url": "http://..."}``.
     """
 
     facts: Mapping[Fact, int] = field(default_factory=dict)
     notes: Sequence[Note] = ()
+    undo: str = ""
     matter: Matter | None = None
     chosen: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """What an action did.
-
-    Attributes:
-        facts: In numbers.
-        notes: What else there is to know.
-        undo: What takes it back, by ``written``; ``""``: nothing does.
-    """
-
-    facts: Mapping[Fact, int] = field(default_factory=dict)
-    notes: Sequence[Note] = ()
-    undo: str = ""
+Steps = Generator[Effect, None, Effect]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,8 +208,7 @@ class Action:
         name: ``pause_host``.
         safety: How it is confirmed.
         subject: What its target is.
-        plan: Returns what it would do; changes nothing.
-        act: Does it.
+        steps: Yields what it would do; goes on to do it, and returns what it did.
         values: Names of values that it needs beside the target.
         inputs: What a person may type or choose.
         is_urgent: Whether it acts while the store cannot be written, too: what it ends may be what
@@ -201,21 +218,62 @@ class Action:
     name: str
     safety: Safety
     subject: Subject
-    plan: Callable[[Settings, Asked], Plan]
-    act: Callable[[Settings, Asked], Done]
+    steps: Callable[[Settings, Asked], Steps]
     values: tuple[str, ...] = ()
     inputs: tuple[Input, ...] = ()
     is_urgent: bool = False
 
+    def plan(self, settings: Settings, asked: Asked) -> Effect:
+        """What it would do, in numbers of this moment.
 
-def chosen_values(given: Mapping[str, str], plan: Plan) -> dict[str, str]:
+        Raises:
+            NotFound: There is no such target.
+            ConfigError: A value is wrong.
+        """
+        with closing(self.steps(settings, asked)) as steps:
+            return next(steps)
+
+    def act(self, settings: Settings, asked: Asked) -> Effect:
+        """Does it."""
+        steps = self.steps(settings, asked)
+        next(steps)
+        try:
+            next(steps)
+        except StopIteration as end:
+            done: Effect = end.value
+            return done
+        raise AssertionError(f"{self.name} yields twice")
+
+
+ACTIONS: dict[str, Action] = {}
+"""Every action by its name; ``actions`` imports the files that fill it."""
+
+
+def action(
+    safety: Safety, subject: Subject, *, values: tuple[str, ...] = (),
+    inputs: tuple[Input, ...] = (), is_urgent: bool = False, name: str = "", **bound: object,
+) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:  # fmt: skip
+    """Registers a generator as an action, as ``name`` or under its own; ``bound`` are arguments."""
+
+    def register(steps: Callable[..., Steps]) -> Callable[..., Steps]:
+        own = name or steps.__name__
+        ACTIONS[own] = Action(
+            name=own, safety=safety, subject=subject, values=values, inputs=inputs,
+            is_urgent=is_urgent, steps=lambda settings, asked: steps(settings, asked, **bound),
+        )  # fmt: skip
+        return steps
+
+    return register
+
+
+def chosen_values(given: Mapping[str, str], plan: Effect) -> dict[str, str]:
     """The values of an action, those that were not given as its plan has chosen them."""
     return {name: text or plan.chosen.get(name, "") for name, text in given.items()}
 
 
-def told(facts: Mapping[Fact, int], notes: Sequence[Note] = ()) -> str:
-    """Facts and notes as a line of the audit: ``urls 1204; hosts 3; in_background``."""
-    return "; ".join([*(f"{fact} {n}" for fact, n in facts.items()), *map(str, notes)])
+def told(facts: Mapping[Any, int], rest: Sequence[str] = ()) -> str:
+    """Numbers, then notes or examples, as one line: ``urls 1204; hosts 3; in_background``."""
+    return "; ".join([*(f"{fact} {n}" for fact, n in facts.items()), *map(str, rest)])
 
 
 def untold(text: str) -> tuple[dict[Fact, int], list[Note], str]:

@@ -1,52 +1,72 @@
-"""Actions on crawls, on what failed in them, and the deletion of a crawl or a host."""
+"""Actions on crawls and topics, on their failures, and on what is stored of crawls and hosts."""
 
 from __future__ import annotations
 
 import time
-from functools import partial
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from cleaning.errors import ConfigError, NotFound
+from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlState, FailureReason, UrlState
-from storage.store.codec import from_microseconds
+from storage.host_waits import Hold
+from storage.store.codec import to_microseconds
 from storage.store.protocol import Store
 from workers.answers.control import TargetKind
 from workers.config import Settings
 from workers.operations.acting.action import (
-    Action,
     Asked,
-    Done,
+    Effect,
     Fact,
     Input,
     Note,
-    Plan,
     Safety,
+    Steps,
     Subject,
+    action,
     written,
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import existing_store, queue_side
 from workers.operations.controlling.crawl_states import change_state
+from workers.operations.controlling.dropping_raw import drop_raw, plan_drop
+from workers.operations.controlling.fetching_again import (
+    PageFilter,
+    count_pages,
+    crawls_of_target,
+    fetch_again,
+    read_since,
+)
 from workers.operations.failures.failed_urls import (
     TOO_MANY_REQUESTS,
     TRANSIENT,
     FailureFilter,
     retry_some,
 )
+from workers.operations.topics.topics import change_topic_state, crawl_of, find_topic
 
+CRAWL = Subject.CRAWL
+REVERSIBLE, COUNTED, TYPED = Safety.REVERSIBLE, Safety.COUNTED, Safety.TYPED
+PAUSED, RUNNING, STOPPED = CrawlState.PAUSED, CrawlState.RUNNING, CrawlState.STOPPED
 SOME, ONE = 20, 1
 """URLs of a group that are tried first; of pages that kill workers one: it kills three again."""
-OPPOSITE = {
-    CrawlState.PAUSED: "resume_crawl",
-    CrawlState.STOPPED: "resume_crawl",
-    CrawlState.RUNNING: "pause_crawl",
-}
+
 OWN_FAULT = frozenset(
     {FailureReason.HTTP_STATUS, FailureReason.ROBOTS, FailureReason.NOT_HTML, FailureReason.POISON}
 )
 """Failures of which most are the page's, and come again."""
 
+COUNTED_WITHIN_S = 2.0
+"""How long a confirm page counts: a million URLs take longer, and are counted in part."""
 
-def _existing_crawl(store: Store, crawl: str) -> dict[Fact, int]:
+FEW = 2_000
+"""So many pages are offered at once; more are an operation."""
+
+ALL, NO_BODY = "all", "no_body"
+"""Values of ``which``."""
+
+
+def _stored(store: Store, crawl: str) -> dict[Fact, int]:
     """The stored counts of a crawl.
 
     Raises:
@@ -54,231 +74,224 @@ def _existing_crawl(store: Store, crawl: str) -> dict[Fact, int]:
     """
     for row in store.crawls.all():
         if row.spec.crawl_id == crawl:
-            pages = row.pages
-            return {
-                Fact.RECORDS: pages.get(UrlState.RECORD, 0),
-                Fact.FAILED: pages.get(UrlState.FAILED, 0),
-            }
+            n = row.pages.get
+            return {Fact.RECORDS: n(UrlState.RECORD, 0), Fact.FAILED: n(UrlState.FAILED, 0)}
     raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
 
 
-def _plan_state(settings: Settings, asked: Asked) -> Plan:
+@action(REVERSIBLE, CRAWL, name="pause_crawl", inputs=(Input.WHY,), state=PAUSED)
+@action(REVERSIBLE, CRAWL, name="resume_crawl", state=RUNNING)
+@action(COUNTED, CRAWL, name="stop_crawl", state=STOPPED)
+@action(REVERSIBLE, Subject.TOPIC, name="pause_topic", state=PAUSED, of="topic")
+@action(REVERSIBLE, Subject.TOPIC, name="resume_topic", state=RUNNING, of="topic")
+def _set_state(settings: Settings, asked: Asked, state: CrawlState, of: str = "crawl") -> Steps:
+    crawl = asked.target
     with existing_store(settings) as store:
-        facts = _existing_crawl(store, asked.target)
+        if of == "topic":
+            crawl, facts = find_topic(store, asked.target).crawl_id, {Fact.CRAWLS: 1}
+            if crawl_of(store, asked.target) is None:
+                begins = f"`topic {asked.target}` begins it"
+                raise NotFound(f"the crawl of topic {asked.target} has not begun: {begins}")
+        else:
+            facts = _stored(store, crawl)
+    note = Note.IN_FLIGHT_GO_ON
     with queue_side(settings, at_rest=False) as side:
-        if side.frontier is None:
-            return Plan(facts=facts, notes=(Note.NOT_FETCHED_YET,))
-        counts = side.frontier.counts_of([asked.target]).get(asked.target)
+        counts = side.frontier.counts_of([crawl]).get(crawl) if side.frontier else None
+        if side.frontier is None or (counts is None and of == "topic"):
+            note = Note.NOT_FETCHED_YET
     if counts is not None:
         facts |= {Fact.WAITING: counts.pending, Fact.IN_FLIGHT: counts.in_flight}
         facts |= {Fact.HOSTS: counts.hosts}
-        if counts.state is CrawlState.FINISHED and not counts.open:
-            return Plan(facts=facts, notes=(Note.HAS_ENDED,))
-    return Plan(facts=facts, notes=(Note.IN_FLIGHT_GO_ON,))
+        if of == "crawl" and counts.state is CrawlState.FINISHED and not counts.open:
+            note = Note.HAS_ENDED
+    yield Effect(facts, (note,))
+    if of == "topic":
+        found = change_topic_state(settings, asked.target, state, who=asked.who)
+    else:
+        found = change_state(settings, crawl, state, who=asked.who, why=asked.get("why")).state
+    undo = written(f"{'pause' if state is RUNNING else 'resume'}_{of}", asked.target)
+    if found is CrawlState.FINISHED:
+        return Effect({Fact.CRAWLS: int(of == "topic")}, (Note.HAS_ENDED,), undo * (of == "topic"))
+    is_late = state is RUNNING and found is not RUNNING
+    return Effect({Fact.CRAWLS: 1}, (Note.NOT_FETCHED_YET,) * is_late, undo)
 
 
-def _set_state(settings: Settings, asked: Asked, *, state: CrawlState) -> Done:
-    with existing_store(settings) as store:
-        _existing_crawl(store, asked.target)
-    why = asked.values.get("why", "")
-    found = change_state(settings, asked.target, state, who=asked.who, why=why)
-    if found.state is CrawlState.FINISHED:
-        return Done(facts={Fact.CRAWLS: 0}, notes=(Note.HAS_ENDED,))
-    is_late = state is CrawlState.RUNNING and found.state is not CrawlState.RUNNING
-    return Done(
-        facts={Fact.CRAWLS: 1},
-        notes=(Note.NOT_FETCHED_YET,) if is_late else (),
-        undo=written(OPPOSITE[state], asked.target),
-    )
-
-
-def _filter(asked: Asked) -> FailureFilter:
+def _failures(asked: Asked) -> FailureFilter:
     """The failures that are asked for.
 
     Raises:
         ConfigError: A value is wrong.
     """
-    reason, status = asked.values.get("reason", ""), asked.values.get("status", "")
+    reason, status = asked.get("reason"), asked.get("status")
     if reason and reason not in set(FailureReason):
         raise ConfigError(f"{reason} is no reason; `failures` prints them")
-    until = asked.values.get("until", "")
-    try:
-        frozen = from_microseconds(asked.number("until")) if until else None
-    except (OverflowError, ValueError) as error:
-        raise ConfigError(f"{until} is no time") from error
     return FailureFilter(
-        host=asked.values.get("host", ""),
+        host=asked.get("host"),
         reasons=frozenset({FailureReason(reason)}) if reason else frozenset(),
         status=asked.number("status") if status not in ("", "0") else None,
-        until=frozen,
+        until=asked.time("until"),
     )
 
 
-def _plan_retry(settings: Settings, asked: Asked, *, most: int | None) -> Plan:
-    """Counts the group by its kept figures; ``most`` None: all, in the background."""
-    wanted = _filter(asked)
+_GROUP = ("host", "reason", "status", "until")
+
+
+@action(COUNTED, CRAWL, name="retry_some", values=_GROUP, most=SOME)
+@action(COUNTED, CRAWL, name="retry_one", values=_GROUP, most=ONE)
+@action(COUNTED, CRAWL, name="retry_failed", values=_GROUP)
+def _retry(settings: Settings, asked: Asked, most: int | None = None) -> Steps:
+    """Fetches a group of failures again; ``most`` None: all, in the background."""
+    wanted = _failures(asked)
     with existing_store(settings) as store:
-        _existing_crawl(store, asked.target)
+        _stored(store, asked.target)
         urls, hosts, hopeless = _count_group(store, asked.target, wanted)
     if not urls:
         raise NotFound("no failed URL matches")
-    if most is not None:
-        urls = min(most, urls)
-    facts = {Fact.URLS: urls, Fact.HOSTS: min(hosts, urls)}
+    count = min(most or urls, urls)
     is_deadly = FailureReason.POISON in wanted.reasons
     notes = [Note.KILLS_AGAIN] if is_deadly else [Note.WILL_FAIL_AGAIN] if hopeless else []
-    if is_deadly and most == ONE:
-        notes.append(Note.ONE_FIRST)
+    notes += [Note.ONE_FIRST] if is_deadly and most == ONE else []
     if most is None:
         notes += background_notes(settings)
     else:
         with queue_side(settings, at_rest=False) as side:
             notes += [] if side.frontier else [Note.NOT_FETCHED_YET]
-    return Plan(facts=facts, notes=notes)
+    yield Effect({Fact.URLS: count, Fact.HOSTS: min(hosts, count)}, notes)
+    if most is not None:
+        offered = retry_some(settings, asked.target, wanted, most)
+        return Effect({Fact.URLS: offered}, (Note.TO_BE_FETCHED,))
+    arguments = {
+        "crawl": asked.target, "host": wanted.host, "reason": asked.get("reason"),
+        "status": wanted.status, "until": int(asked.get("until") or time.time_ns() // 1000),
+    }  # fmt: skip
+    return start_operation(settings, "retry", asked, arguments, urls)
 
 
 def _count_group(store: Store, crawl: str, wanted: FailureFilter) -> tuple[int, int, int]:
     """The (URLs, hosts, URLs of which most will fail again) of a group, as kept."""
     urls = hosts = hopeless = 0
-    rows = (
-        [
-            (each.reason, each.status, each.count, 1)
-            for each in store.overview.failure_groups(crawl, wanted.host)
-        ]
-        if wanted.host
-        else [
-            (each.reason, each.status, each.count, each.hosts)
-            for each in store.overview.causes(crawl)
-        ]
-    )
-    for reason, status, count, of_hosts in rows:
-        passes = reason is FailureReason.HTTP_STATUS and (
-            status >= 500 or status == TOO_MANY_REQUESTS
+    overview = store.overview
+    rows = overview.failure_groups(crawl, wanted.host) if wanted.host else overview.causes(crawl)
+    for row in rows:
+        passes = row.reason is FailureReason.HTTP_STATUS and (
+            row.status >= 500 or row.status == TOO_MANY_REQUESTS
         )
-        is_asked = reason in wanted.reasons if wanted.reasons else passes or reason in TRANSIENT
-        if is_asked and wanted.status in (None, status):
-            urls += count
-            hosts = 1 if wanted.host else max(hosts, of_hosts)
-            hopeless += count if reason in OWN_FAULT and not passes else 0
+        is_transient = passes or row.reason in TRANSIENT
+        is_asked = row.reason in wanted.reasons if wanted.reasons else is_transient
+        if is_asked and wanted.status in (None, row.status):
+            urls += row.count
+            hosts = max(hosts, getattr(row, "hosts", 1))
+            hopeless += row.count if row.reason in OWN_FAULT and not passes else 0
     return urls, hosts, hopeless
 
 
-def _retry_some(settings: Settings, asked: Asked, *, most: int) -> Done:
-    urls = retry_some(settings, asked.target, _filter(asked), most)
-    return Done(facts={Fact.URLS: urls}, notes=(Note.TO_BE_FETCHED,))
-
-
-def _retry(settings: Settings, asked: Asked) -> Done:
-    wanted = _filter(asked)
-    until = asked.values.get("until") or str(time.time_ns() // 1000)
-    with existing_store(settings) as store:
-        urls, _, _ = _count_group(store, asked.target, wanted)
-    arguments = {
-        "crawl": asked.target,
-        "host": wanted.host,
-        "reason": asked.values.get("reason", ""),
-        "status": wanted.status,
-        "until": int(until),
-    }
-    return start_operation(settings, "retry", asked, arguments, urls)
-
-
-def _plan_purge(settings: Settings, asked: Asked, *, kind: TargetKind) -> Plan:
-    """Counts what would be deleted, by the kept figures."""
+@action(TYPED, CRAWL, name="purge_crawl", kind=TargetKind.CRAWL)
+@action(TYPED, Subject.HOST, name="purge_host", kind=TargetKind.HOST)
+def _purge(settings: Settings, asked: Asked, kind: TargetKind) -> Steps:
+    """Deletes a crawl or a host."""
     target = asked.target
     with existing_store(settings) as store:
         if kind is TargetKind.CRAWL:
-            facts = _existing_crawl(store, target)
+            facts = _stored(store, target)
+        elif (row := store.overview.host(target)) is None:
+            raise NotFound(f"nothing of {target} is stored; `hosts` lists what is")
         else:
-            row = store.overview.host(target)
-            if row is None:
-                raise NotFound(f"nothing of {target} is stored; `hosts` lists what is")
-            facts = {
-                Fact.CRAWLS: row.crawls,
-                Fact.RECORDS: row.records,
-                Fact.FAILED: row.failed,
-                Fact.MODEL_VERSIONS: len(store.models.versions(target)),
-            }
+            facts = {Fact.CRAWLS: row.crawls, Fact.RECORDS: row.records, Fact.FAILED: row.failed}
+            facts[Fact.MODEL_VERSIONS] = len(store.models.versions(target))
     with queue_side(settings, at_rest=False) as side:
-        if side.frontier is not None:
-            frontier = side.frontier
-            if kind is TargetKind.CRAWL:
-                counts = frontier.counts_of([target]).get(target)
-                facts[Fact.WAITING] = counts.open if counts else 0
-            else:
-                facts[Fact.WAITING] = sum(
-                    frontier.pending_of(crawl, target) for crawl in frontier.crawls_of(target)
-                )
-    return Plan(facts=facts, notes=(Note.NO_WAY_BACK, *background_notes(settings)))
+        if (frontier := side.frontier) and kind is TargetKind.CRAWL:
+            counts = frontier.counts_of([target]).get(target)
+            facts[Fact.WAITING] = counts.open if counts else 0
+        elif frontier:
+            crawls = frontier.crawls_of(target)
+            facts[Fact.WAITING] = sum(frontier.pending_of(crawl, target) for crawl in crawls)
+    yield Effect(facts, (Note.NO_WAY_BACK, *background_notes(settings)))
+    return start_operation(settings, "purge", asked, {"kind": kind.value, "target": target})
 
 
-def _purge(settings: Settings, asked: Asked, *, kind: TargetKind) -> Done:
-    _plan_purge(settings, asked, kind=kind)  # what is not there is not purged
-    return start_operation(settings, "purge", asked, {"kind": kind.value, "target": asked.target})
+def _pages(asked: Asked) -> PageFilter:
+    """The stored pages that are asked for, until the time of the confirm page.
+
+    Raises:
+        ConfigError: A value is wrong.
+    """
+    which = asked.get("which") or ALL
+    if which not in (ALL, NO_BODY):
+        raise ConfigError(f"{which} is neither {NO_BODY} nor {ALL}")
+    until = asked.time("until") or datetime.now(UTC)
+    since = read_since(asked.get("since"), until)
+    return PageFilter(since=since, until=until, no_body=which == NO_BODY)
 
 
-_FILTER = ("host", "reason", "status", "until")
-_OF = Subject.CRAWL
+_STORED, _WHICH = ("since", "which", "until"), (Input.SINCE, Input.WHICH)
 
-CRAWL_ACTIONS = (
-    Action(
-        name="pause_crawl",
-        safety=Safety.REVERSIBLE,
-        subject=_OF,
-        plan=_plan_state,
-        act=partial(_set_state, state=CrawlState.PAUSED),
-        inputs=(Input.WHY,),
-    ),
-    Action(
-        name="resume_crawl",
-        safety=Safety.REVERSIBLE,
-        subject=_OF,
-        plan=_plan_state,
-        act=partial(_set_state, state=CrawlState.RUNNING),
-    ),
-    Action(
-        name="stop_crawl",
-        safety=Safety.COUNTED,
-        subject=_OF,
-        plan=_plan_state,
-        act=partial(_set_state, state=CrawlState.STOPPED),
-    ),
-    Action(
-        name="retry_some",
-        safety=Safety.COUNTED,
-        subject=_OF,
-        plan=partial(_plan_retry, most=SOME),
-        act=partial(_retry_some, most=SOME),
-        values=_FILTER,
-    ),
-    Action(
-        name="retry_one",
-        safety=Safety.COUNTED,
-        subject=_OF,
-        plan=partial(_plan_retry, most=ONE),
-        act=partial(_retry_some, most=ONE),
-        values=_FILTER,
-    ),
-    Action(
-        name="retry_failed",
-        safety=Safety.COUNTED,
-        subject=_OF,
-        plan=partial(_plan_retry, most=None),
-        act=_retry,
-        values=_FILTER,
-    ),
-    Action(
-        name="purge_crawl",
-        safety=Safety.TYPED,
-        subject=_OF,
-        plan=partial(_plan_purge, kind=TargetKind.CRAWL),
-        act=partial(_purge, kind=TargetKind.CRAWL),
-    ),
-    Action(
-        name="purge_host",
-        safety=Safety.TYPED,
-        subject=Subject.HOST,
-        plan=partial(_plan_purge, kind=TargetKind.HOST),
-        act=partial(_purge, kind=TargetKind.HOST),
-    ),
-)
+
+@action(COUNTED, CRAWL, name="refetch_crawl", values=_STORED, inputs=_WHICH)
+@action(COUNTED, Subject.HOST, name="refetch_host", values=_STORED, inputs=_WHICH)
+def _refetch(settings: Settings, asked: Asked) -> Steps:
+    """Fetches stored pages again."""
+    wanted = _pages(asked)
+    with existing_store(settings) as store:
+        crawls, host = crawls_of_target(store, asked.target)
+        found = count_pages(store, crawls, replace(wanted, host=host), COUNTED_WITHIN_S)
+    notes = [*([] if found.is_whole else [Note.AT_LEAST]), Note.RECORDS_STAY]
+    if is_long := found.pages > FEW or not found.is_whole:
+        notes += background_notes(settings)
+    else:
+        with queue_side(settings, at_rest=False) as side:
+            notes += [] if side.frontier else [Note.NOT_FETCHED_YET]
+    yield Effect({Fact.PAGES: found.pages, Fact.HOSTS: found.hosts}, notes)
+    if not found.pages and found.is_whole:
+        raise NotFound("no stored page matches")
+    if not is_long:
+        offered = fetch_again(settings, asked.target, wanted)
+        facts = {Fact.PAGES: sum(offered.values()), Fact.CRAWLS: len(offered)}
+        return Effect(facts, (Note.TO_BE_FETCHED,))
+    arguments = {
+        "target": asked.target, "crawls": list(crawls), "host": host, "no_body": wanted.no_body,
+        "since": to_microseconds(wanted.since) if wanted.since else None,
+        "until": to_microseconds(wanted.until) if wanted.until else None,
+    }  # fmt: skip
+    total = found.pages if found.is_whole else 0
+    return start_operation(settings, "fetch_again", asked, arguments, total)
+
+
+@action(TYPED, CRAWL, name="drop_raw_crawl", kind=TargetKind.CRAWL)
+@action(TYPED, Subject.HOST, name="drop_raw_host", kind=TargetKind.HOST)
+def _drop_raw(settings: Settings, asked: Asked, kind: TargetKind) -> Steps:
+    """Drops archived responses."""
+    found = plan_drop(settings, asked.target)
+    if found.kind is not kind:
+        raise NotFound(f"{asked.target} is no {kind.value}")
+    with queue_side(settings, at_rest=False) as side:  # at rest, or on a full disk, no worker drops
+        now = side.frontier.now() if side.frontier else None
+    has_hands = now is not None and Hold.DISK not in now.holds and now.has_hands
+    facts = {Fact.RESPONSES: found.responses, Fact.FREED_BYTES: found.freed_bytes}
+    yield Effect(facts, (Note.NO_WAY_BACK_RAW, *(Note.IN_BACKGROUND,) * has_hands))
+    if not found.responses:
+        raise NotFound(f"no response of {asked.target} is archived")
+    if has_hands:
+        arguments = {"target": asked.target}
+        return start_operation(settings, "drop_raw", asked, arguments, found.responses)
+    done = drop_raw(settings, asked.target)
+    return Effect({Fact.RESPONSES: done.responses, Fact.FREED_BYTES: done.freed_bytes})
+
+
+@action(REVERSIBLE, Subject.URL, name="mark_relevant", values=("topic",), word="relevant")
+@action(REVERSIBLE, Subject.URL, name="mark_not_relevant", values=("topic",), word="not-relevant")
+def _mark(settings: Settings, asked: Asked, word: str) -> Steps:
+    """Stores a person's word on a page of a topic."""
+    topic, page = asked.get("topic"), page_id(normalize(asked.target))
+    with existing_store(settings) as store:
+        find_topic(store, topic)
+        mark = found.mark if (found := store.topics.page(topic, page)) else None
+        is_stored = store.records.get(page) is not None
+    if not is_stored:
+        raise NotFound(f"{asked.target} is not stored")
+    yield Effect({Fact.PAGES: 1}, (Note.TOPIC_JUDGES_ANEW, *background_notes(settings)))
+    arguments = {"topic": topic, "url": asked.target, "word": word}
+    done = start_operation(settings, "mark", asked, arguments)
+    if mark is None or mark == (word == "relevant"):
+        return done  # a first mark is replaced, never taken off
+    before = "mark_relevant" if mark else "mark_not_relevant"
+    return replace(done, undo=written(before, asked.target, topic=topic))

@@ -1,31 +1,39 @@
-"""Actions on one host: pause, URL classes, learning, re-cleaning, the version of its model."""
+"""Actions on one host: pause, URL classes, learning, its model, a page of it, its poison pages."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from itertools import islice, product
 
 from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.records import UrlKind
 from cleaning.url_classes.rules import FORBID
-from storage.crawl_types import CrawlState
+from cleaning.urls.normal_form import host_of, page_id
+from storage.crawl_types import CrawlState, FailureReason, PageRole, UrlState
+from storage.queue.servers.spread import open_reopener
+from storage.store.codec import to_microseconds
+from storage.store.overview import FailureGroup
+from storage.store.protocol import Store
+from storage.store.urls import EndedUrl
 from workers.config import Settings
 from workers.operations.acting.action import (
-    Action,
     Asked,
-    Done,
+    Effect,
     Fact,
     Input,
     Note,
-    Plan,
     Safety,
+    Steps,
     Subject,
+    action,
     written,
 )
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import any_queue, existing_store, queue_side
 from workers.operations.controlling.crawl_states import change_state
+from workers.operations.failures.seen_failures import note_seen
 from workers.operations.hosts.classes import (
-    ClassSize,
     class_size,
     crawls_with,
     lift_stops,
@@ -33,257 +41,226 @@ from workers.operations.hosts.classes import (
     stops_of,
 )
 from workers.operations.hosts.host_models import find_version, take_up
+from workers.operations.urls.near_matches import with_scheme
+
+HOST, REVERSIBLE, COUNTED = Subject.HOST, Safety.REVERSIBLE, Safety.COUNTED
+
+SAMPLED = 5
+"""Pages among which one is tried where no change of the host has named any."""
+
+NOTHING_FETCHES = (
+    "no crawl runs on {data}, so nothing fetches. `run {url} --max-pages 1 --data FOLDER` fetches "
+    "this page alone into a folder of its own"
+)
 
 
-def _counts(settings: Settings, host: str) -> Plan:
-    """The crawls of a host and its waiting URLs; of the store where no crawl runs."""
-    facts: dict[Fact, int] = {}
-    with existing_store(settings) as store:
-        row = store.overview.host(host)
+def _counts(settings: Settings, host: str) -> dict[Fact, int]:
+    """The crawls of a host and its waiting URLs; of the store where no crawl runs.
+
+    Raises:
+        NotFound: Neither store nor queue knows the host.
+    """
+    with existing_store(settings) as store, queue_side(settings, at_rest=False) as side:
+        row, frontier = store.overview.host(host), side.frontier
         crawls = store.statistics.crawls_of([host]).get(host, ())
-        facts[Fact.CRAWLS] = len(crawls)
-        if row is not None:
-            facts[Fact.RECORDS] = row.records
-    with queue_side(settings, at_rest=False) as side:
-        if side.frontier is None:
-            if row is None:
-                raise NotFound(f"nothing of {host} is stored; `hosts` lists what is")
-            return Plan(facts=facts, notes=(Note.ALL_CRAWLS,))
-        named = side.frontier.crawls_of(host)
-        if row is None and not named:
-            raise NotFound(f"no crawl knows the host {host}")
-        facts[Fact.CRAWLS] = len(named)
-        facts[Fact.WAITING] = sum(side.frontier.pending_of(crawl, host) for crawl in named)
-    return Plan(facts=facts, notes=(Note.ALL_CRAWLS,))
+        if frontier is not None:
+            crawls = frontier.crawls_of(host)
+        if row is None and not crawls:
+            raise NotFound(f"nothing of {host} is stored; `hosts` lists what is")
+        facts = {Fact.CRAWLS: len(crawls)} | ({Fact.RECORDS: row.records} if row else {})
+        if frontier is not None:
+            facts[Fact.WAITING] = sum(frontier.pending_of(crawl, host) for crawl in crawls)
+    return facts
 
 
-def _plan_pause(settings: Settings, asked: Asked) -> Plan:
-    plan = _counts(settings, asked.target)
-    return Plan(facts=plan.facts, notes=(*plan.notes, Note.IN_FLIGHT_GO_ON))
-
-
-def _pause(settings: Settings, asked: Asked) -> Done:
-    _named_host(settings, asked.target)
-    why = " ".join(asked.values.get("why", "").split())
-    change_state(settings, asked.target, CrawlState.PAUSED, who=asked.who, why=why)
-    return Done(facts={Fact.HOSTS: 1}, undo=written("resume_host", asked.target))
-
-
-def _resume(settings: Settings, asked: Asked) -> Done:
-    _named_host(settings, asked.target)
-    change_state(settings, asked.target, CrawlState.RUNNING, who=asked.who)
-    return Done(facts={Fact.HOSTS: 1}, undo=written("pause_host", asked.target))
-
-
-def _named_host(settings: Settings, host: str) -> None:
-    """Refuses the name of a crawl: it is another action.
-
-    Raises:
-        NotFound: A crawl has this name.
-    """
+@action(REVERSIBLE, HOST, name="pause_host", inputs=(Input.WHY,), state=CrawlState.PAUSED)
+@action(REVERSIBLE, HOST, name="resume_host", state=CrawlState.RUNNING)
+def _set_state(settings: Settings, asked: Asked, state: CrawlState) -> Steps:
+    is_pause = state is CrawlState.PAUSED
+    notes = (Note.ALL_CRAWLS, Note.IN_FLIGHT_GO_ON) if is_pause else (Note.ALL_CRAWLS,)
+    yield Effect(_counts(settings, asked.target), notes)
     with existing_store(settings) as store:
-        if any(row.spec.crawl_id == host for row in store.crawls.all()):
-            raise NotFound(f"{host} is a crawl, no host")
+        if any(row.spec.crawl_id == asked.target for row in store.crawls.all()):
+            raise NotFound(f"{asked.target} is a crawl, no host")
+    why = " ".join(asked.get("why").split())
+    change_state(settings, asked.target, state, who=asked.who, why=why)
+    opposite = "resume_host" if is_pause else "pause_host"
+    return Effect({Fact.HOSTS: 1}, undo=written(opposite, asked.target))
 
 
-def _template(asked: Asked) -> str:
-    """The template that is asked for.
-
-    Raises:
-        ConfigError: There is none.
-    """
-    template = asked.values.get("template", "")
+@action(REVERSIBLE, HOST, name="forbid_class", values=("template",), word=FORBID)
+@action(REVERSIBLE, HOST, name="reset_class", values=("template",), word="")
+@action(REVERSIBLE, HOST, name="pin_class", values=("template",), inputs=(Input.WORD,))
+def _decide(settings: Settings, asked: Asked, word: str | None = None) -> Steps:
+    """Stores a decision on a URL class; its undo is the decision before."""
+    template, host = asked.get("template"), asked.target
     if not template:
         raise ConfigError("a URL class needs its template")
-    return template
-
-
-def _plan_class(settings: Settings, asked: Asked) -> Plan:
-    template, host = _template(asked), asked.target
-    plan = _counts(settings, host)
+    counted = _counts(settings, host)
     with existing_store(settings) as store, queue_side(settings, at_rest=False) as side:
         crawls = side.frontier.crawls_of(host) if side.frontier else ()
         crawls = crawls or store.statistics.crawls_of([host]).get(host, ())
         size = class_size(store, side.frontier, crawls, host, template)
-    facts = {Fact.CRAWLS: plan.facts[Fact.CRAWLS], **_sizes(size)}
-    if side.frontier is None:
-        del facts[Fact.CLASS_WAITING]
-    return Plan(facts=facts, notes=(*plan.notes, *([] if size.is_whole else [Note.AT_LEAST])))
-
-
-def _sizes(size: ClassSize) -> dict[Fact, int]:
-    return {Fact.CLASS_RECORDS: size.records, Fact.CLASS_WAITING: size.waiting}
-
-
-def _decide(settings: Settings, asked: Asked, word: str) -> Done:
-    """Stores a decision; its undo is the decision before."""
-    template, host = _template(asked), asked.target
+    facts = {Fact.CRAWLS: counted[Fact.CRAWLS], Fact.CLASS_RECORDS: size.records}
+    if side.frontier is not None:
+        facts[Fact.CLASS_WAITING] = size.waiting
+    partly = () if size.is_whole else (Note.AT_LEAST,)
+    yield Effect(facts, (Note.ALL_CRAWLS, *partly))
+    word = asked.get("word") if word is None else word
+    if word and word != FORBID and word not in set(UrlKind):
+        raise ConfigError(f"{word} is no kind of URLs; kinds: {', '.join(UrlKind)}")
     with any_queue(settings) as frontier, existing_store(settings) as store:
         crawls = crawls_with(settings, frontier, host)
         before = frontier.classes.known(crawls[0], host).pins.get(template, "")
         size = class_size(store, frontier, crawls, host, template)
     pin_classes(settings, host, {template: word})
+    facts = {Fact.CRAWLS: len(crawls), Fact.CLASS_RECORDS: size.records}
     name = {"": "reset_class", FORBID: "forbid_class"}.get(before, "pin_class")
     values = {"template": template} | ({"word": before} if name == "pin_class" else {})
-    return Done(
-        facts={Fact.CRAWLS: len(crawls), **_sizes(size)},
-        notes=() if size.is_whole else (Note.AT_LEAST,),
-        undo=written(name, host, **values),
-    )
+    undo = written(name, host, **values)
+    return Effect(facts | {Fact.CLASS_WAITING: size.waiting}, partly, undo)
 
 
-def _forbid(settings: Settings, asked: Asked) -> Done:
-    return _decide(settings, asked, FORBID)
-
-
-def _reset(settings: Settings, asked: Asked) -> Done:
-    return _decide(settings, asked, "")
-
-
-def _pin(settings: Settings, asked: Asked) -> Done:
-    word = asked.values.get("word", "")
-    if word not in set(UrlKind):
-        raise ConfigError(f"{word} is no kind of URLs; kinds: {', '.join(UrlKind)}")
-    return _decide(settings, asked, word)
-
-
-def _plan_lift(settings: Settings, asked: Asked) -> Plan:
-    plan = _counts(settings, asked.target)
-    facts = dict(plan.facts)
-    with queue_side(settings, at_rest=False) as side:
+@action(REVERSIBLE, HOST)
+def lift_traps(settings: Settings, asked: Asked) -> Steps:
+    """Fetches stopped URL classes again."""
+    facts = _counts(settings, asked.target)
+    with queue_side(settings, at_rest=False) as side, suppress(ServiceError):
         if side.frontier is not None:
-            with suppress(ServiceError):
-                facts[Fact.CLASSES] = len(stops_of(side.frontier, asked.target))
-    return Plan(facts=facts, notes=(Note.ALL_CRAWLS, Note.STAYS_ENDED))
+            facts[Fact.CLASSES] = len(stops_of(side.frontier, asked.target))
+    yield Effect(facts, (Note.ALL_CRAWLS, Note.STAYS_ENDED))
+    return Effect({Fact.CLASSES: lift_stops(settings, asked.target)})
 
 
-def _lift(settings: Settings, asked: Asked) -> Done:
-    return Done(facts={Fact.CLASSES: lift_stops(settings, asked.target)})
-
-
-def _plan_learn(settings: Settings, asked: Asked) -> Plan:
+@action(COUNTED, HOST)
+def learn_host(settings: Settings, asked: Asked) -> Steps:
+    """Learns the host from its archive."""
     with existing_store(settings) as store:
         pages = sum(1 for _ in store.hosts.archived(asked.target))
         if not pages:
             raise NotFound(f"the archive holds no page of {asked.target}")
-        version = store.models.newest(asked.target)
-    facts = {Fact.PAGES: pages, Fact.MODEL_VERSION: version}
-    return Plan(facts=facts, notes=background_notes(settings))
-
-
-def _learn(settings: Settings, asked: Asked) -> Done:
+        facts = {Fact.PAGES: pages, Fact.MODEL_VERSION: store.models.newest(asked.target)}
+    yield Effect(facts, background_notes(settings))
     return start_operation(settings, "learn", asked, {"host": asked.target})
 
 
-def _older(settings: Settings, host: str) -> dict[Fact, int]:
-    """The records of a host that older versions of its model made.
-
-    Raises:
-        NotFound: The host has no model.
-    """
+@action(REVERSIBLE, HOST, name="try_reclean", kind="try_reclean", first=Note.CHANGES_NOTHING)
+@action(COUNTED, HOST, name="reclean_host", kind="reclean", first=Note.TRY_FIRST)
+def _reclean(settings: Settings, asked: Asked, kind: str, first: Note) -> Steps:
+    """Re-cleans the records that older versions of the host's model made, or only compares them."""
     with existing_store(settings) as store:
-        version = find_version(store, host, None).about.version
-        by_model = store.hosts.by_model(host)
+        version = find_version(store, asked.target, None).about.version
+        by_model = store.hosts.by_model(asked.target)
     older = sum(n for each, n in by_model.items() if each < version)
-    return {
-        Fact.RECORDS: sum(by_model.values()),
-        Fact.OLDER_RECORDS: older,
-        Fact.MODEL_VERSION: version,
-    }
+    records = {Fact.RECORDS: sum(by_model.values()), Fact.OLDER_RECORDS: older}
+    notes = (first, Note.MORE_THAN_SIGN, *background_notes(settings))
+    yield Effect(records | {Fact.MODEL_VERSION: version}, notes)
+    return start_operation(settings, kind, asked, {"host": asked.target, "version": version}, older)
 
 
-def _plan_try(settings: Settings, asked: Asked) -> Plan:
-    notes = (Note.CHANGES_NOTHING, Note.MORE_THAN_SIGN, *background_notes(settings))
-    return Plan(facts=_older(settings, asked.target), notes=notes)
-
-
-def _plan_reclean(settings: Settings, asked: Asked) -> Plan:
-    notes = (Note.TRY_FIRST, Note.MORE_THAN_SIGN, *background_notes(settings))
-    return Plan(facts=_older(settings, asked.target), notes=notes)
-
-
-def _try(settings: Settings, asked: Asked) -> Done:
-    return _start_recleaning(settings, asked, "try_reclean")
-
-
-def _reclean(settings: Settings, asked: Asked) -> Done:
-    return _start_recleaning(settings, asked, "reclean")
-
-
-def _start_recleaning(settings: Settings, asked: Asked, kind: str) -> Done:
-    facts = _older(settings, asked.target)
-    arguments = {"host": asked.target, "version": facts[Fact.MODEL_VERSION]}
-    return start_operation(settings, kind, asked, arguments, facts[Fact.OLDER_RECORDS])
-
-
-def _plan_roll_back(settings: Settings, asked: Asked) -> Plan:
+@action(COUNTED, HOST, values=("version",))
+def roll_back(settings: Settings, asked: Asked) -> Steps:
+    """Takes up an older version of the host's model."""
     version = asked.number("version")
     with existing_store(settings) as store:
         find_version(store, asked.target, version)
         by_model = store.hosts.by_model(asked.target)
         newest = store.models.newest(asked.target)
-    facts = {
-        Fact.MODEL_VERSION: newest,
-        Fact.RECORDS: sum(by_model.values()),
-        Fact.OLDER_RECORDS: sum(n for each, n in by_model.items() if each <= newest),
-    }
-    return Plan(facts=facts, notes=(Note.TRY_FIRST,))
+    older = sum(n for each, n in by_model.items() if each <= newest)
+    records = {Fact.RECORDS: sum(by_model.values()), Fact.OLDER_RECORDS: older}
+    yield Effect({Fact.MODEL_VERSION: newest} | records, (Note.TRY_FIRST,))
+    about = take_up(settings, asked.target, version)
+    undo = written("roll_back", asked.target, version=str(newest))
+    return Effect({Fact.MODEL_VERSION: about.version}, undo=undo)
 
 
-def _roll_back(settings: Settings, asked: Asked) -> Done:
+@action(REVERSIBLE, HOST, values=("url",))
+def try_page(settings: Settings, asked: Asked) -> Steps:
+    """Fetches one page of the host once, before anybody resumes it."""
+    with existing_store(settings) as store, queue_side(settings, at_rest=False) as side:
+        frontier, crawls = (
+            side.frontier,
+            sorted(store.statistics.crawls_of([asked.target]).get(asked.target, ())),
+        )
+        if not crawls:
+            raise NotFound(f"nothing of {asked.target} is stored; `hosts` lists what is")
+        if frontier is None or not frontier.is_fetching():
+            url = _chosen(store, asked, crawls).url
+            yield Effect({Fact.PAGES: 1}, (Note.NEEDS_SPIDER,), chosen={"url": url})
+            raise NotFound(NOTHING_FETCHES.format(data=settings.storage.data, url=url))
+        counts = frontier.counts_of(crawls)
+        live = (CrawlState.RUNNING, CrawlState.FINISHED)
+        running = [name for name in crawls if name in counts and counts[name].state in live]
+        if not running:
+            raise NotFound(f"no crawl of the host runs: resume one of {', '.join(crawls)} first")
+        end = _chosen(store, asked, running)
+        yield Effect({Fact.PAGES: 1}, (Note.ONE_REQUEST,), chosen={"url": end.url})
+        crawl = next(each for each in running if store.urls.end(end.page_id, each))
+        with closing(open_reopener(frontier.url)) as reopener:
+            is_waiting = reopener.try_page(crawl, end)
+    return Effect({Fact.PAGES: int(is_waiting)}, (Note.ONE_REQUEST,))
+
+
+def _chosen(store: Store, asked: Asked, crawls: Sequence[str]) -> EndedUrl:
+    """The page that is asked for; else an example of the host's newest change, else any page.
+
+    Raises:
+        ConfigError: The URL is of another host.
+        NotFound: No crawl has ended it, or none has ended any page of the host.
+    """
+    ids: Iterator[str] = _candidates(store, asked.target, crawls)
+    if url := asked.get("url"):
+        url = with_scheme(store, url)
+        if host_of(url) != asked.target:
+            raise ConfigError(f"{url} is no page of {asked.target}")
+        ids = iter((page_id(url),))
+    for each, crawl in product(ids, crawls):
+        end = store.urls.end(each, crawl)
+        if end is not None and end.role is PageRole.PAGE:
+            return end
+    raise NotFound(f"no crawl that runs has fetched {url or f'a page of {asked.target}'} before")
+
+
+def _candidates(store: Store, host: str, crawls: Sequence[str]) -> Iterator[str]:
+    for drift in islice(store.drifts.of(host), 1):
+        yield from map(page_id, drift.alarm.examples)
+    for state, crawl in product((UrlState.RECORD, UrlState.FAILED), crawls):
+        yield from (row.page_id for row in store.urls.sample(crawl, host, state, SAMPLED))
+
+
+def _poison(settings: Settings, asked: Asked) -> FailureGroup:
+    """The pages of a host in a crawl that have killed workers.
+
+    Raises:
+        NotFound: There is none.
+    """
+    crawl = asked.get("crawl")
     with existing_store(settings) as store:
-        before = store.models.newest(asked.target)
-    about = take_up(settings, asked.target, asked.number("version"))
-    return Done(
-        facts={Fact.MODEL_VERSION: about.version},
-        undo=written("roll_back", asked.target, version=str(before)),
-    )
+        for group in store.overview.failure_groups(crawl, asked.target):
+            if group.reason is FailureReason.POISON:
+                return group
+    raise NotFound(f"no page of {asked.target} in crawl {crawl} has killed workers")
 
 
-_TEMPLATE = ("template",)
-_A, _B, _OF = Safety.REVERSIBLE, Safety.COUNTED, Subject.HOST
+@action(REVERSIBLE, HOST, values=("crawl", "newest"))
+def mark_seen(settings: Settings, asked: Asked) -> Steps:
+    """Somebody has seen the poison pages: their sign ends."""
+    group = _poison(settings, asked)
+    facts, newest = {Fact.POISON_PAGES: group.count}, str(to_microseconds(group.newest_at))
+    yield Effect(facts, (Note.SIGN_ENDS,), chosen={"newest": newest})
+    with existing_store(settings) as store:
+        until = asked.time("newest") or group.newest_at
+        note_seen(store, group.crawl_id, group.host, asked.who, until)
+    undo = written("mark_unseen", asked.target, crawl=group.crawl_id)
+    return Effect(facts, (Note.SIGN_ENDS,), undo)
 
-HOST_ACTIONS = (
-    Action(
-        name="pause_host", safety=_A, subject=_OF, plan=_plan_pause, act=_pause, inputs=(Input.WHY,)
-    ),
-    Action(
-        name="resume_host",
-        safety=_A,
-        subject=_OF,
-        plan=lambda settings, asked: _counts(settings, asked.target),
-        act=_resume,
-    ),
-    Action(
-        name="forbid_class",
-        safety=_A,
-        subject=_OF,
-        plan=_plan_class,
-        act=_forbid,
-        values=_TEMPLATE,
-    ),
-    Action(
-        name="pin_class",
-        safety=_A,
-        subject=_OF,
-        plan=_plan_class,
-        act=_pin,
-        values=_TEMPLATE,
-        inputs=(Input.WORD,),
-    ),
-    Action(
-        name="reset_class", safety=_A, subject=_OF, plan=_plan_class, act=_reset, values=_TEMPLATE
-    ),
-    Action(name="lift_traps", safety=_A, subject=_OF, plan=_plan_lift, act=_lift),
-    Action(name="learn_host", safety=_B, subject=_OF, plan=_plan_learn, act=_learn),
-    Action(name="try_reclean", safety=_A, subject=_OF, plan=_plan_try, act=_try),
-    Action(name="reclean_host", safety=_B, subject=_OF, plan=_plan_reclean, act=_reclean),
-    Action(
-        name="roll_back",
-        safety=_B,
-        subject=_OF,
-        plan=_plan_roll_back,
-        act=_roll_back,
-        values=("version",),
-    ),
-)
+
+@action(REVERSIBLE, HOST, values=("crawl",))
+def mark_unseen(settings: Settings, asked: Asked) -> Steps:
+    """Takes ``mark_seen`` back."""
+    group = _poison(settings, asked)
+    yield Effect({Fact.POISON_PAGES: group.count})
+    with existing_store(settings) as store:
+        note_seen(store, group.crawl_id, group.host, asked.who, None)
+    undo = written("mark_seen", asked.target, crawl=group.crawl_id)
+    return Effect({Fact.POISON_PAGES: group.count}, undo=undo)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from cleaning.errors import ServiceError
 from storage.store import audit
 from workers.config import Settings
-from workers.operations.acting.action import Action, Asked, Plan, told
+from workers.operations.acting.action import Action, Asked, told
 from workers.operations.backends import existing_store
 
 ERROR = "error: "
@@ -34,16 +34,6 @@ class Caller:
 
     who: str
     place: str
-
-
-def plan_of(settings: Settings, action: Action, asked: Asked) -> Plan:
-    """Returns what an action would do, in numbers of this moment.
-
-    Raises:
-        NotFound: There is no such target.
-        ConfigError: A value is wrong.
-    """
-    return action.plan(settings, asked)
 
 
 def perform(

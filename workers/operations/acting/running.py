@@ -1,57 +1,169 @@
 """Long actions: asked for by console or API, done by workers in slices, told step by step.
 
 ``run_operation`` is a job of RQ. The next slice goes on behind the waiting jobs of pages, where the
-slice before it ended.
+slice before it ended. A function with ``@work`` does one slice of its kind: it tells its ``Turn``,
+and returns whether the work is finished; otherwise the next slice begins at the cursor.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
 from typing import Any
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from storage.crawl_types import FailureReason
 from storage.opening import join_queue
+from storage.queue.servers.spread import open_reopener
+from storage.store.codec import from_microseconds
+from storage.store.models import LearnReason
 from storage.store.operations import Operation, OperationState
 from workers.config import Settings
-from workers.context import process_context
-from workers.operations.acting import work
-from workers.operations.acting.action import Asked, Done, Fact, Note
-from workers.operations.acting.turn import Turn
+from workers.context import Context, process_context
+from workers.hooks.calling import HookCalls
+from workers.jobs.learning import learn_host
+from workers.jobs.recleaning import reclean_records
+from workers.operations.acting.action import Asked, Effect, Fact, Note, told
 from workers.operations.backends import existing_store, queue_side
+from workers.operations.controlling.dropping_raw import STEP, raw_place
+from workers.operations.controlling.fetching_again import PageFilter, portions
+from workers.operations.controlling.purging import purge as purge_target
+from workers.operations.failures.failed_urls import FailureFilter, failed_batches, record_state
+from workers.operations.hosts.host_models import find_version
+from workers.operations.topics.topics import mark_page
+from workers.site_models import read_model
 
-WORK: Mapping[str, Callable[[Turn], bool]] = MappingProxyType(
-    {
-        "retry": work.retry,
-        "learn": work.learn,
-        "try_reclean": work.try_reclean,
-        "reclean": work.reclean,
-        "purge": work.purge_all,
-        "mark": work.mark,
-        "fetch_again": work.fetch_again,
-        "drop_raw": work.drop_raw,
-    }
-)
 NO_CRAWL = (
     "no crawl runs on {data}: a long action is done by the workers of a crawl. Start one, or use "
     "the command `{command}`"
 )
-COMMANDS = MappingProxyType(
-    {
-        "retry": "retry {crawl}",
-        "learn": "learn {host}",
-        "try_reclean": "reclean {host} --dry-run",
-        "reclean": "reclean {host}",
-        "purge": "purge {target}",
-        "mark": "topic {topic} --{word} {url}",
-        "fetch_again": "refetch {target}",
-        "drop_raw": "drop-raw {target}",
-    }
-)
+SLICE_S = 3.0
+"""A slice ends after its step behind this time: pages wait for a worker no longer."""
+
+PORTION = 20
+"""Records re-cleaned and saved together."""
+
+EXAMPLES = 3
+"""Addresses of changed pages that are told."""
+
+FIELD = "field."
+"""Begins the key of a field of records that differs: ``field.body``."""
+
+_NUMBER = re.compile(r"([a-z_.]+) (\d{1,18})")
+_URL = re.compile(r"https?://\S+")
+
+
+class Detail(StrEnum):
+    """What is counted."""
+
+    CHANGED = "changed"  # records that were replaced
+    WOULD_CHANGE = "would_change"  # records that re-cleaning would replace
+    GONE = "gone"  # records that stay: their raw pages are gone
+    OTHER_LAYOUT = "other_layout"  # records that stay: their pages are of before the change
+    NOT_CLEANED = "not_cleaned"  # records that stay: re-cleaning them failed
+    NEW_VERSION = "new_version"  # of a host's model, stored
+    SAME_VERSION = "same_version"  # of a host's model: what was learned is equal to it
+    TOPIC_VERSION = "topic_version"  # of a topic's model, with the mark
+    DELETED_URLS = "deleted_urls"  # from the queue
+    DELETED_RECORDS = "deleted_records"
+    FREED_BYTES = "freed_bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadDetail:
+    """The line of an operation, read.
+
+    Attributes:
+        numbers: (key, number) each, in order: ``("would_change", 12)``.
+        fields: (field of records, records in which it differs) each: ``("body", 10)``.
+        urls: Examples.
+        text: The line itself where it is a person's or an error's words; ``""`` otherwise.
+    """
+
+    numbers: Sequence[tuple[str, int]] = ()
+    fields: Sequence[tuple[str, int]] = ()
+    urls: Sequence[str] = ()
+    text: str = ""
+
+
+def read_detail(line: str) -> ReadDetail:
+    """Reads the line of an operation; what ``told`` did not write is its text."""
+    numbers, names, urls = [], [], []
+    for part in filter(None, line.split("; ")):
+        if found := _NUMBER.fullmatch(part):
+            key, n = found[1], int(found[2])
+            if key.startswith(FIELD):
+                names.append((key.removeprefix(FIELD), n))
+                continue
+            if key in set(Detail):
+                numbers.append((key, n))
+                continue
+        elif _URL.fullmatch(part):
+            urls.append(part)
+            continue
+        return ReadDetail(text=line)
+    return ReadDetail(numbers=numbers, fields=names, urls=urls)
+
+
+class Turn:
+    """One slice.
+
+    Attributes:
+        context: Settings, queue and store.
+        asked: The arguments of the operation.
+        cursor: Where it begins; later: where the next slice begins.
+        done: Units of work that are done.
+        total: All units; 0: not known.
+        detail: A line for a person.
+        is_stopped: Whether somebody has asked to stop.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        operation: Operation,
+        asked: Mapping[str, Any],
+        cursor: Mapping[str, Any],
+    ) -> None:
+        """Begins now."""
+        self.context = context
+        self.asked = asked
+        self.cursor = dict(cursor)
+        self.done, self.total, self.detail = operation.done, operation.total, operation.detail
+        if not cursor:
+            self.done = 0
+        self.is_stopped = False
+        self._seq = operation.seq
+        self._until = time.monotonic() + SLICE_S
+
+    def tell(self, done: int, total: int, detail: str, cursor: Mapping[str, Any]) -> bool:
+        """Stores progress; returns whether to go on now."""
+        self.done, self.total, self.detail = done, max(done, total), detail
+        self.cursor = dict(cursor)
+        operations = self.context.store.operations
+        self.is_stopped = not operations.advance(self._seq, done, self.total, detail)
+        return not self.is_stopped and time.monotonic() < self._until
+
+
+WORK: dict[str, Callable[[Turn], bool]] = {}
+COMMANDS: dict[str, str] = {}
 """What does the same at rest."""
-FLAGS = ("host", "reason")
-"""Arguments of a retry that are flags of its command."""
+
+
+def work(command: str) -> Callable[[Callable[[Turn], bool]], Callable[[Turn], bool]]:
+    """Registers what does one slice of the kind of the function's name."""
+
+    def register(do: Callable[[Turn], bool]) -> Callable[[Turn], bool]:
+        WORK[do.__name__], COMMANDS[do.__name__] = do, command
+        return do
+
+    return register
 
 
 def background_notes(settings: Settings) -> tuple[Note, ...]:
@@ -65,7 +177,7 @@ def background_notes(settings: Settings) -> tuple[Note, ...]:
 
 def start_operation(
     settings: Settings, kind: str, asked: Asked, arguments: Mapping[str, Any], total: int = 0
-) -> Done:
+) -> Effect:
     """Stores a long action and gives it to the workers.
 
     Args:
@@ -81,8 +193,9 @@ def start_operation(
     try:
         frontier = join_queue(settings.storage)
     except NotFound:
-        flags = [f" --{name} {text}" for name in FLAGS if (text := arguments.get(name))]
-        command = COMMANDS[kind].format(**arguments) + ("".join(flags) if kind == "retry" else "")
+        command = COMMANDS[kind].format(**arguments)
+        for flag in ("host", "reason") if kind == "retry" else ():
+            command += f" --{flag} {arguments[flag]}" if arguments[flag] else ""
         data = settings.storage.data
         raise NotFound(NO_CRAWL.format(data=data, command=command)) from None
     try:
@@ -98,7 +211,7 @@ def start_operation(
         frontier.operations.enqueue(seq)
     finally:
         frontier.close()
-    return Done(facts={Fact.OPERATION: seq}, notes=background_notes(settings))
+    return Effect({Fact.OPERATION: seq}, background_notes(settings))
 
 
 def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
@@ -133,3 +246,152 @@ def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
         state = OperationState.DONE if is_finished else OperationState.STOPPED
         operations.end(seq, state, turn.detail)
     jobs.forget(seq)
+
+
+@work("retry {crawl}")
+def retry(turn: Turn) -> bool:
+    """Offers failed URLs of a crawl again, by page id."""
+    asked, context = turn.asked, turn.context
+    reason = asked["reason"]
+    wanted = FailureFilter(
+        host=asked["host"],
+        reasons=frozenset({FailureReason(reason)}) if reason else frozenset(),
+        status=asked["status"],
+        until=from_microseconds(asked["until"]),
+    )
+    crawl = asked["crawl"]
+    batches = failed_batches(context.store, crawl, wanted, after=turn.cursor.get("after", ""))
+    queue = context.whole_queue()
+    with closing(open_reopener(queue.url)) as retrying:
+        for batch in batches:
+            done = turn.done + retrying.reopen(crawl, batch)
+            record_state(queue, context.store, crawl)
+            if not turn.tell(done, turn.total, "", {"after": batch[-1].page_id}):
+                return False
+    return True
+
+
+@work("refetch {target}")
+def fetch_again(turn: Turn) -> bool:
+    """Offers stored pages again, crawl by crawl, by page id."""
+    asked, context = turn.asked, turn.context
+    wanted = PageFilter(
+        host=asked["host"],
+        since=None if asked["since"] is None else from_microseconds(asked["since"]),
+        until=from_microseconds(asked["until"]),
+        no_body=asked["no_body"],
+    )
+    queue = context.whole_queue()
+    crawls, first = asked["crawls"], turn.cursor.get("crawl", 0)
+    for number in range(first, len(crawls)):
+        crawl = crawls[number]
+        after = turn.cursor.get("after", "") if number == first else ""
+        with closing(open_reopener(queue.url)) as reopener:
+            for pages, last in portions(context.store, crawl, wanted, after):
+                done = turn.done + (reopener.reopen(crawl, pages) if pages else 0)
+                record_state(queue, context.store, crawl)
+                if not turn.tell(done, turn.total, "", {"crawl": number, "after": last}):
+                    return False
+    return True
+
+
+@work("drop-raw {target}")
+def drop_raw(turn: Turn) -> bool:
+    """Drops archived responses of a crawl or a host."""
+    context = turn.context
+    crawl, host = raw_place(context.settings, context.store, turn.asked["target"])
+    frees = context.store.raw_space(crawl, host).freed_bytes
+    before: int = turn.cursor.setdefault("frees", frees)
+    while dropped := context.store.drop_raw(crawl, host, STEP):
+        if not turn.tell(turn.done + dropped, turn.total, turn.detail, turn.cursor):
+            left = context.store.raw_space(crawl, host).freed_bytes
+            turn.tell(
+                turn.done,
+                turn.total,
+                told({Detail.FREED_BYTES: max(0, before - left)}),
+                turn.cursor,
+            )
+            return False
+    turn.tell(turn.done, turn.total, told({Detail.FREED_BYTES: before}), turn.cursor)
+    return True
+
+
+@work("learn {host}")
+def learn(turn: Turn) -> bool:
+    """Learns a host from its archive, in one step."""
+    learned = learn_host(turn.context.store, turn.asked["host"], LearnReason.ASKED)
+    key = Detail.NEW_VERSION if learned.is_new else Detail.SAME_VERSION
+    turn.tell(1, 1, told({key: learned.about.version}), turn.cursor)
+    return True
+
+
+@work("reclean {host}")
+def reclean(turn: Turn) -> bool:
+    """Re-cleans the records of a host that older versions of its model made."""
+    return _reclean(turn, save=True)
+
+
+@work("reclean {host} --dry-run")
+def try_reclean(turn: Turn) -> bool:
+    """Compares the records of a host with what its model makes of their pages; saves nothing."""
+    return _reclean(turn, save=False)
+
+
+def _reclean(turn: Turn, *, save: bool) -> bool:
+    host, version, store = turn.asked["host"], turn.asked["version"], turn.context.store
+    model = read_model(find_version(store, host, version))
+    hooks = HookCalls(turn.context.hooks)
+    counts = dict.fromkeys(("changed", "gone", "kept", "failed"), 0)
+    cursor: dict[str, Any] = {"after": ["", ""], **counts, "fields": {}, "urls": [], **turn.cursor}
+    records = store.hosts.versions(host, tuple(cursor["after"]))
+    while portion := list(islice(records, PORTION)):
+        older = [each for each in portion if each.model_version < version]
+        part = reclean_records(store, older, model, save=save, examples=EXAMPLES, hooks=hooks)
+        counts = {"changed": part.changed, "kept": part.outdated, "gone": part.unarchived}
+        for name, n in (counts | {"failed": len(part.failed)}).items():
+            cursor[name] += n
+        for name, n in part.by_field.items():
+            cursor["fields"][name] = cursor["fields"].get(name, 0) + n
+        cursor["urls"] = [*cursor["urls"], *(each.before.url for each in part.examples)][:EXAMPLES]
+        cursor["after"] = [portion[-1].page_id, portion[-1].crawl_id]
+        if not turn.tell(turn.done + len(older), turn.total, _result(cursor, save=save), cursor):
+            return False
+    return True
+
+
+def _result(cursor: Mapping[str, Any], *, save: bool) -> str:
+    """``changed 12; field.body 10; field.title 2; gone 3; http://...``."""
+    names = sorted(cursor["fields"].items(), key=lambda each: (-each[1], each[0]))
+    numbers = {str(Detail.CHANGED if save else Detail.WOULD_CHANGE): cursor["changed"]}
+    numbers |= {f"{FIELD}{name}": n for name, n in names}
+    stay = {Detail.GONE: "gone", Detail.OTHER_LAYOUT: "kept", Detail.NOT_CLEANED: "failed"}
+    numbers |= {str(key): cursor[name] for key, name in stay.items() if cursor[name]}
+    return told(numbers, cursor["urls"])
+
+
+@work("purge {target}")
+def purge(turn: Turn) -> bool:
+    """Deletes a crawl, or a host in every crawl, in one step: it cannot be stopped."""
+    done = purge_target(turn.context.settings, turn.asked["target"], keep_records=False)
+    numbers = {str(Detail.DELETED_URLS): done.urls, str(Detail.DELETED_RECORDS): done.records}
+    turn.tell(1, 1, told(numbers), turn.cursor)
+    return True
+
+
+@work("topic {topic} --{word} {url}")
+def mark(turn: Turn) -> bool:
+    """Stores a person's word on a page of a topic, and judges the topic's pages anew."""
+    asked = turn.asked
+
+    def tell(judged: int) -> None:
+        turn.tell(turn.done + judged, 0, "", turn.cursor)
+
+    row = mark_page(
+        turn.context.settings,
+        asked["topic"],
+        asked["url"],
+        tell,
+        is_relevant=asked["word"] == "relevant",
+    )
+    turn.tell(turn.done, turn.done, told({Detail.TOPIC_VERSION: row.version}), turn.cursor)
+    return True

@@ -14,9 +14,9 @@ from workers.console.api.registry import Api, Call
 from workers.operations.acting.action import (
     Action,
     Asked,
+    Effect,
     Fact,
     Note,
-    Plan,
     Safety,
     Subject,
     chosen_values,
@@ -24,7 +24,7 @@ from workers.operations.acting.action import (
     untold,
 )
 from workers.operations.acting.actions import ACTIONS
-from workers.operations.acting.performing import ERROR, Caller, keep_refusal, plan_of
+from workers.operations.acting.performing import ERROR, Caller, keep_refusal
 from workers.operations.watching.journal import find_action
 
 
@@ -133,7 +133,7 @@ def post_action(call: Call, body: ActionRequest, name: str) -> ActionResult:
             refuse(403, f"the token has scope {call.token.scope}; {name} needs admin")
         if body.confirm != body.target:
             refuse(400, "confirm: must be the target, because nothing brings back what is deleted")
-    plan = plan_of(call.console.settings, action, asked)
+    plan = action.plan(call.console.settings, asked)
     asked = replace(asked, values=chosen_values(asked.values, plan))
     if body.dry_run:
         return _result(action, asked, plan)
@@ -152,7 +152,7 @@ def _values(action: Action, given: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-def _done(call: Call, action: Action, asked: Asked, plan: Plan, caller: Caller) -> ActionResult:
+def _done(call: Call, action: Action, asked: Asked, plan: Effect, caller: Caller) -> ActionResult:
     actions = call.console.actions
     assert actions is not None  # noqa: S101 - the caller has looked
     form = actions.new_form(asked.who, action, asked, told(plan.facts, plan.notes))
@@ -163,11 +163,11 @@ def _done(call: Call, action: Action, asked: Asked, plan: Plan, caller: Caller) 
     facts, notes, text = untold(row.did or "")
     if text.startswith(ERROR):
         refuse(409, text.removeprefix(ERROR))
-    return _result(action, asked, Plan(facts=facts, notes=notes), seq, row.undo)
+    return _result(action, asked, Effect(facts=facts, notes=notes), seq, row.undo)
 
 
 def _result(
-    action: Action, asked: Asked, plan: Plan, seq: int | None = None, undo: str = ""
+    action: Action, asked: Asked, plan: Effect, seq: int | None = None, undo: str = ""
 ) -> ActionResult:
     return ActionResult(
         action=action.name,

@@ -36,7 +36,6 @@ from workers.operations.acting.performing import (
     REFUSED,
     Caller,
     keep_refusal,
-    plan_of,
 )
 
 MOST_TARGET_CHARS = 2_000
@@ -107,7 +106,7 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
     if "until" in values and not values["until"]:
         values["until"] = str(time.time_ns() // 1000)
     asked = Asked(target=asked.target, values=values, who=asked.who)
-    plan = plan_of(console.settings, action, asked)
+    plan = action.plan(console.settings, asked)
     asked = replace(asked, values=chosen_values(asked.values, plan))
     form = console.actions.new_form(g.session, action, asked, told(plan.facts, plan.notes))
     page = render(
@@ -189,7 +188,7 @@ def offered_recleaning(console: Console, operation: Operation | None) -> int:
     asked = Asked(target=operation.target)
 
     def count() -> int:
-        plan = plan_of(console.settings, ACTIONS["reclean_host"], asked)
+        plan = ACTIONS["reclean_host"].plan(console.settings, asked)
         return plan.facts.get(Fact.OLDER_RECORDS, 0)
 
     with suppress(ServiceError):
