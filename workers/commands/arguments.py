@@ -12,12 +12,16 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
+from cleaning.errors import ConfigError
 from workers import __dist__
 from workers.config import Settings
 
@@ -156,3 +160,102 @@ def seconds(text: str) -> float:
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is not a duration: write 90, 10m or 2h")
     return float(match[1]) * SECONDS[match[2]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """What a command that asks prints: each row as JSON, else a table, else lines.
+
+    Attributes:
+        found: The answers.
+        head: Names of the columns of the table.
+        row: The cells of an answer; None: it is printed as ``lines``.
+        lines: The lines of an answer.
+        empty: What is said when nothing is found.
+        drop: Columns that narrow terminals leave out.
+        last: A line behind them for people.
+        fit: Whether the table is cut to the terminal.
+    """
+
+    found: Iterable[Any]
+    head: tuple[str, ...] = ()
+    row: Callable[[Any], Sequence[str]] | None = None
+    lines: Callable[[Any], Iterable[str]] | None = None
+    empty: str = ""
+    drop: tuple[str, ...] = ()
+    last: str = ""
+    fit: bool = True
+
+    def print(self, *, as_json: bool) -> None:
+        """Prints them."""
+        from workers.output.printing import print_answer, table, terminal_columns, write_lines
+
+        if as_json:
+            for each in self.found:
+                print_answer(each)
+            return
+        is_empty = True
+        if self.row is not None:
+            rows = [self.head, *map(self.row, self.found)]
+            is_empty = len(rows) == 1
+            if not is_empty:
+                sys.stdout.write(table(rows, terminal_columns() if self.fit else None, self.drop))
+        elif self.lines is not None:
+            for each in self.found:
+                is_empty = False
+                write_lines(self.lines(each))
+        if is_empty and self.empty:
+            sys.stdout.write(self.empty + "\n")
+        if self.last:
+            sys.stdout.write(self.last + "\n")
+
+
+Ask = Callable[[Settings, argparse.Namespace], "Rows | int"]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A command that asks: its words, its arguments, and the function that answers with rows."""
+
+    summary: str
+    ask: Ask
+    about: str
+    arguments: tuple[tuple[tuple[str, ...], dict[str, Any]], ...]
+
+    def register(self, commands: Commands) -> None:
+        """Adds the command and its arguments."""
+        parser = commands.add(self.ask.__name__, self.run, self.summary, self.about)
+        add_json(parser)
+        for names, how in self.arguments:
+            parser.add_argument(*names, **how)
+
+    def run(self, settings: Settings, arguments: argparse.Namespace) -> int:
+        """Asks and prints."""
+        if (getattr(arguments, "limit", None) or 1) < 1:
+            raise ConfigError(f"--limit is {arguments.limit}: it must be at least 1")
+        answer = self.ask(settings, arguments)
+        if isinstance(answer, int):
+            return answer
+        answer.print(as_json=arguments.json)
+        return Exit.DONE
+
+
+def argument(*names: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """An argument as argparse takes it; one that may be left out of a place is ``""`` then."""
+    return names, how if names[0].startswith("-") else {"nargs": "?", "default": "", **how}
+
+
+def limit(default: int) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """``--limit N``."""
+    about = f"list at most N (default {default})"
+    return argument("--limit", type=int, default=default, metavar="N", help=about)
+
+
+def asking(summary: str, about: str = "", *arguments: Any) -> Callable[[Ask], Asking]:
+    """Makes a command of the function that answers it, under the function's name."""
+    return lambda ask: Asking(summary, ask, about, arguments)
+
+
+def minute(at: datetime | None) -> str:
+    """``2026-01-31 12:00``, or ``-``."""
+    return f"{at:%Y-%m-%d %H:%M}" if at else "-"

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import UNSET
 
 from workers.answers.stories import StoryLine, ToldBy
 
-HEAD = ("BEGAN", "URLS", "HOSTS", "STORY", "TITLE", "EARLIEST")
-DROPPED = ("HOSTS", "TITLE")
 MOST_SHOWN = 8
-
-
-def story_rows(found: Sequence[StoryLine]) -> list[Sequence[str]]:
-    """A row for each story, below the names of the columns."""
-    rows: list[Sequence[str]] = [HEAD]
-    for each in found:
-        numbers = (str(each.url_count), str(each.host_count))
-        rows.append((_time(each.earliest), *numbers, each.story, each.title, each.earliest.url))
-    return rows
 
 
 def story_lines(found: StoryLine) -> Iterator[str]:

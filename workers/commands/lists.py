@@ -1,0 +1,206 @@
+"""Commands that ask and list: `traps`, `failures`, `images`, `cases`, `stories`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cleaning.errors import ConfigError
+from workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit, minute
+from workers.config import Settings
+
+if TYPE_CHECKING:
+    from storage.store.story_rebuild import RebuildProgress
+
+
+@asking(
+    "list stopped URL classes with reasons",
+    "Prints the URL classes that were stopped because many pages in a row had nothing new. "
+    "`classes` prints all classes; `classes HOST --lift` fetches the stopped classes again.",
+    argument("host", metavar="HOST"),
+)
+def traps(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """The URL classes that were stopped as spider traps."""
+    from workers.operations.hosts.classes import stopped_classes
+
+    def row(each: Any) -> tuple[str, ...]:
+        numbers = (str(each.pattern_pages), str(each.pattern_pages_with_news))
+        at = minute(each.stopped_at)
+        return each.crawl, each.host, each.template, *numbers, at, each.stopped
+
+    return Rows(
+        found=stopped_classes(settings, asked.host),
+        head=("CRAWL", "HOST", "CLASS", "PAGES", "WITH NEWS", "SINCE", "STOPPED"),
+        row=row,
+        empty="no URL class is stopped",
+        fit=False,
+    )
+
+
+@asking(
+    "list failed URLs with reasons",
+    "",
+    argument(
+        "--causes",
+        action="store_true",
+        help="count the failed URLs by reason and status, instead of listing them",
+    ),
+    argument("target", type=crawl_name, metavar="CRAWL|HOST", help="only this crawl or host"),
+)
+def failures(settings: Settings, asked: argparse.Namespace) -> Rows | int:
+    """The URLs without record, newest first; or their causes, most URLs first."""
+    from workers.operations.answering.urls import failed_url
+    from workers.operations.reading import failures_of
+
+    if asked.causes:
+        return _causes(settings, asked.target)
+    with failures_of(settings, asked.target) as rows:
+        Rows(found=map(failed_url, rows), lines=_failure).print(as_json=asked.json)
+    return Exit.DONE
+
+
+def _failure(row: Any) -> tuple[str]:
+    tries = f"{row.attempts} attempt" + "s" * (row.attempts != 1)
+    return (f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})",)
+
+
+def _causes(settings: Settings, target: str) -> Rows:
+    from workers.operations.failures.failure_causes import find_causes
+    from workers.operations.hosts.hosts import as_of_text
+
+    def row(each: Any) -> tuple[str, ...]:
+        cause = f"{each.reason} {each.status}" if each.status else str(each.reason)
+        numbers = (str(each.urls), str(each.hosts))
+        return each.crawl, cause, *numbers, minute(each.first_at), minute(each.newest_at)
+
+    found = find_causes(settings, target)
+    return Rows(
+        found=found,
+        head=("CRAWL", "CAUSE", "URLS", "HOSTS", "FIRST", "NEWEST"),
+        row=row,
+        empty="no URL has failed",
+        last=as_of_text(found[0].as_of) if found and found[0].as_of else "",
+        fit=False,
+    )
+
+
+@asking(
+    "list the pictures of a topic, copies as one",
+    "Prints the pictures that a topic's crawl has fetched (`topic NAME --images`), the newest "
+    "first: size in points, number of copies, caption, page. Copies have equal bytes or look "
+    "the same: resized, recompressed, stamped, cut by some percent; the largest stands for "
+    "them. `topic NAME --report` counts the images that were refused; "
+    "`export --topic NAME --images DIR` writes the files.",
+    argument("topic", nargs=None, type=crawl_name, metavar="TOPIC", help="name of the topic"),
+    argument("--copies", action="store_true", help="also print the URLs of the copies"),
+    limit(20),
+)
+def images(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """The pictures of a topic, each once."""
+    from workers.operations.topics.images import list_pictures
+    from workers.output.topic_report import picture_lines
+
+    return Rows(
+        found=list_pictures(settings, asked.topic, asked.limit, copies=asked.copies),
+        lines=picture_lines,
+        empty=f"topic {asked.topic} has no image yet",
+    )
+
+
+@asking(
+    "list or export verdicts reported as wrong",
+    "Lists what people reported in the console as wrong about a page: a text that is body or is "
+    "not, a title, author, time, kind of page, link or image; newest first. With --export writes a "
+    "golden folder for each of their pages: its bytes, the model that cleaned it, and the record "
+    "that is right. Such a folder in tests/pages of this program is a test that fails until the "
+    "cleaner does what was reported.",
+    argument(
+        "--export", type=Path, metavar="FOLDER", help="write a golden folder for each page here"
+    ),
+    argument("--limit", type=int, metavar="N", help="list at most N (default 50)"),
+)
+def cases(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """Verdicts that people reported as wrong, as test cases."""
+    from workers.operations.cases.cases import newest_cases
+    from workers.operations.cases.exporting import export_cases
+
+    none = "no verdict was reported"
+    if asked.export is not None:
+        if asked.limit is not None:
+            raise ConfigError("--export writes all cases: leave out --limit")
+        written = export_cases(settings, asked.export)
+        return Rows(found=written, lines=lambda each: (f"{each.folder}",), empty=none)
+    if asked.limit == 0:
+        raise ConfigError("--limit is 0: it must be at least 1")
+    return Rows(
+        found=newest_cases(settings, asked.limit or 50),
+        head=("CASE", "REPORTED", "PART", "FOUND", "RIGHT IS", "URL", "NOTE"),
+        row=lambda c: (c.case, minute(c.at), c.part, c.was, c.wanted, c.url, c.note),
+        empty=none,
+    )
+
+
+@asking(
+    "list near-duplicates: reprints of one text, over all hosts and crawls",
+    "Prints the stories that began last: the time of the first page, the number of URLs and "
+    "hosts, the story's id, the title and URL of the earliest page. With an id or a URL prints "
+    "all URLs of one story. Texts of fewer than 100 letters and index pages tell no story. "
+    "With --rebuild finds all stories anew, for pages that an older version stored or after "
+    "pages were deleted; crawls may go on, and after an interruption or a crash the same "
+    "command does the rest.",
+    argument("target", metavar="STORY|URL", help="only this story, with its URLs"),
+    argument("--largest", action="store_true", help="list the stories with the most URLs first"),
+    limit(20),
+    argument("--rebuild", action="store_true", help="find the stories of all stored pages anew"),
+)
+def stories(settings: Settings, asked: argparse.Namespace) -> Rows | int:
+    """The pages that tell the same text."""
+    from workers.operations.topics.stories import find_story, is_rebuild_unfinished, list_stories
+    from workers.output.story_report import story_lines
+
+    def row(each: Any) -> tuple[str, ...]:
+        numbers = (str(each.url_count), str(each.host_count))
+        first = each.earliest
+        return minute(first.at), *numbers, each.story, each.title, first.url
+
+    if asked.rebuild:
+        if asked.target:
+            raise ConfigError(f"--rebuild takes no story: leave out {asked.target}")
+        return _rebuild(settings, as_json=asked.json)
+    if is_rebuild_unfinished(settings):
+        sys.stderr.write("a rebuild is not finished: `stories --rebuild` does the rest\n")
+    if asked.target:
+        return Rows(found=[find_story(settings, asked.target)], lines=story_lines)
+    return Rows(
+        found=list_stories(settings, asked.limit, by_size=asked.largest),
+        head=("BEGAN", "URLS", "HOSTS", "STORY", "TITLE", "EARLIEST"),
+        row=row,
+        drop=("HOSTS", "TITLE"),
+        empty="no text is stored twice",
+    )
+
+
+def _rebuild(settings: Settings, *, as_json: bool) -> int:
+    """Rebuilds the index, shows the progress, prints what was done."""
+    from workers.answers.stories import StoriesRebuilt
+    from workers.operations.topics.stories import rebuild_stories
+    from workers.output.progress import Tally
+
+    tally = Tally("read", 0)
+
+    def show(done: RebuildProgress) -> None:
+        tally.done = done.records
+        tally.show()
+
+    with tally:
+        done, is_whole = rebuild_stories(settings, show)
+        if not is_whole:
+            tally.print_line("interrupted; the same command does the rest")
+        tally.show(last=True)
+    report = StoriesRebuilt(records=done.records, texts=done.texts, interrupted=not is_whole)
+    text = f"read {done.records} records; {done.texts} have a text to compare"
+    if as_json or is_whole:
+        Rows(found=[report], lines=lambda _: (text,)).print(as_json=as_json)
+    return Exit.DONE if is_whole else Exit.INTERRUPTED
