@@ -5,7 +5,7 @@ but ``workers/commands/console.py``, inside its function.
 
 A screen is one file of ``screens/`` (``pages/`` about pages, ``acting/`` of actions, ``frame/``
 around them: login, help), with its templates in ``templates/`` and its words in
-``words/``. To add one, named ``queues``:
+``words.toml``. To add one, named ``queues``:
 
 1. ``screens/queues.py``: views take the ``Console`` and what the address names, and return
    ``render("queues.html", ...)``. ``register(routes)`` names their addresses::
@@ -28,8 +28,8 @@ around them: login, help), with its templates in ``templates/`` and its words in
    stands in a template outside ``_()``; no ``style=``, ``on...=``, inline script, or ``|safe``.
    A text of strangers (title, address, anchor text, host, robots.txt) goes through the filter
    ``shown`` in HTML, and ``plain`` in ``<title>`` and attributes.
-3. ``words/queues.py``: ``WORDS = {"queues.title": ("Queues", "队列")}``: English and Chinese, or
-   singular, plural and Chinese, chosen by ``n``. List the file in ``words/words.py``.
+3. ``words.toml``: ``"queues.title" = ["Queues", "队列"]``: English and Chinese, or singular,
+   plural and Chinese, chosen by ``n``.
 4. List the module in ``app.py`` (``SCREENS``); if the frame leads to it, in ``NAVIGATION``.
 
 The URL is the whole state of a screen: filters, order, place. Lists page by keyset

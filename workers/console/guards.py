@@ -12,7 +12,7 @@ from workers.console.access import Access
 from workers.console.api.problems import PREFIX
 from workers.console.formats import zone_of
 from workers.console.routes import Routes
-from workers.console.words.words import language_of
+from workers.console.words import language_of
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 FROM_BYTES = 8 << 10

@@ -1,7 +1,7 @@
 """Lines that other processes have stored for a person, in the language of a page.
 
 A failure, a step of a page, an event, a version of a model have a line of English: as commands and
-the API print it. Chinese pages read its values by the forms in ``words/lines.py``; a line that has
+the API print it. Chinese pages read its values by the forms in ``words.toml``; a line that has
 none of these forms (the words of a colleague, of a server, of a library) stays as it is.
 """
 
@@ -24,8 +24,7 @@ from storage.live_state import ProcessRole
 from storage.store.drifts import DriftOutcome
 from storage.store.models import LearnReason
 from workers.console.strangers_text import shown
-from workers.console.words.lines import WORDS
-from workers.console.words.words import Language, say
+from workers.console.words import Language, of_lines, say
 
 NUMBERS: Final = frozenset({"n", "m", "ms", "links", "outlinks", "tags", "files"})
 """Places of whole numbers, which are grouped."""
@@ -97,9 +96,10 @@ def _term(kind: str, text: str, language: Language) -> Markup:
 @cache
 def _forms() -> Sequence[tuple[str, re.Pattern[str]]]:
     """(Key of the words, form of the line) each, those with the most text of their own first."""
-    own = {key: sum(len(text) for text, *_ in parse(entry[0])) for key, entry in WORDS.items()}
-    keys = sorted(WORDS, key=lambda key: -own[key])
-    return [(key, re.compile(_form(WORDS[key][0]))) for key in keys]
+    words = of_lines()
+    own = {key: sum(len(text) for text, *_ in parse(entry[0])) for key, entry in words.items()}
+    keys = sorted(words, key=lambda key: -own[key])
+    return [(key, re.compile(_form(words[key][0]))) for key in keys]
 
 
 def _form(template: str) -> str:

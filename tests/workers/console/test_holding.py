@@ -20,7 +20,7 @@ from storage.live_state import (
     SpiderSession,
 )
 from workers.console.holding import BEHIND_S, RULES, Level, sentence
-from workers.console.words.words import all_words
+from workers.console.words import all_words
 from workers.operations.watching.now.now import Moment, QueueState
 from workers.operations.watching.views.crawls import CrawlLine
 

@@ -32,8 +32,7 @@ from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, later, make_failure, make_queued
 from tests.kit.worker_bench import Bench
 from workers.console.told_lines import DIGITS, LISTS, NUMBERS, TERMS, _forms, told
-from workers.console.words.lines import WORDS
-from workers.console.words.words import Language
+from workers.console.words import Language, of_lines
 from workers.jobs.outcomes import end_page, failed
 from workers.jobs.poison_pages import note_poison
 from workers.jobs.url_filter import Refusal
@@ -55,11 +54,11 @@ def sample(place: str) -> str:
     return next(iter(kinds[place][1])).value if place in kinds else f"a-{place}"
 
 
-@pytest.mark.parametrize("key", WORDS)
+@pytest.mark.parametrize("key", of_lines())
 def test_a_line_is_read_by_its_own_form(key: str) -> None:
     """No form before it takes the line."""
-    places = [name for _, name, _, _ in Formatter().parse(WORDS[key][0]) if name]
-    line = WORDS[key][0].format(**{place: sample(place) for place in places})
+    places = [name for _, name, _, _ in Formatter().parse(of_lines()[key][0]) if name]
+    line = of_lines()[key][0].format(**{place: sample(place) for place in places})
     assert next(each for each, form in _forms() if form.fullmatch(line)) == key
 
 

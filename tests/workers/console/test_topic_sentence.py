@@ -19,7 +19,7 @@ from workers.answers.topics import (
     TopicReport,
 )
 from workers.console.topic_sentence import topic_sentence
-from workers.console.words.words import Language, say
+from workers.console.words import Language, say
 from workers.jobs.topic_rows import TopicOrder
 from workers.operations.topics.figures import TopicFigures
 from workers.operations.topics.watching import TopicDetails, TopicEntry

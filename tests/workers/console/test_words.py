@@ -35,8 +35,7 @@ from storage.store.models import LearnReason
 from storage.store.operations import OperationState
 from workers.answers.cases import CaseState
 from workers.console.actions import Refusal
-from workers.console.words.lines import WORDS as LINES
-from workers.console.words.words import Language, all_words, language_of, say
+from workers.console.words import Language, all_words, language_of, of_lines, say
 from workers.operations.acting.action import Fact, Note
 from workers.operations.acting.actions import ACTIONS
 from workers.operations.acting.running import Detail
@@ -107,7 +106,7 @@ def bare(text: str) -> str:
 
 def test_chinese_words_are_chinese() -> None:
     same = {"time.seconds"}
-    same |= {key for key, entry in LINES.items() if not re.search("[a-z]", bare(entry[0]))}
+    same |= {key for key, entry in of_lines().items() if not re.search("[a-z]", bare(entry[0]))}
     wrong = [
         key
         for key, entry in all_words().items()

@@ -15,7 +15,7 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.console.words.words import say
+from workers.console.words import say
 from workers.operations.watching.views.crawls import CrawlDetails, find_crawl, list_crawls
 
 MOST_QUEUES = 20

@@ -22,7 +22,7 @@ from workers.console.routes import (
     render,
 )
 from workers.console.screens.crawls import KINDS as KINDS_OF_STATES
-from workers.console.words.words import say
+from workers.console.words import say
 from workers.operations.watching.signs.signs import signs_of
 from workers.operations.watching.signs.troubles import troubled_hosts
 from workers.operations.watching.views.hosts import (

@@ -16,7 +16,7 @@ from workers.console.holding import Sentence, sentence
 from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens.events import LEVELS
 from workers.console.strangers_text import plain
-from workers.console.words.words import say
+from workers.console.words import say
 from workers.operations.watching.now.history import (
     GAUGES,
     RATES,

@@ -7,7 +7,7 @@ from flask import g
 from cleaning.errors import ServiceError
 from workers.console.charts import Part
 from workers.console.routes import Console, Page, Routes, asked_limit, asked_place, render
-from workers.console.words.words import say
+from workers.console.words import say
 from workers.operations.watching.views.space import HostRoom, Room, hosts_room, room_of
 
 MIB = 1 << 20

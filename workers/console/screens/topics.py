@@ -20,7 +20,7 @@ from workers.console.routes import (
     render,
 )
 from workers.console.topic_sentence import topic_sentence
-from workers.console.words.words import say
+from workers.console.words import say
 from workers.operations.topics.figures import StoryOrder
 from workers.operations.topics.watching import (
     TopicDetails,

@@ -6,7 +6,7 @@ from storage.host_waits import HostWait, WaitReason
 from workers.answers.moments import DiskSpace, HeldBack, NowAnswer, QueueAnswer
 from workers.console.api.registry import Api, Call
 from workers.console.holding import sentence
-from workers.console.words.words import Language, say
+from workers.console.words import Language, say
 from workers.operations.watching.answers import cause_answer, crawl_answers
 from workers.operations.watching.now.now import Moment, this_moment
 

@@ -12,7 +12,7 @@ from cleaning.errors import InvalidUrl
 from cleaning.verdict import KEPT, VerdictKind, VerdictReason
 from workers.console.charts import KINDS, Part
 from workers.console.routes import Console, Page, Routes, asked_place, render
-from workers.console.words.words import Language, say
+from workers.console.words import Language, say
 from workers.operations.watching.views.pages import (
     MOST_LINKS,
     clean_again,

@@ -1,72 +1,21 @@
 """Looks up the words of the console, by key and language.
 
-A table is ``{"hosts.title": ("Hosts", "主机")}``: English, Chinese. What is counted has three
-entries, ``("{n} host", "{n} hosts", "{n} 个主机")``: the value of ``n`` chooses.
+``words.toml`` has a line for each: ``"hosts.title" = ["Hosts", "主机"]``: English, Chinese. What is
+counted has three, ``["{n} host", "{n} hosts", "{n} 个主机"]``: the value of ``n`` chooses.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
 from markupsafe import Markup
 
-from workers.console.words import (
-    actions,
-    cases,
-    crawls,
-    details,
-    failures,
-    following,
-    frame,
-    glossary,
-    help_mending,
-    help_page,
-    hosts,
-    lines,
-    now,
-    pages,
-    queues,
-    search,
-    signs,
-    space,
-    steps,
-    terms,
-    tokens,
-    topics,
-    verdicts,
-    versions,
-)
-
-TABLES = (
-    frame,
-    now,
-    crawls,
-    hosts,
-    pages,
-    cases,
-    versions,
-    failures,
-    queues,
-    search,
-    topics,
-    signs,
-    space,
-    actions,
-    details,
-    following,
-    tokens,
-    terms,
-    steps,
-    lines,
-    verdicts,
-    help_mending,
-    glossary,
-    help_page,
-)
-"""Every file with words."""
+FILE = Path(__file__).with_name("words.toml")
 
 Entry = tuple[str, str] | tuple[str, str, str]
 
@@ -80,18 +29,14 @@ class Language(StrEnum):
 
 @cache
 def all_words() -> Mapping[str, Entry]:
-    """Every entry by its key.
+    """Every entry by its key; a key that stands twice is no TOML."""
+    with FILE.open("rb") as file:
+        return MappingProxyType({key: tuple(entry) for key, entry in tomllib.load(file).items()})
 
-    Raises:
-        ValueError: Two files have an entry of the same key.
-    """
-    found: dict[str, Entry] = {}
-    for table in TABLES:
-        words: Mapping[str, Entry] = table.WORDS
-        if twice := found.keys() & words.keys():
-            raise ValueError(f"two entries: {sorted(twice)}")
-        found |= words
-    return MappingProxyType(found)
+
+def of_lines() -> Mapping[str, Entry]:
+    """The entries of stored lines."""
+    return {key: entry for key, entry in all_words().items() if key.startswith("line.")}
 
 
 def say(language: Language, key: str, **values: object) -> Markup:
