@@ -35,33 +35,15 @@ from storage.mongo.stories import MongoStoryRows, delete_stories, put_stories
 from storage.mongo.story_rebuild import MongoRebuildRows
 from storage.mongo.topic_pages import put_pages
 from storage.mongo.writing import save_outcomes
-from storage.store.answers import Answers
-from storage.store.audit import Audit
-from storage.store.cases import Cases
-from storage.store.crawls import Crawls
-from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import encode_outcome
-from storage.store.events import Events
-from storage.store.hosts import HostPages, Statistics
-from storage.store.images import Images
-from storage.store.models import Models
-from storage.store.operations import Operations
+from storage.store.hosts import Statistics
+from storage.store.members import Members
 from storage.store.overview import Overview
-from storage.store.pauses import Pauses
-from storage.store.pictures import Pictures, save_picture
-from storage.store.queues import Queues
-from storage.store.receivers import Receivers
-from storage.store.records import Records
-from storage.store.revisits import Revisits
-from storage.store.rules import Rules
-from storage.store.samples import Samples
+from storage.store.pictures import save_picture
 from storage.store.space import HostSample, RawSpace, Space
-from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
 from storage.store.topics import Topics
-from storage.store.urls import Urls
-from storage.store.versions import Versions
 from storage.store.visits import Visits
 
 DELETE_ROWS = 500
@@ -82,7 +64,7 @@ _OF_CRAWLS = (
 )
 
 
-class MongoStore:
+class MongoStore(Members):
     """The ``Store`` of the server mode; methods are documented in ``storage/store/protocol.py``."""
 
     def __init__(self, url: str) -> None:
@@ -93,35 +75,15 @@ class MongoStore:
                 the URL names none; it is created at first use.
         """
         self._db = MongoConnection(url)
-        tables = MongoTables(self._db)
-        blobs = MongoBlobs(self._db)
-        self.events = Events(tables)
-        self.crawls = Crawls(tables, self.events)
-        self.queues = Queues(tables)
-        self.urls = Urls(tables)
-        self.records = Records(tables, blobs)
-        self.answers = Answers(tables, blobs)
-        self.images = Images(tables, blobs)
-        self.overview = Overview(tables, self._is_behind)
-        self.statistics = Statistics(tables, self._refresh)
-        self.hosts = HostPages(tables)
-        self.models = Models(tables, self.events)
-        self.drifts = Drifts(tables, self.events)
-        self.rules = Rules(tables)
-        self.pauses = Pauses(tables, self.events)
-        self.audit = Audit(tables)
-        self.operations = Operations(tables)
-        self.cases = Cases(tables)
-        self.samples = Samples(tables)
-        self.spills = Spills(tables)
-        self.revisits = Revisits(tables, blobs)
-        self.versions = Versions(tables, blobs)
-        self.stories = Stories(MongoStoryRows(self._db))
-        self.story_rebuild = StoryRebuild(tables, blobs, MongoRebuildRows(self._db))
-        self._tables, self._blobs = tables, blobs
-        self.receivers = Receivers(tables)
-        self.topics = Topics(tables, partial(put_pages, self._db))
-        self.pictures = Pictures(tables)
+        tables, blobs = MongoTables(self._db), MongoBlobs(self._db)
+        own = {
+            "overview": lambda: Overview(tables, self._is_behind),
+            "statistics": lambda: Statistics(tables, self._refresh),
+            "stories": lambda: Stories(MongoStoryRows(self._db)),
+            "story_rebuild": lambda: StoryRebuild(tables, blobs, MongoRebuildRows(self._db)),
+            "topics": lambda: Topics(tables, partial(put_pages, self._db)),
+        }
+        super().__init__(tables, blobs, own)
 
     def close(self) -> None:
         """Closes the connections; the store is not used afterwards."""

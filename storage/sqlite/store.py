@@ -41,35 +41,17 @@ from storage.sqlite.stories import SqliteStoryRows, delete_members, put_story, s
 from storage.sqlite.story_rebuild import SqliteRebuildRows
 from storage.sqlite.topic_pages import put_judgements, put_pages
 from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
-from storage.store.answers import Answers
-from storage.store.audit import Audit
-from storage.store.cases import Cases
 from storage.store.codec import to_microseconds
-from storage.store.crawls import Crawls
-from storage.store.drifts import Drifts
 from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, naming
-from storage.store.events import Events
-from storage.store.hosts import HostPages, Statistics
-from storage.store.images import Images
-from storage.store.models import Models
-from storage.store.operations import Operations
+from storage.store.hosts import Statistics
+from storage.store.members import Members
 from storage.store.overview import Overview
-from storage.store.pauses import Pauses
-from storage.store.pictures import Pictures, save_picture
+from storage.store.pictures import save_picture
 from storage.store.ports import of
-from storage.store.queues import Queues
-from storage.store.receivers import Receivers
-from storage.store.records import Records
-from storage.store.revisits import Revisits
-from storage.store.rules import Rules
-from storage.store.samples import Samples
 from storage.store.space import HostSample, RawSpace, Space
-from storage.store.spills import Spills
 from storage.store.stories import Stories
 from storage.store.story_rebuild import StoryRebuild
 from storage.store.topics import Topics
-from storage.store.urls import Urls
-from storage.store.versions import Versions
 from storage.store.visits import Comparison, Visits
 
 DELETE_ROWS = 500
@@ -81,7 +63,7 @@ CHECK_AFTER_CRASH_S = 10.0
 """For the check when the last process was killed: damage is likelier than the wait is dear."""
 
 
-class SqliteStore:
+class SqliteStore(Members):
     """The ``Store`` of the embedded mode; methods: see ``storage/store/protocol.py``."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
@@ -94,35 +76,15 @@ class SqliteStore:
         self.path = path
         self._archive = Archive(path.parent / "raw")
         self._db = SqliteConnection(path, busy_timeout_s)
-        tables = SqliteTables(self._db)
-        blobs = SqliteBlobs(self._db, self._archive)
-        self.events = Events(tables)
-        self.crawls = Crawls(tables, self.events)
-        self.queues = Queues(tables)
-        self.urls = Urls(tables)
-        self.records = Records(tables, blobs)
-        self.answers = Answers(tables, blobs)
-        self.images = Images(tables, blobs)
-        self.overview = Overview(tables, partial(is_behind, self._db))
-        self.statistics = Statistics(tables, partial(refresh, self._db, self.overview))
-        self.hosts = HostPages(tables)
-        self.models = Models(tables, self.events)
-        self.drifts = Drifts(tables, self.events)
-        self.rules = Rules(tables)
-        self.pauses = Pauses(tables, self.events)
-        self.audit = Audit(tables)
-        self.operations = Operations(tables)
-        self.cases = Cases(tables)
-        self.samples = Samples(tables)
-        self.spills = Spills(tables)
-        self.revisits = Revisits(tables, blobs)
-        self.versions = Versions(tables, blobs)
-        self.stories = Stories(SqliteStoryRows(self._db))
-        self.story_rebuild = StoryRebuild(tables, blobs, SqliteRebuildRows(self._db))
-        self._tables, self._blobs = tables, blobs
-        self.receivers = Receivers(tables)
-        self.topics = Topics(tables, partial(put_pages, self._db))
-        self.pictures = Pictures(tables)
+        tables, blobs = SqliteTables(self._db), SqliteBlobs(self._db, self._archive)
+        own = {
+            "overview": lambda: Overview(tables, partial(is_behind, self._db)),
+            "statistics": lambda: Statistics(tables, partial(refresh, self._db, self.overview)),
+            "stories": lambda: Stories(SqliteStoryRows(self._db)),
+            "story_rebuild": lambda: StoryRebuild(tables, blobs, SqliteRebuildRows(self._db)),
+            "topics": lambda: Topics(tables, partial(put_pages, self._db)),
+        }
+        super().__init__(tables, blobs, own)
 
     def close(self) -> None:
         """Closes the file; the store is not used afterwards."""
