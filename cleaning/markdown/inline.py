@@ -27,6 +27,7 @@ _LINE_START = re.compile(
     r"|[-|:](?=[-|:\s]*$)|\[(?=[ xX]\](?:\s|$)|.*\]:)"
 )
 _FIRST = frozenset("0123456789#-+>=|:[")
+ANY_MARKUP, FIRST_MARKUP = _ANY.search, _FIRST
 _BEFORE_MARKUP = "!]\\&<"
 _DESTINATION = re.compile(r"[()\\]|&(?=#?\w{1,40};)")
 _NOT_IN_DESTINATION = re.compile(r"[\x00-\x20<>\x7f]")
@@ -108,6 +109,11 @@ class InlineWriter:
         if not is_start or not atoms or atoms[0].url or atoms[0].is_code or atoms[0].is_image:
             return text
         return start_escaped(text)
+
+    def count(self, text: str) -> bool:
+        """Counts a text that another has written; always True."""
+        self._room += _ROOM_PER_CHAR * len(text)
+        return True
 
     def _is_alike(self, start: int, end: int, anchor: int) -> bool:
         """Whether the runs have no marks, and are all in one link or all in none."""

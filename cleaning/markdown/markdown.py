@@ -18,12 +18,20 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from cleaning.document.tree import HEADINGS, STRONG, Tree
 from cleaning.features.code_blocks import Code, find_code
-from cleaning.markdown.inline import InlineWriter, escape, image_of, longest_ticks, start_escaped
+from cleaning.markdown.inline import (
+    ANY_MARKUP,
+    FIRST_MARKUP,
+    InlineWriter,
+    escape,
+    image_of,
+    longest_ticks,
+    start_escaped,
+)
 from cleaning.markdown.tables import Table, innermost_tables, read_table, write_table
 from cleaning.records import Image, ImageKind, Link
 
@@ -38,15 +46,13 @@ _INDENTS = ("\u3000", "\xa0\xa0")
 _CONTENT = ImageKind.CONTENT  # looking up an enum member takes ten times as long as a name
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(NamedTuple):
     """A block quote, given by the number of its block."""
 
     block: int
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """An item of the list ``of``, both by their blocks; the number is None for bullets."""
 
     block: int
@@ -102,6 +108,16 @@ class BlockWriter:
         self._rows += [(indent + row).rstrip() for row in rows[1:]]
         self._open = chain
 
+    def add_paragraph(self, text: str) -> bool:
+        """Adds a paragraph of one row at the margin; False inside a quote or an item."""
+        if self._open:
+            return False
+        self._was_paragraph = True
+        if self._rows:
+            self._rows.append("")
+        self._rows.append(text)
+        return True
+
     def text(self) -> str:
         """Returns all blocks, without a line break at the end."""
         return "\n".join(self._rows)
@@ -140,8 +156,7 @@ class BlockWriter:
         return f"{min(part.number, _MOST_NUMBER)}{')' if is_other else '.'} "
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """The form of a line: the quotes and items around it, its heading or table (-1 for none)."""
 
     chain: Chain = ()
@@ -203,13 +218,25 @@ class _Writer:
     def write(self) -> str:
         """Returns the Markdown of all lines."""
         lines, blocks, codes = self._lines, self._tree.line_blocks, self._codes
+        between, rules, places = self._between, self._rules, self._places
+        margin, count, write_plain = places[self._root], len(lines), self._write_plain
         n = 0
-        while n < len(lines):
-            place = self._place(blocks[lines[n]])
-            if n in self._between:
+        while n < count:
+            block = blocks[lines[n]]
+            place = places[block]  # ``_headings`` has found those of all lines
+            if n in between:
                 self._write_images(n)
-            if lines[n] in self._rules:
+            if rules and lines[n] in rules:
                 self._write_rule(n, place)
+            # Most lines are paragraphs of plain text at the margin.
+            if (
+                place is margin
+                and n not in codes
+                and (n + 1 == count or blocks[lines[n + 1]] != block)
+                and write_plain(lines[n])
+            ):
+                n += 1
+                continue
             begun = n
             if place.leaf >= 0:
                 n = self._write_leaf(n, place)
@@ -222,6 +249,21 @@ class _Writer:
                     self._write_images(behind)
         self._write_images(n)
         return self._out.text()
+
+    def _write_plain(self, line: int) -> bool:
+        """Writes a line of one run without markup as a paragraph; False for any other line."""
+        tree = self._tree
+        starts = tree.line_starts
+        start = starts[line]
+        end = starts[line + 1] if line + 1 < len(starts) else len(tree.texts)
+        if end - start != 1 or tree.anchor_of[start] >= 0 or start in tree.marks:
+            return False
+        if line in self._inside:
+            return False
+        text = tree.line_text(line)
+        if ANY_MARKUP(text) or text[:1] in FIRST_MARKUP:
+            return False
+        return self._out.add_paragraph(text) and self._inline.count(text)
 
     def _block(self, n: int) -> int:
         return self._tree.line_blocks[self._lines[n]]
