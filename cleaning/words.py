@@ -8,12 +8,6 @@ from functools import lru_cache
 from math import log
 from typing import Any
 
-with warnings.catch_warnings():
-    # jieba's own sources hold string escapes that newer Pythons warn about.
-    warnings.simplefilter("ignore", SyntaxWarning)
-    warnings.simplefilter("ignore", DeprecationWarning)
-    import jieba
-
 _CACHED_TEXTS = 4096
 HIGHEST_IDF = 9.0
 """The idf of words that the dictionary does not have: names, terms, most words in Latin letters."""
@@ -28,6 +22,11 @@ class Segmenter:
     """
 
     def __init__(self) -> None:
+        with warnings.catch_warnings():
+            # jieba's own sources hold string escapes that newer Pythons warn about.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import jieba  # .11 s, which crawls without a topic need not spend
         tokenizer: Any = jieba.Tokenizer()
         tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
         tokenizer.initialized = True
