@@ -53,6 +53,8 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         },
         "ITEM_PIPELINES": {"crawler.transfer.responses.QueuePipeline": 100},
         "TWISTED_DNS_RESOLVER": "crawler.addresses.guard.GuardedResolver",
+        # A look-up of a name that no server knows holds a thread for seconds.
+        "REACTOR_THREADPOOL_MAXSIZE": max(10, 2 * config.concurrency),
         "CONCURRENT_REQUESTS": config.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
         "CONCURRENT_ITEMS": config.concurrency,

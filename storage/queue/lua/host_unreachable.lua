@@ -7,8 +7,9 @@
 -- 'gone' (the patience is spent: give the URL up; the lease is still held) or 'stale' (an old token).
 local FIRST_WAIT_MS, LONGEST_WAIT_MS = 1000, 256000
 local BEHIND_MS = 500 -- another URL of the host goes first after the wait: the failed URL may be at fault
-local PROBE_MS = 60000 -- between two requests to a gone host
+local PROBE_MS = 600000 -- between two requests to a gone host
 local UNKNOWN_FAILURES = 9 -- in a row, after which a host that never answered is gone
+local UNKNOWN_NAMES = 3 -- look-ups in a row of a host that never answered
 local ROBOTS_FAILURES = 3 -- of a known host in a row, after which failures of its robots.txt count
 local MOST_EXCUSES = 2 -- of a URL whose requests get a connection but no response
 
@@ -41,6 +42,16 @@ if suspect == 'host' or suspect == 'name' then
     wake()
     return 'elsewhere'
   elseif suspect == 'name' then
+    -- A name that was never known: after one URL's attempts the host is gone, and its other URLs end without a request.
+    local f = redis.call('HMGET', g, 'answers', 'failures')
+    if not f[1] then
+      local failures = (tonumber(f[2]) or 0) + 1
+      redis.call('HSET', g, 'failures', failures)
+      if failures >= UNKNOWN_NAMES then
+        redis.call('HSET', g, 'next_probe', whole(t + PROBE_MS))
+        return 'gone'
+      end
+    end
     return 'counts'
   end
 end

@@ -24,6 +24,10 @@ local function credit_host(crawl, host, domain, pages, relevant, records)
   local all_records = redis.call('HINCRBY', c, 'judged', records)
   local dry = relevant > 0 and 0 or (tonumber(redis.call('HGET', c, 'dry')) or 0) + records
   local is_dry = dry >= math.min(MOST_DRY, math.max(LEAST_DRY, all_records / DRY))
+  -- A crawl with a budget of pages spends it: its user has said when it is enough.
+  if (redis.call('HGET', c, 'max') or '') ~= '' then
+    is_dry = false
+  end
   redis.call('HSET', c, 'dry', dry, 'is_dry', is_dry and '1' or '')
   redis.call('HINCRBY', key, 'judged_pages', pages)
   redis.call('HINCRBY', key, 'relevant', relevant)

@@ -134,6 +134,10 @@ end
 
 -- Whether a host better than those that are due may be waited for: its time comes soon, or its answer does.
 local function is_soon(host, t)
+  local f = redis.call('HMGET', 'cc:g:' .. host, 'answers', 'failures')
+  if not f[1] and f[2] then
+    return false -- it never answered and failed: nothing waits for it
+  end
   local at = tonumber(redis.call('ZSCORE', 'cc:ready', host))
   if at then
     return at <= t + MOST_IDLE_MS
