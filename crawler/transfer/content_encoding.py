@@ -13,8 +13,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from io import BytesIO
+from typing import Any
 
-import brotli  # type: ignore[import-untyped]
 import zstandard
 
 from cleaning.errors import FetchError, PageTooLarge
@@ -41,7 +41,7 @@ GZIP_TAIL_BYTES = 8
 DAMAGED = "the compressed body does not match its checksum"
 ENDS_EARLY = "the compressed body ends early"
 TOO_MANY_STREAMS = f"the body has more than {MAX_STREAMS} compressed streams"
-UNPACKING_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
+UNPACKING_ERRORS = (zlib.error, zstandard.ZstdError)
 
 
 def undo_codings(
@@ -184,7 +184,17 @@ def _zstd(body: bytes) -> Iterator[bytes]:
 
 
 def _brotli(body: bytes) -> Iterator[bytes]:
-    stream = brotli.Decompressor()
+    try:
+        import brotli  # type: ignore[import-untyped]  # of an extra; pages of files need none
+    except ImportError:
+        raise FetchError("the body is br, and brotli is not installed (the extra crawl)") from None
+    try:
+        yield from _unbrotlied(body, brotli.Decompressor())
+    except brotli.error as error:
+        raise zlib.error(str(error)) from None
+
+
+def _unbrotlied(body: bytes, stream: Any) -> Iterator[bytes]:
     for start in range(0, len(body), SLICE_BYTES):
         piece = stream.process(body[start : start + SLICE_BYTES], output_buffer_limit=PIECE_BYTES)
         while piece and not stream.is_finished():

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warcio.archiveiterator import ArchiveIterator
-
 from storage.store.records import Once
 
-_TABLE = "CREATE TABLE bodies (digest TEXT PRIMARY KEY, file TEXT, offset INT) WITHOUT ROWID"
+_TABLE = """
+    CREATE TABLE bodies (digest TEXT PRIMARY KEY, file TEXT, member INT, offset INT) WITHOUT ROWID
+"""
 
 
 class Originals:
@@ -26,29 +26,23 @@ class Originals:
         """Deletes the temporary file."""
         self._once.close()
 
-    def keep(self, digest: str, file: Path, offset: int) -> None:
+    def keep(self, digest: str, file: Path, member: int, offset: int) -> None:
         """Keeps the place of a body; the first place counts.
 
         Args:
             digest: As the file has it: ``sha1:2ESO5RC26ABJ3G5EJ4F3GUPX5BLEGQXC``.
             file: Where the body is.
-            offset: Of its record in the file, bytes.
+            member: Offset in the file of the gzip member that its record begins in, bytes.
+            offset: Of its record in this member, bytes.
 
         Raises:
             StoreFull: The folder for temporary files has no space left.
         """
-        values = (digest, str(file), offset)
-        self._once.execute("INSERT OR IGNORE INTO bodies VALUES (?, ?, ?)", *values)
+        values = (digest, str(file), member, offset)
+        self._once.execute("INSERT OR IGNORE INTO bodies VALUES (?, ?, ?, ?)", *values)
 
-    def body(self, digest: str) -> bytes | None:
-        """Returns a body by digest; None: no file that was read has it."""
-        query = "SELECT file, offset FROM bodies WHERE digest = ?"
+    def place(self, digest: str) -> tuple[Path, int, int] | None:
+        """Returns (file, member, offset) of a body by digest; None: no file has it."""
+        query = "SELECT file, member, offset FROM bodies WHERE digest = ?"
         found = self._once.execute(query, digest).fetchone()
-        if found is None:
-            return None
-        with Path(found[0]).open("rb") as stream:
-            stream.seek(found[1])
-            for entry in ArchiveIterator(stream):
-                body: bytes = entry.content_stream().read()
-                return body
-        return None
+        return (Path(found[0]), found[1], found[2]) if found else None

@@ -135,8 +135,8 @@ def add_pages(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url",
         default="",
-        help="URL of the single HTML file or folder (default: in a mirror, a folder named like a "
-        "host is that host; other files are at http://localhost/)",
+        help="URL of the single HTML file or folder (default: a folder named like a host, "
+        "given or in a mirror, is that host; other files are at http://localhost/)",
     )
     parser.add_argument(
         "--url-column", default="url", metavar="NAME", help="column of rows (default url)"

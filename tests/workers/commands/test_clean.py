@@ -184,7 +184,7 @@ def test_a_broken_archive_is_one_error(tmp_path: Path, capsys: pytest.CaptureFix
     said = Said(capsys, tmp_path)
     assert said.status == 1
     assert said.titles[:2] == ["甲", "乙"]
-    assert f"{none}: broken: Unknown archive format" in said.errors
+    assert f"{none}: broken: it has no WARC record" in said.errors
     assert all(line.startswith(str(tmp_path)) for line in said.errors)
     assert all(line.isprintable() for line in said.errors)
 

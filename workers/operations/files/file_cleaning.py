@@ -17,6 +17,7 @@ from functools import partial
 from cleaning import clean, learn_site
 from cleaning.errors import InvalidUrl, ServiceError
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from cleaning.lost_fields import DEFECTS
 from cleaning.model.site_model import SiteModel
 from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import host_of, normalize
@@ -92,10 +93,13 @@ def _clean_one(source: Source, render: Render, blocks: bool) -> Cleaned:
         return Cleaned(error=source.error)
     try:
         record = clean(source.page(), source.model, blocks=blocks)
+        data = render(record)
     except ServiceError as error:
         return Cleaned(error=f"{source.origin}: {error}")
+    except (*DEFECTS, MemoryError) as error:  # it must not cost the rest of the input
+        return Cleaned(error=f"{source.origin}: {type(error).__name__}: {error}")
     host = source.model.host if source.model else ""
-    return Cleaned(render(record), record.url, host=host)
+    return Cleaned(data, record.url, host=host)
 
 
 def urls_by_host(sources: Iterator[Source], on_source: Callable[[], None]) -> dict[str, set[str]]:
@@ -192,7 +196,7 @@ def _learn_batch(samples: Sequence[_Sample]) -> list[tuple[SiteModel | None, str
     for sample in samples:
         pages = []
         for source in sample.sources:
-            with suppress(ServiceError):
+            with suppress(ServiceError, *DEFECTS):
                 pages.append(replace(source, body=zlib.decompress(source.body)).page())
         models.append((learn_site(pages, sample.urls) if pages else None, ""))
     return models

@@ -15,14 +15,12 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import quote
-
-from warcio.exceptions import ArchiveLoadFailed
 
 from cleaning.document.sniffing import foreign_type
 from cleaning.errors import ConfigError
@@ -39,6 +37,7 @@ from workers.operations.pages.page_sources import (
     has_tag,
     unzipped,
 )
+from workers.operations.pages.warc_records import GZIP
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # never HTML
@@ -49,8 +48,7 @@ FALLBACK_URL = "http://localhost/"
 _HOST_FOLDER = re.compile(
     r"(?:(?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?", re.I
 )
-# Raised by the readers on damaged files; warcio fails in its own code on missing headers.
-BROKEN = (ArchiveLoadFailed, EOFError, zlib.error, AttributeError, TypeError, ValueError)
+BROKEN = (EOFError, zlib.error, ValueError)  # raised by gzip on damaged files
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +58,13 @@ class InputFile:
     Attributes:
         path: The file; ``-`` for standard input, which can be read once.
         place: Its path below the named folder, ``a.example/1.html``; ``""`` when it was named.
+        folder_host: The host that the named folder is named like, ``a.example``; ``""``: like none.
         is_stdin: Whether it is standard input, or the copy of it.
     """
 
     path: Path
     place: str = ""
+    folder_host: str = ""
     is_stdin: bool = False
 
     @property
@@ -85,6 +85,10 @@ class InputFile:
             is_warc, is_rows = name.endswith(WARC_SUFFIXES), name.endswith(ROW_SUFFIXES)
         else:
             beginning: bytes = cast(Any, stream).peek(BEGINNING_BYTES)
+            if beginning.startswith(GZIP):
+                with suppress(zlib.error):
+                    unpacker = zlib.decompressobj(zlib.MAX_WBITS + 16)
+                    beginning = unpacker.decompress(beginning, BEGINNING_BYTES)
             is_warc = beginning.startswith(b"WARC/")
             is_rows = beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
         return "warc" if is_warc else "rows" if is_rows else "html"
@@ -190,12 +194,24 @@ def find_files(paths: Sequence[Path]) -> tuple[list[InputFile], int]:
             if not known:
                 raise ConfigError(f"{path} holds no HTML, WARC or .jsonl file")
             others += len(inside) - len(known)
-            found += [InputFile(file, file.relative_to(path).as_posix()) for file in known]
+            host = _host_of_folder(path, known)
+            found += [InputFile(file, file.relative_to(path).as_posix(), host) for file in known]
         elif path.exists():
             found.append(InputFile(path))
         else:
             raise ConfigError(f"{path} does not exist")
     return found, others
+
+
+def _host_of_folder(folder: Path, files: Sequence[Path]) -> str:
+    """The host that a named folder is named like; ``""``: it is none, or holds folders of hosts.
+
+    ``mirror.old/`` with nothing but folders such as ``a.example/`` holds folders of hosts.
+    """
+    name = folder.name if folder.name not in ("", "..") else folder.resolve().name
+    inside = [file.relative_to(folder).parts for file in files]
+    are_hosts = all(len(parts) > 1 and _HOST_FOLDER.fullmatch(parts[0]) for parts in inside)
+    return name if _HOST_FOLDER.fullmatch(name) and not are_hosts else ""
 
 
 def _is_hidden(path: Path, folder: Path) -> bool:
@@ -243,6 +259,8 @@ def _url_of(url: str, file: InputFile) -> str:
     if url and not file.place:
         return url
     host, _, rest = file.place.partition("/")
+    if file.folder_host:
+        host, rest = file.folder_host, file.place
     if rest and not url and _HOST_FOLDER.fullmatch(host):
         return f"http://{host}/{quote(os.fsencode(rest), safe='/?&=;,+@:~!$')}"
     base = (url or FALLBACK_URL).rstrip("/") + "/"
@@ -259,12 +277,12 @@ def _kept(file: InputFile, copy: Path) -> InputFile:
 
 @contextmanager
 def _opened(file: InputFile) -> Iterator[IO[bytes]]:
-    """A stream that can ``peek``; standard input is decompressed."""
+    """A stream that can ``peek``."""
     if str(file.path) == STDIN and file.is_stdin:
-        yield unzipped(_peekable(sys.stdin.buffer))
+        yield _peekable(sys.stdin.buffer)
     else:
         with file.path.open("rb") as stream:
-            yield unzipped(stream) if file.is_stdin else stream
+            yield stream
 
 
 def _peekable(stream: IO[bytes]) -> IO[bytes]:

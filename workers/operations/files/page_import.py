@@ -138,7 +138,7 @@ class _Batch:
             failure = Failure(reason=FailureReason.NOT_HTML, detail=str(error))
         except PageError as error:
             failure = Failure(reason=FailureReason.PAGE_ERROR, detail=str(error))
-        except DEFECTS as error:  # it must not cost the rest of the input
+        except (*DEFECTS, MemoryError) as error:  # it must not cost the rest of the input
             detail = f"{type(error).__name__}: {error}"
             failure = Failure(reason=FailureReason.INTERNAL, detail=detail)
         return failed(page, failure).outcome, failure.detail
@@ -159,7 +159,6 @@ def _queued(source: Source, crawl: str) -> QueuedPage | str:
     except InvalidUrl as error:
         return f"{source.origin}: {error}"
     now = datetime.now(UTC)
-    at = source.fetched_at.astimezone(UTC) if source.fetched_at else now
     content_type = (("Content-Type", source.content_type),) if source.content_type else ()
     return QueuedPage(
         crawl_id=crawl,
@@ -173,7 +172,7 @@ def _queued(source: Source, crawl: str) -> QueuedPage | str:
         attempt=1,
         crashes=0,
         poison=False,
-        fetched_at=at,
+        fetched_at=source.fetched_at or now,
         result=FetchResult(status=200, headers=content_type, body=source.body),
         log=(Step(at=now, step="imported", detail=source.place),),
     )

@@ -10,22 +10,37 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, cast
 
-from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import ChunkedDataReader
 
 from cleaning import RawPage
 from cleaning.document.sniffing import foreign_type
-from cleaning.errors import NotHtml
+from cleaning.errors import NotFound, NotHtml, ServiceError
 from cleaning.model.site_model import SiteModel
 from cleaning.records import Provenance, Via
+from cleaning.surrogates import replace_surrogates
+from crawler.transfer.content_encoding import undo_codings
 from storage.archive.originals import Originals
+from workers.operations.pages.warc_records import (
+    CUT,
+    GZIP,
+    NO_RECORD,
+    Headers,
+    WarcRecord,
+    header_of,
+    read_warc,
+    split_response,
+)
 
 UTF_8 = "text/html; charset=utf-8"
 BEGINNING_BYTES = 1024
-GZIP = b"\x1f\x8b\x08"
-MAX_PAGE_BYTES = 256 << 20  # of an HTML file; a gzip bomb ends here
+MAX_PAGE_BYTES = 64 << 20  # at every stage of decompression, as max_page_bytes of a crawl
+# Of a row: base64 is 4/3 of a page, Chinese text in escapes (\\u4e2d) twice its UTF-8.
+MAX_ROW_BYTES = 2 * MAX_PAGE_BYTES
 _BEGINS_HTML = re.compile(rb"<!doctype\s{1,9}html|<html[\s>]", re.I)
 # Tags that open a page or a part of one. Not <p> in the middle of a list of e-mail addresses.
 _TAG = re.compile(
@@ -45,7 +60,7 @@ class Source:
         url: Its URL as found.
         body: Its bytes.
         content_type: Header of the response, if there was one.
-        fetched_at: Time of the response, else of the file.
+        fetched_at: Time of the response, else of the file; in UTC.
         error: Why there is no page, ``""`` when there is one.
         model: The model of its host.
     """
@@ -72,9 +87,12 @@ class Source:
         foreign = foreign_type(self.body)
         if foreign:
             raise NotHtml(f"this is {foreign}, not HTML")
-        at = self.fetched_at and self.fetched_at.astimezone(UTC)
         return RawPage.from_bytes(
-            self.url, self.body, self.content_type, at, provenance=self.provenance("")
+            self.url,
+            self.body,
+            self.content_type,
+            self.fetched_at,
+            provenance=self.provenance(""),
         )
 
     def provenance(self, crawl_id: str) -> Provenance:
@@ -126,53 +144,95 @@ def from_warc(
     """Yields the HTML responses of a WARC file, revisits with the body that they name.
 
     Args:
-        stream: The file; gzip is recognised.
+        stream: The file, which can ``peek``; gzip is recognised.
         name: Of the file, for messages.
         at: Time of responses without a date.
         originals: Places of the bodies of the files that were read before; gets those of this one.
         file: The file, where it can be read again; None: bodies of revisits are not found.
     """
-    entries = ArchiveIterator(stream)
-    for entry in entries:
-        if entry.rec_type not in ("response", "revisit") or entry.http_headers is None:
+    for record in read_warc(stream, MAX_PAGE_BYTES):
+        url = record.header("WARC-Target-URI").strip("<>")
+        response = split_response(record.block)
+        if response is None or not _is_page(record, response):
+            if record.error and response is None:
+                yield _broken(name, record, url)
             continue
-        kind = entry.http_headers.get_header("Content-Type") or ""
-        status = entry.http_headers.get_statuscode() or ""
-        if (kind and "html" not in kind.lower()) or not status.startswith("2"):
+        if record.error or not url:
+            yield _broken(name, record, url)
             continue
-        url = entry.rec_headers.get_header("WARC-Target-URI") or ""
-        digest = entry.rec_headers.get_header("WARC-Payload-Digest") or ""
-        if entry.rec_type == "revisit":
-            known = originals.body(digest) if originals else None
-            yield _revisited(entry, f"{name}: {url}", at, known)
+        _, headers, coded = response
+        digest = record.header("WARC-Payload-Digest")
+        origin = f"{name}: {url}"
+        try:
+            body = _decoded(coded, headers)
+            if record.header("WARC-Type") == "revisit":
+                body = _original_body(digest, originals)
+        except ServiceError as error:
+            yield Source(origin, url, error=f"{origin}: {error}")
             continue
-        body = entry.content_stream().read()
-        if entry.raw_stream.read() or getattr(entry.raw_stream, "limit", 0) > 0:
-            yield Source(name, error=f"{name}: broken: ends in the middle of {url}")
-            return
-        date = entry.rec_headers.get_header("WARC-Date")
-        if originals and file and digest:
-            originals.keep(digest, file, entries.get_record_offset())  # reads to its end
-        yield Source(f"{name}: {url}", url, body, kind or None, _time(date or "") or at)
+        if originals and file and digest and record.header("WARC-Type") == "response":
+            originals.keep(digest, file, record.member, record.offset)
+        kind = header_of(headers, "Content-Type") or None
+        yield Source(origin, url, body, kind, _time(record.header("WARC-Date")) or at)
 
 
-def _revisited(entry: Any, origin: str, at: datetime, body: bytes | None) -> Source:
-    """The page of a ``revisit`` record; ``body`` is None where no file has it."""
-    url = entry.rec_headers.get_header("WARC-Target-URI") or ""
-    if body is None:
-        return Source(origin, url, error=f"{origin}: a revisit, whose body no file before it has")
-    kind = entry.http_headers.get_header("Content-Type") or None
-    date = entry.rec_headers.get_header("WARC-Date") or ""
-    return Source(origin, url, body, kind, _time(date) or at)
+def _is_page(record: WarcRecord, response: tuple[str, Headers, bytes]) -> bool:
+    """Whether a record has an HTML response with status 2xx."""
+    status_line, headers, _ = response
+    kind = header_of(headers, "Content-Type")
+    return (
+        record.header("WARC-Type") in ("response", "revisit")
+        and (not kind or "html" in kind.lower())
+        and status_line.partition(" ")[2].startswith("2")
+    )
+
+
+def _broken(name: str, record: WarcRecord, url: str) -> Source:
+    of = url or f"the record at byte {record.member + record.offset}"
+    why = record.error or "it has no WARC-Target-URI"
+    line = f"{why} of {of}" if why == CUT else why if why == NO_RECORD else f"{of}: {why}"
+    return Source(name, error=f"{name}: broken: {line}")
+
+
+def _decoded(body: bytes, headers: Headers) -> bytes:
+    """A body with transfer and content coding undone, where it has them.
+
+    Raises:
+        FetchError, PageTooLarge: The body is broken, or over the limit.
+    """
+    if "chunked" in header_of(headers, "Transfer-Encoding").lower():
+        # A body that is not in chunks, as some programs store it, is returned as it is.
+        body = ChunkedDataReader(BytesIO(body)).read()
+    return undo_codings(body, headers, MAX_PAGE_BYTES)
+
+
+def _original_body(digest: str, originals: Originals | None) -> bytes:
+    """The body that a ``revisit`` record names.
+
+    Raises:
+        NotFound: No file has it.
+        FetchError, PageTooLarge: It is broken, or over the limit.
+    """
+    place = originals.place(digest) if originals else None
+    if place is not None:
+        file, member, offset = place
+        with file.open("rb") as stream:
+            stream.seek(member)
+            for record in read_warc(stream, MAX_PAGE_BYTES, offset):
+                response = split_response(record.block)
+                if response is not None:
+                    return _decoded(response[2], response[1])
+                break
+    raise NotFound("a revisit, whose body no file before it has")
 
 
 def _time(date: str) -> datetime | None:
-    """Parses an ISO time such as a WARC-Date; UTC without a zone, None when it is invalid."""
+    """Parses an ISO time such as a WARC-Date, UTC without a zone; None when it is invalid."""
     try:
         at = datetime.fromisoformat(date)
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # in UTC, the first hours of the year 1 are before it
         return None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def from_rows(stream: IO[bytes], name: str, at: datetime, columns: Columns) -> Iterator[Source]:
@@ -184,18 +244,30 @@ def from_rows(stream: IO[bytes], name: str, at: datetime, columns: Columns) -> I
         at: Time of rows without ``fetched_at``.
         columns: Names of the columns.
     """
-    for number, line in enumerate(unzipped(stream), 1):
-        if not line.strip():
+    rows = unzipped(stream)
+    for number, line in enumerate(iter(partial(rows.readline, MAX_ROW_BYTES), b""), 1):
+        if len(line) == MAX_ROW_BYTES and not line.endswith(b"\n"):
+            while (more := rows.readline(1 << 20)) and not more.endswith(b"\n"):
+                pass  # the rest of the line, in small pieces
+            yield Source(
+                f"{name}:{number}", error=f"{name}:{number}: over {MAX_ROW_BYTES >> 20} MB"
+            )
+        elif not line.strip():
             continue
-        origin = f"{name}:{number}"
-        try:
-            yield _from_row(line, origin, at, columns)
-        except ValueError as error:
-            why = f"{origin}: {error}"
-            yield Source(origin, error=why.encode(errors="replace").decode())
+        else:
+            yield _from_row(line, f"{name}:{number}", at, columns)
 
 
 def _from_row(line: bytes, origin: str, at: datetime, columns: Columns) -> Source:
+    """The page of a row, or why there is none."""
+    try:
+        return _page_of_row(line, origin, at, columns)
+    except ValueError as error:
+        why = f"{origin}: {error}"
+        return Source(origin, error=why.encode(errors="replace").decode())
+
+
+def _page_of_row(line: bytes, origin: str, at: datetime, columns: Columns) -> Source:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -205,11 +277,15 @@ def _from_row(line: bytes, origin: str, at: datetime, columns: Columns) -> Sourc
     url = row.get(columns.url)
     if not isinstance(url, str) or not url:
         raise ValueError(f"has no {columns.url}")
-    url = url.encode().decode()  # half a surrogate pair raises
+    if replace_surrogates(url) != url:
+        raise ValueError(f"has half of a character (a lone surrogate) in {columns.url}")
     at = _time(str(row.get("fetched_at", ""))) or at
     for column in columns.pages:
         if isinstance(row.get(column), str):
-            return Source(origin, url, *_page_in(column, row[column]), at)
+            body, content_type = _page_in(column, row[column])
+            if len(body) > MAX_PAGE_BYTES:
+                raise ValueError(f"has a page over {MAX_PAGE_BYTES >> 20} MB")
+            return Source(origin, url, body, content_type, at)
     raise ValueError(f"has no {' or '.join(reversed(columns.pages))}")
 
 
