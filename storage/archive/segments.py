@@ -163,6 +163,20 @@ class Archive:
                     _unlock(descriptor)
         return cut
 
+    def faults(self, commits: Commits) -> list[str]:
+        """A line for each segment that is gone or shorter than its row; reads no segment."""
+        found = []
+        for number in commits.open_segments(1 << 62):
+            path, length = self.path(number), commits.committed(number) or 0
+            try:
+                missing = length - path.stat().st_size
+            except FileNotFoundError:
+                missing = length
+            if missing > 0:
+                is_gone = missing == length and not path.exists()
+                found.append(f"{path} is gone" if is_gone else f"{path} lacks {missing} bytes")
+        return found
+
     def _lock(self, number: int, *, create: bool = False) -> int | None:
         """A descriptor holding the segment's lock; None when taken, deleted, or already there."""
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_EXCL if create else 0)

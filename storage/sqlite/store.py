@@ -55,6 +55,7 @@ from storage.store.topics import Topics
 from storage.store.visits import Comparison, Visits
 
 DELETE_ROWS = 500
+MOST_NAMED = 3  # segments in one line
 OF_HOSTS = ("hosts", "rules", "visit_classes", "visit_trust", "cases")
 """Tables with rows of a host in a crawl, deleted with it."""
 CHECK_S = 2.0
@@ -198,6 +199,17 @@ class SqliteStore(Members):
         stumble over them.
         """
         return self._archive.repair(self)
+
+    def archive_fault(self) -> str:
+        """Which segments are gone or shorter than they were, in one line; ``""``: none."""
+        faults = self._archive.faults(self)
+        if not faults:
+            return ""
+        more = f" and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""
+        return (
+            f"the archive is damaged ({', '.join(faults[:MOST_NAMED])}{more}): restore it from a "
+            "backup; until then re-cleaning and `export --warc` leave out what is gone"
+        )
 
     # --- deleting ---
 

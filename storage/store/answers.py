@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from cleaning.errors import DatabaseDamaged, StoreDamaged
 from cleaning.records import Provenance, Via
 from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import PAGE_KEY, ArchivedAnswer, Blobs, Scan, Tables, of, steps
@@ -89,6 +90,7 @@ class Answers:
         host: str | None = None,
         since: datetime | None = None,
         once: Once | None = None,
+        on_damage: Callable[[StoreDamaged], None] | None = None,
     ) -> Iterator[StoredAnswer]:
         """Yields archived responses by page id, one in memory at a time.
 
@@ -97,6 +99,10 @@ class Answers:
             host: Only of this host.
             since: Only responses that ended at this time or later.
             once: Only responses whose keys it has not, to which they are added; None: all.
+            on_damage: Called for each response that cannot be read, and is left out.
+
+        Raises:
+            StoreDamaged: A response cannot be read, and ``on_damage`` is None.
         """
         first = 0 if since is None else to_microseconds(since)
         wanted = Scan("raw", (*PAGE_KEY, "fetched_at"), of(crawl_id, host), PAGE_KEY)
@@ -106,7 +112,16 @@ class Answers:
             for key in keys:
                 if key not in found_by or (once and not once.is_first(":".join(key))):
                     continue
-                if (answer := self._blobs.answer(*key)) is not None:
+                try:
+                    answer = self._blobs.answer(*key)
+                except DatabaseDamaged:
+                    raise
+                except StoreDamaged as error:
+                    if on_damage is None:
+                        raise
+                    on_damage(error)
+                    continue
+                if answer is not None:
                     found = found_by[key]
                     provenance = _provenance(found)
                     yield StoredAnswer(answer=answer, provenance=provenance, depth=found[1])

@@ -8,6 +8,7 @@ or stands twice.
 from __future__ import annotations
 
 import sqlite3
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from cleaning.errors import ConfigError, StoreFull
@@ -33,10 +34,12 @@ class ExportState(Once):
             options: All that decides what the files hold: ``{"format": "csv", ...}``.
 
         Raises:
+            StoreFull: The folder has no space left.
             ConfigError: Another export is writing into the folder, or one with other options was
                 not finished, or the state cannot be written.
         """
         self._path = folder / FILE
+        is_known = self._path.exists()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             super().__init__(self._path)
@@ -46,6 +49,10 @@ class ExportState(Once):
         except (sqlite3.Error, OSError) as error:
             if "locked" in str(error):
                 raise ConfigError(f"another export is writing into {folder}") from None
+            if "is full" in str(error) or getattr(error, "errno", 0) in (ENOSPC, EDQUOT):
+                if not is_known:
+                    self._path.unlink(missing_ok=True)
+                raise StoreFull(f"no space left for {folder}: free some") from error
             raise ConfigError(f"{self._path} cannot be used: {error}") from error
         known = self._db.execute("SELECT options FROM about").fetchone()
         if known is None:

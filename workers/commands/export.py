@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleaning.errors import ConfigError
-from workers.commands.arguments import Commands, crawl_name
+from cleaning.errors import ConfigError, StoreDamaged
+from workers.commands.arguments import Commands, Exit, crawl_name
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from workers.operations.files.exporting import Exported
     from workers.output.progress import Tally
     from workers.output.record_writers import Format
+
+MOST_CAUSES = 3  # of lost responses, in one line
 
 
 def register(commands: Commands) -> None:
@@ -133,6 +136,8 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Writes the selected records in the format, and their stored images into the folder.
 
+    FAILED when the archive has lost responses of an export as WARC: the others are written.
+
     Raises:
         ConfigError: A value is wrong, options do not go together, or a file cannot be written.
         NotFound: No crawl or no host has the name.
@@ -143,15 +148,20 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     wanted = _selection(arguments)
     form = find_format(settings, arguments.format, arguments.fields, links=arguments.links)
     _check(arguments, form)
+    lost: Counter[str] = Counter()
     if arguments.chunk_size:
-        _write_chunks(settings, wanted, arguments, form)
+        _write_chunks(settings, wanted, arguments, form, lost)
     elif arguments.file_per_page:
         _write_pages(settings, wanted, arguments, form)
     else:
-        _write_one(settings, wanted, arguments, form)
+        _write_one(settings, wanted, arguments, form, lost)
     if arguments.folder and not arguments.folder.exists():
         sys.stderr.write("no image of these records is stored: `run --images` fetches images\n")
-    return 0
+    if lost:
+        causes = "; ".join(f"{n}: {cause}" for cause, n in lost.most_common(MOST_CAUSES))
+        count = f"{lost.total()} response{'' if lost.total() == 1 else 's'}"
+        sys.stderr.write(f"left out {count}, which the archive has lost ({causes})\n")
+    return Exit.FAILED if lost else Exit.DONE
 
 
 def _selection(arguments: argparse.Namespace) -> Selection:
@@ -217,9 +227,19 @@ def _items(
     wanted: Selection,
     form: Format,
     images: Path | None,
+    lost: Counter[str],
     state: ExportState | None = None,
 ) -> Iterator[Iterator[Any]]:
-    """Opens the store for an iteration over what the format's writers take."""
+    """Opens the store for an iteration over what the format's writers take.
+
+    Args:
+        settings: Where the store is.
+        wanted: Which records or responses.
+        form: The format.
+        images: Folder that gets the stored images of the records; None: none are written.
+        lost: Gets the responses that the archive has lost, by cause.
+        state: Of a chunked export; None: of another one.
+    """
     from workers.operations.files.exporting import (
         answers_to_export,
         lines_to_export,
@@ -227,7 +247,11 @@ def _items(
     )
 
     if form.name == "warc":
-        with answers_to_export(settings, wanted, state) as answers:
+
+        def leave_out(error: StoreDamaged) -> None:
+            lost[str(error)] += 1
+
+        with answers_to_export(settings, wanted, state, leave_out) as answers:
             yield answers
         return
     if form.takes_lines and not images:
@@ -249,7 +273,11 @@ def _item(each: Exported, form: Format) -> Any:
 
 
 def _write_one(
-    settings: Settings, wanted: Selection, arguments: argparse.Namespace, form: Format
+    settings: Settings,
+    wanted: Selection,
+    arguments: argparse.Namespace,
+    form: Format,
+    lost: Counter[str],
 ) -> None:
     from workers.output.record_files import open_output
 
@@ -257,7 +285,7 @@ def _write_one(
     if path is not None and path.is_dir():
         path /= "records" + form.suffix + (".gz" if arguments.gzip else "")
     with (
-        _items(settings, wanted, form, arguments.folder) as items,
+        _items(settings, wanted, form, arguments.folder, lost) as items,
         _progress(path) as (count, _),
         open_output(path, zipped=arguments.gzip) as out,
     ):
@@ -290,7 +318,11 @@ def _write_pages(
 
 
 def _write_chunks(
-    settings: Settings, wanted: Selection, arguments: argparse.Namespace, form: Format
+    settings: Settings,
+    wanted: Selection,
+    arguments: argparse.Namespace,
+    form: Format,
+    lost: Counter[str],
 ) -> None:
     from storage.store.export_state import FILE, ExportState
     from workers.output.chunk_files import ChunkFiles, read_chunk_size
@@ -303,7 +335,7 @@ def _write_chunks(
     state = ExportState(folder, _options(settings, arguments))
     with closing(state):
         with (
-            _items(settings, wanted, form, arguments.folder, state) as items,
+            _items(settings, wanted, form, arguments.folder, lost, state) as items,
             _progress(folder) as (count, tally),
         ):
             whole = state.files()

@@ -265,7 +265,8 @@ def reclean_records(
         except DatabaseDamaged:
             raise
         except (PageError, StoreDamaged) as error:
-            done.failed.append(f"{version.page_id}: {error}")
+            record = store.records.get(version.page_id, version.crawl_id)
+            done.failed.append(f"{record.url if record else version.page_id}: {error}")
             continue
         if page is None:
             done.unarchived += 1

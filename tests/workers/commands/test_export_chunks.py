@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import signal
+import subprocess
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,9 @@ from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState
 from storage.sqlite.store import SqliteStore
 from storage.store.export_state import FILE
-from tests.kit.commands import call
+from tests.kit.commands import call, call_main
 from tests.kit.crawls import crawlclean, start
+from tests.kit.disks import tiny_disk
 from tests.kit.hook_packages import install, install_example
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.timing import wait_until
@@ -154,3 +156,22 @@ def test_a_format_with_a_defect_leaves_no_file(settings: Settings, tmp_path: Pat
     assert "Traceback" not in done.stderr
     assert not target.exists()
     assert list(tmp_path.glob(".*.part")) == []
+
+
+@pytest.mark.parametrize("kb", [8, 64])
+def test_a_full_disk_is_said_as_such_and_the_same_command_goes_on(
+    settings: Settings, tmp_path: Path, kb: int
+) -> None:
+    data = str(settings.storage.data)
+    with tiny_disk(tmp_path / "disk", f"size={kb}k") as disk:
+        out = disk / "out"
+        command = ("export", "--chunk-size", "100", "--output", str(out), "--data", data)
+        status, _, err = call_main(*command)
+        assert status == 1
+        assert "no space left" in err
+        assert "cannot be used" not in err
+        if kb == 8:
+            assert not list(out.glob(FILE + "*"))
+        subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+        assert call_main(*command)[0] == 0
+        assert urls(out) == ALL

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -279,3 +280,62 @@ def read_records(folder: DataFolder) -> list[dict[str, Any]]:
         for name in ("provenance", "model_version", "origin"):
             each.pop(name, None)
     return sorted(found, key=lambda each: str(each["url"]))
+
+
+def _segments(settings: Settings) -> list[Path]:
+    return sorted((settings.storage.data / "raw").glob("*.warc.gz"))
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone", "zeroed"])
+@pytest.mark.parametrize("chunks", [(), ("--chunk-size", "40")])
+def test_what_the_archive_has_lost_is_left_out_and_said(
+    tmp_path: Path, damage: str, chunks: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path / "data"))
+    settings.storage.data.mkdir()
+    store = SqliteStore(settings.storage.data / "records.sqlite")
+    fill(store)
+    store.close()
+    [segment] = _segments(settings)
+    whole = segment.read_bytes()
+    if damage == "gone":
+        segment.unlink()
+    elif damage == "cut":
+        segment.write_bytes(whole[:-3000])
+    else:
+        segment.write_bytes(whole[:5000] + bytes(300) + whole[5300:])
+    folder = tmp_path / "out"
+    folder.mkdir()
+    status = call(settings, "export", "--warc", "--output", str(folder), *chunks)
+    said = capsys.readouterr().err
+    assert status == 1
+    found = re.search(r"^left out (\d+) responses?, which the archive has lost", said, re.M)
+    assert found, said
+    bodies = [answer for path in sorted(folder.iterdir()) for answer in answers_in(path)]
+    assert len(bodies) + int(found[1]) == PAGES + 1
+    assert 0 < int(found[1]) < 40 if damage != "gone" else not bodies
+    is_noticed = damage != "zeroed"  # a look at the length alone is cheap
+    call(settings, "doctor")
+    assert ("the archive is damaged (" in capsys.readouterr().out) == is_noticed
+
+
+def answers_in(path: Path) -> list[str]:
+    """The URLs of the responses and revisits of a file."""
+    with path.open("rb") as file:
+        records = ArchiveIterator(file, check_digests="raise")
+        kinds = ("response", "revisit")
+        return [r.rec_headers["WARC-Target-URI"] for r in records if r.rec_type in kinds]
+
+
+def test_a_run_says_that_its_archive_is_damaged(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with Web(tmp_path, small_site()) as web:
+        first = crawlclean("run", web.url("/"), "--data", str(data), "--allow-private")
+        [segment] = sorted((data / "raw").glob("*.warc.gz"))
+        assert "archive" not in first.stderr
+        os.truncate(segment, segment.stat().st_size - 10)
+        again = crawlclean("run", web.url("/"), "--data", str(data), "--allow-private")
+    assert f"the archive is damaged ({segment} lacks 10 bytes)" in again.stderr
+    failed = crawlclean("reclean", web.host, "--again", "--data", str(data), check=False)
+    assert failed.returncode == 1
+    assert f"\n{web.url('')}" in "\n" + failed.stderr  # the page's URL, not its id

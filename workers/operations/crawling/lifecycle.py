@@ -109,16 +109,22 @@ def take_crawl(backends: CrawlBackends, crawl_id: str) -> str:
     return queue
 
 
-def take_over(backends: CrawlBackends) -> None:
+def take_over(backends: CrawlBackends, report: Callable[[str], None]) -> None:
     """Stops the crawls that a killed run left running, and truncates half-written archive files.
 
     Does nothing on a Redis server: other runs may be using it.
+
+    Args:
+        backends: Store and queue.
+        report: Gets a line when parts of the archive are gone.
     """
     if not backends.server:
         return
     frontier, store = backends.frontier, backends.store
     if isinstance(store, SqliteStore):
         store.repair_archive()
+        if fault := store.archive_fault():
+            report(fault)
     frontier.hold_for_disk(is_full=False)
     frontier.forget_damage()
     frontier.expire_sessions()

@@ -201,7 +201,7 @@ class _Sites:
         if not fresh:  # before take_over, which cuts the archive to what this store knows
             for name in mine:
                 check_store(self._frontier, self._store.urls, name)
-        take_over(self._backends)
+        take_over(self._backends, self._watcher.print_line)
         rows = () if fresh else self._store.crawls.all()
         self._rows = {row.spec.crawl_id: row for row in rows if row.spec.crawl_id in mine}
         done = [name for name, row in self._rows.items() if self._is_done(row, mine[name])]

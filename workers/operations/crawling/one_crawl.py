@@ -163,7 +163,7 @@ class _Run:
         check_queue(self._backends, [crawl_id], self._watcher.print_line)
         if not fresh:  # before take_over, which cuts the archive to what this store knows
             check_store(self._frontier, self._store.urls, crawl_id)
-        take_over(self._backends)
+        take_over(self._backends, self._watcher.print_line)
         if fresh:
             forget_crawl(self._backends, crawl_id)
         known = crawl_id in self._frontier.crawl_ids()

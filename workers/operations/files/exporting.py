@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleaning.errors import ConfigError, NotFound
+from cleaning.errors import ConfigError, NotFound, StoreDamaged
 from cleaning.records import CleanRecord, PageKind, Provenance
 from storage.archive.bodies import Bodies
 from storage.archive.warc import Answer, Original, original_of, payload_digest
@@ -119,7 +119,10 @@ class ExportedAnswer:
 
 @contextmanager
 def answers_to_export(
-    settings: Settings, wanted: Selection, known: ExportState | None = None
+    settings: Settings,
+    wanted: Selection,
+    known: ExportState | None = None,
+    on_damage: Callable[[StoreDamaged], None] | None = None,
 ) -> Iterator[Iterator[ExportedAnswer]]:
     """Opens the store for an iteration over archived responses: by crawl, host and time.
 
@@ -127,12 +130,13 @@ def answers_to_export(
         settings: Where the store is.
         wanted: Which responses; ``since`` is a time of responses.
         known: Responses and bodies of the files that are whole; None: none.
+        on_damage: Called for each response that the archive has lost, and that is left out.
 
     Raises:
         NotFound: No crawl or no host has the name.
     """
     with _store_of(settings, wanted) as store, closing(Bodies(known)) as bodies:
-        found = store.answers.scan(wanted.crawl, wanted.host, wanted.since, known)
+        found = store.answers.scan(wanted.crawl, wanted.host, wanted.since, known, on_damage)
         yield (_exported(each, bodies) for each in found)
 
 

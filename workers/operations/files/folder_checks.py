@@ -16,6 +16,7 @@ from storage.live_state import ProcessRole
 from storage.opening import each_server, join_queue, open_store
 from storage.queue.frontier import Frontier
 from storage.queue.receipts import find_gap
+from storage.sqlite.store import SqliteStore
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.controlling.crawl_states import list_pauses, pause_text
@@ -150,7 +151,7 @@ def _servers(settings: Settings) -> str | Warned:
 
 
 def _store(settings: Settings) -> str | Warned:
-    """The time of the newest record, and whether the store is older than the queue."""
+    """The time of the newest record; whether parts of the archive are gone, or the store is old."""
     try:
         store = open_store(settings.storage)
     except NotFound:
@@ -161,6 +162,9 @@ def _store(settings: Settings) -> str | Warned:
         gaps = [
             each for each in crawls if frontier and find_gap(frontier, store.urls, each).missing
         ]
+        fault = store.archive_fault() if isinstance(store, SqliteStore) else ""
+    if fault:
+        return Warned(fault)
     if gaps:
         names = " ".join(gaps)
         return Warned(f"the store is older than the queue: stop, then `recover {names}`")
