@@ -1,7 +1,7 @@
 """Feeds: the newest pages of a site, as RSS (0.9 to 2.0) or Atom list them; pages name feeds.
 
-A feed is read like a sitemap: without entities, DTD or network, up to its first error, in bounded
-memory. Its entries lead to pages; their text is that of the pages, which are fetched anyway.
+A feed is read like a sitemap: without entities, DTD or network, over its errors, in bounded memory.
+Its entries lead to pages; their text is that of the pages, which are fetched anyway.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from html import unescape
 from lxml import etree
 
 from cleaning.document.sniffing import FEED
-from cleaning.document.xml_items import items, local_name, unpacked
+from cleaning.document.xml_items import Items, local_name, unpacked
 from cleaning.urls.normal_form import normalize, resolve
 
 MAX_ENTRIES = 5_000  # a feed has 10 to 100; longer ones list a whole site
@@ -29,6 +29,19 @@ _ATTRIBUTE = re.compile(
 )
 _SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"<[^<>]{0,1000}>")  # titles of RSS are often HTML
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """The entries of a feed.
+
+    Attributes:
+        entries: Each URL once, in document order; at most 5,000.
+        slips: Errors in the file that were read over.
+    """
+
+    entries: tuple[FeedEntry, ...]
+    slips: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +61,10 @@ class FeedEntry:
 
 
 def is_feed(body: bytes) -> bool:
-    """Whether bytes begin as RSS or Atom does."""
-    begin = FEED.match(body[:4096].removeprefix(b"\xef\xbb\xbf"))
+    """Whether bytes begin as RSS or Atom does, or with a program's notice and then so."""
+    head = body[:4096].removeprefix(b"\xef\xbb\xbf")
+    declared = head.find(b"<?xml")
+    begin = FEED.match(head, max(declared, 0))
     return begin is not None and begin[1].decode() in NAMES
 
 
@@ -76,8 +91,8 @@ def named_feeds(html: str, url: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def read_feed(body: bytes, url: str) -> tuple[FeedEntry, ...]:
-    """Reads the entries of a feed, each URL once, in document order; at most 5,000.
+def read_feed(body: bytes, url: str) -> Feed:
+    """Reads the entries of a feed.
 
     Args:
         body: The file, gzipped or not; at most 64 MB of it are read after unpacking.
@@ -88,13 +103,15 @@ def read_feed(body: bytes, url: str) -> tuple[FeedEntry, ...]:
     """
     base = normalize(url)
     found: dict[str, FeedEntry] = {}
-    for element in items(unpacked(body), {"item", "entry"}):
+    plain, damaged = unpacked(body)
+    items = Items(plain, {"item", "entry"})
+    for element in items:
         entry = _entry(element, base)
         if entry is not None:
             found.setdefault(entry.url, entry)
         if len(found) >= MAX_ENTRIES:
             break
-    return tuple(found.values())
+    return Feed(entries=tuple(found.values()), slips=damaged + items.slips)
 
 
 def _entry(element: etree._Element, base: str) -> FeedEntry | None:

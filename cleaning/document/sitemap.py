@@ -1,6 +1,7 @@
 """Sitemaps: the URLs that a site lists for crawlers (https://www.sitemaps.org/protocol.html).
 
-Read without entities, DTD or network; a broken file is read up to its first error.
+Read without entities, DTD or network; errors are read over and counted. A page of
+news has the date of its publication; the other languages of a page are pages, too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from cleaning.document.charset import decode
-from cleaning.document.xml_items import items, local_name, unpacked
+from cleaning.document.xml_items import Items, local_name, unpacked
 from cleaning.errors import InvalidUrl
 from cleaning.urls.normal_form import normalize, resolve
 
@@ -23,13 +24,15 @@ class Sitemap:
     """The URLs of one sitemap, each once, in document order.
 
     Attributes:
-        pages: (URL in normal form, ``lastmod`` as written or None): ``("http://a.example/x",
-            "2024-05-01")``.
+        pages: (URL in normal form, ``lastmod`` or ``news:publication_date`` as written, or None):
+            ``("http://a.example/x", "2024-05-01")``. The alternates (``hreflang``) come last.
         sitemaps: URLs of further sitemaps.
+        slips: Errors in the file that were read over.
     """
 
     pages: tuple[tuple[str, str | None], ...] = ()
     sitemaps: tuple[str, ...] = ()
+    slips: int = 0
 
 
 def read_sitemap(body: bytes, url: str) -> Sitemap:
@@ -43,11 +46,11 @@ def read_sitemap(body: bytes, url: str) -> Sitemap:
         InvalidUrl: ``url`` is no absolute http(s) URL.
     """
     base = normalize(url)
-    body = unpacked(body)
+    body, damaged = unpacked(body)
+    found = _from_xml(body, base, damaged)
     head = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not head.startswith(b"<") and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return Sitemap(pages=_plain(body))
-    return _from_xml(body, base)
+    is_xml = found.pages or found.sitemaps or head.startswith((b"<", b"\xff\xfe", b"\xfe\xff"))
+    return found if is_xml else Sitemap(pages=_plain(body), slips=damaged)
 
 
 def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
@@ -63,18 +66,32 @@ def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
     return tuple(found.items())
 
 
-def _from_xml(body: bytes, base: str) -> Sitemap:
+def _from_xml(body: bytes, base: str, damaged: int) -> Sitemap:
     pages: dict[str, str | None] = {}
+    alternates: dict[str, None] = {}
     sitemaps: dict[str, None] = {}
-    for element in items(body, {"url", "sitemap"}):
+    found = Items(body, {"url", "sitemap"})
+    for element in found:
         values = {local_name(child): (child.text or "").strip() for child in element}
         target = resolve(base, values["loc"]) if values.get("loc") else None
         if target is None:
             continue
         if local_name(element) == "sitemap":
             sitemaps.setdefault(target, None)
-        else:
-            pages.setdefault(target, values.get("lastmod") or None)
+            continue
+        for part in element.iter():
+            name = local_name(part)
+            if name == "publication_date":
+                values.setdefault(name, (part.text or "").strip())
+            elif name == "link" and part.get("hreflang"):
+                other = resolve(base, part.get("href", ""))
+                alternates.update({other: None} if other else {})
+        pages.setdefault(target, values.get("lastmod") or values.get("publication_date") or None)
         if len(pages) + len(sitemaps) >= MAX_URLS:
             break
-    return Sitemap(pages=tuple(pages.items()), sitemaps=tuple(sitemaps))
+    pages |= {url: None for url in alternates if url not in pages}
+    return Sitemap(
+        pages=tuple(pages.items())[:MAX_URLS],
+        sitemaps=tuple(sitemaps),
+        slips=damaged + found.slips,
+    )

@@ -24,7 +24,7 @@ MAGIC = (
 )
 # Each part begins as no other one does, so a mismatch costs linear time.
 _COMMENTS = rb"(?:<!--(?:[^-]++|-(?!->))*-->\s*+)*"
-_PROLOGUE = rb"\s*+(?:<\?xml[^>]*+>\s*+)?" + _COMMENTS
+_PROLOGUE = rb"\s*+(?:<\?xml[^>]*+>\s*+)*" + _COMMENTS
 FEED = re.compile(_PROLOGUE + rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
 IMAGES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),

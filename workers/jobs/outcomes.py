@@ -313,8 +313,9 @@ def _moved_image(page: QueuedPage, target: str) -> Discovery:
 
 def _feed(page: QueuedPage) -> Ending:
     """Returns the ending of a feed: its entries are links to content, with their titles."""
-    entries = read_feed(page.result.body, page.url)
-    step = _step("read", f"a feed of {len(entries)} entries")
+    feed = read_feed(page.result.body, page.url)
+    entries = feed.entries
+    step = _step("read", f"a feed of {len(entries)} entries" + _read_over(page, feed.slips))
     return Ending(
         outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + step),
         outlinks=tuple(
@@ -335,12 +336,21 @@ def _sitemap(page: QueuedPage) -> Ending:
         return _feed(page)
     sitemap = read_sitemap(page.result.body, page.url)
     detail = f"{len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps"
+    detail += _read_over(page, sitemap.slips)
     return Ending(
         outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + _step("read", detail)),
         outlinks=tuple(Outlink(url=url, via=Via.SITEMAP) for url, _ in sitemap.pages),
         discoveries=_nested_sitemaps(page, sitemap.sitemaps),
         lastmods={url: lastmod for url, lastmod in sitemap.pages if lastmod},
     )
+
+
+def _read_over(page: QueuedPage, slips: int) -> str:
+    """Warns of errors in a list of URLs; returns words for its log: ``, 3 errors read over``."""
+    if not slips:
+        return ""
+    log.warning("errors in a list of URLs", extra={"url": page.url, "errors": slips})
+    return f", {slips} error{'s' * (slips > 1)} read over"
 
 
 def _nested_sitemaps(page: QueuedPage, urls: Sequence[str]) -> tuple[Discovery, ...]:

@@ -38,7 +38,7 @@ RDF = """<!-- old --><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax
 
 
 def test_rss() -> None:
-    assert read_feed(RSS.encode(), URL) == (
+    assert read_feed(RSS.encode(), URL).entries == (
         FeedEntry(
             url="http://www.example.com/a?b=1&c=2",
             title="A &amp;",  # what a reader of XML gets from markup that was not escaped
@@ -49,11 +49,11 @@ def test_rss() -> None:
 
 
 def test_atom_and_rss_1() -> None:
-    assert read_feed(ATOM.encode(), URL) == (
+    assert read_feed(ATOM.encode(), URL).entries == (
         FeedEntry(url="http://www.example.com/e/1", title="路", lastmod="2024-02-01T00:00:00Z"),
         FeedEntry(url="http://www.example.com/news/e/2"),
     )
-    assert read_feed(gzip.compress(RDF.encode()), URL) == (
+    assert read_feed(gzip.compress(RDF.encode()), URL).entries == (
         FeedEntry(url="http://www.example.com/1", title="One"),
     )
 
@@ -95,9 +95,36 @@ def test_no_page_takes_long(part: str) -> None:
     assert time.process_time() - begun < 1
 
 
-def test_a_broken_feed_is_read_up_to_its_error() -> None:
-    cut = RSS[: RSS.index("dc:date") + 3].encode()
-    assert [entry.url for entry in read_feed(cut, URL)] == ["http://www.example.com/a?b=1&c=2"]
+def test_a_feed_that_is_cut_off_is_read_to_its_end() -> None:
+    feed = read_feed(RSS[: RSS.index("dc:date") + 3].encode(), URL)
+    assert [entry.url for entry in feed.entries] == [
+        "http://www.example.com/a?b=1&c=2",
+        "http://www.example.com/two",
+    ]
+    assert feed.slips == 1
+
+
+@pytest.mark.parametrize(
+    ("slip", "title"),
+    [
+        ("Salt & pepper", "Salt & pepper"),
+        ("AT&T;", "AT&T;"),
+        ("1 < 2", "1 2"),
+        ("Caf&eacute;&nbsp;open", "Café open"),
+        ("a\x0bb", "ab"),
+        ("<![CDATA[Salt & <item> pepper]]>", "Salt & pepper"),
+    ],
+)
+def test_a_slip_in_a_feed_costs_no_entry(slip: str, title: str) -> None:
+    body = f"""<br />\n<b>Warning</b>: no such file in feed.php\n<?xml version="1.0"?>
+    <?xml-stylesheet href="/x.xsl"?><rss><channel><item><link>/a</link></item>
+    <item><title>{slip}</title><link>/b</link></item>
+    <item><link>/c</link></item></channel></rss>""".encode()
+    assert is_feed(body)
+    feed = read_feed(body, URL)
+    assert [entry.url[-2:] for entry in feed.entries] == ["/a", "/b", "/c"]
+    assert feed.entries[1].title == title
+    assert (feed.slips > 0) == ("&" in slip.partition("<![")[0])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +144,7 @@ def test_a_broken_feed_is_read_up_to_its_error() -> None:
 )
 def test_no_feed_takes_long(body: bytes) -> None:
     begun = time.process_time()
-    assert len(read_feed(body, URL)) <= MAX_ENTRIES
+    assert len(read_feed(body, URL).entries) <= MAX_ENTRIES
     assert time.process_time() - begun < 5
 
 
@@ -129,7 +156,7 @@ def test_nothing_outside_the_feed_is_read(tmp_path: Path) -> None:
         f'<!doctype rss [<!ENTITY l "ha"><!ENTITY a "{"&l;" * 1000}">]>',
     ):
         body = f"{doctype}<rss><item><link>/x</link><title>&a;</title></item></rss>"
-        assert [entry.title for entry in read_feed(body.encode(), URL)] == [""]
+        assert [entry.title for entry in read_feed(body.encode(), URL).entries] == ["&a;"]
 
 
 @given(st.one_of(st.binary(max_size=200), st.binary(max_size=200).map(lambda b: b"<rss>" + b)))

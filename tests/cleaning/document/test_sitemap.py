@@ -45,7 +45,7 @@ def test_gzipped_and_cut_off() -> None:
     body = b"<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>"
     assert len(read_sitemap(gzip.compress(body), URL).pages) == 2
     assert read_sitemap(gzip.compress(body)[:-9], URL).pages[0][0] == "http://www.example.com/a"
-    assert read_sitemap(b"\x1f\x8bnonsense", URL) == Sitemap()
+    assert read_sitemap(b"\x1f\x8bnonsense", URL) == Sitemap(slips=1)
 
 
 def test_a_gzip_bomb_is_read_up_to_the_limit() -> None:
@@ -55,9 +55,77 @@ def test_a_gzip_bomb_is_read_up_to_the_limit() -> None:
     assert time.process_time() - started < 5
 
 
-def test_broken_xml_is_read_as_far_as_it_goes() -> None:
-    body = b"<urlset><url><loc>/a</loc></url><url><loc>/b & c</loc></url><url><loc>/d"
-    assert read_sitemap(body, URL).pages[0] == ("http://www.example.com/a", None)
+def names(body: bytes) -> list[str]:
+    return [url.removeprefix("http://www.example.com/") for url, _ in read_sitemap(body, URL).pages]
+
+
+@pytest.mark.parametrize(
+    ("slip", "found"),
+    [
+        ("<url><loc>/x?a=1&b=2&lt=3</loc></url>", ["x?a=1&b=2&lt=3"]),
+        ("<url><loc>/x?a=1&amp;b=2</loc><t>1 < 2 & 3</t></url>", ["x?a=1&b=2"]),
+        ("<url><loc>/x</url>", ["x"]),
+        ("<url><loc>/x</loc>", ["x"]),
+        ("</url></loc>", []),
+        ("</urlset><urlset>", []),
+        ("<url><loc>/x\x0b</loc></url>", ["x"]),
+        ("<url><no:t>&nbsp;</no:t><loc>/x</loc></url>", ["x"]),
+        ("<sm:url><sm:loc>/x</sm:loc></sm:url>", ["x"]),
+        ("<!-- <url><loc>/x</loc></url> -->", []),
+        ("<url><loc><![CDATA[/x?a=1&b=2]]></loc></url>", ["x?a=1&b=2"]),
+        ("<url><loc>/x</loc><t><![CDATA[<url>]]></t></url>", ["x"]),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "PHP Notice: x\n", "<br />\n<b>Warning</b>: y\n"])
+def test_a_slip_costs_no_other_page(slip: str, found: list[str], before: str) -> None:
+    body = f"""{before}<?xml version="1.0"?><urlset {NS}><url><loc>/a</loc></url>{slip}
+    <url><loc>/b</loc></url><url><loc>/c</loc></url>"""
+    assert names(body.encode()) == ["a", *found, "b", "c"]
+
+
+def test_slips_are_counted() -> None:
+    body = "<urlset><url><loc>/a&b</loc></url><url><loc>/c</loc></url></urlset>"
+    assert read_sitemap(body.encode(), URL).slips == 1
+    assert read_sitemap(body.replace("&", "-").encode(), URL).slips == 0
+    assert read_sitemap(body.replace("&", "-").encode()[:-16], URL).slips == 1
+
+
+def test_members_of_gzip_that_are_damaged() -> None:
+    first, second = (
+        "".join(f"<url><loc>/{name}{i}</loc></url>" for i in range(900)) for name in "ab"
+    )
+    members = [
+        gzip.compress(f"<urlset>{first}".encode()),
+        gzip.compress(f"{second}</urlset>".encode()),
+    ]
+    whole = read_sitemap(b"".join(members), URL)
+    assert (len(whole.pages), whole.slips) == (1800, 0)
+    wrong_checksum = members[0][:-8] + bytes(8) + members[1]
+    read = read_sitemap(wrong_checksum, URL)
+    assert (len(read.pages), read.slips) == (1800, 1)
+    cut = read_sitemap(b"".join(members)[:-300], URL)
+    assert 900 < len(cut.pages) < 1800
+    assert cut.slips >= 1
+    zeroed = members[0][:200] + bytes(100) + members[0][300:] + members[1]
+    assert names(zeroed)[-1] == "b899"
+    assert len(read_sitemap(members[1] + b"garbage", URL).pages) == 900
+
+
+def test_dates_of_news_and_other_languages() -> None:
+    body = f"""<urlset {NS} xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">
+    <url><loc>/en</loc><xhtml:link rel="alternate" hreflang="de" href="/de"/>
+    <xhtml:link rel="alternate" hreflang="en" href="/en"/></url>
+    <url><loc>/a</loc><news:news><news:publication_date>2026-03-04</news:publication_date>
+    <news:title>A & B</news:title></news:news></url>
+    <url><loc>/de</loc><lastmod>2026-01-02</lastmod><news:news>
+    <news:publication_date>2025-01-01</news:publication_date></news:news>
+    <xhtml:link rel="alternate" hreflang="fr" href="/fr"/></url></urlset>"""
+    assert [(url[-2:], date) for url, date in read_sitemap(body.encode(), URL).pages] == [
+        ("en", None),
+        ("/a", "2026-03-04"),
+        ("de", "2026-01-02"),
+        ("fr", None),
+    ]
 
 
 def test_entities_are_not_resolved() -> None:
@@ -115,9 +183,9 @@ def test_no_sitemap_takes_long(body: bytes) -> None:
 @pytest.mark.parametrize("charset", ["utf-8", "utf-16", "gb18030", "utf-8-sig"])
 def test_charsets_of_a_sitemap(charset: str) -> None:
     said = {"utf-8-sig": "utf-8"}.get(charset, charset)
-    body = f'<?xml version="1.0" encoding="{said}"?><urlset><url><loc>/路</loc></url></urlset>'
+    body = f'<?xml version="1.0" encoding="{said}"?><urlset><url><loc>/路线</loc></url></urlset>'
     [(url, _)] = read_sitemap(body.encode(charset), URL).pages
-    assert url == "http://www.example.com/%E8%B7%AF"
+    assert url == "http://www.example.com/%E8%B7%AF%E7%BA%BF"
 
 
 def test_nothing_outside_the_sitemap_is_read(tmp_path: Path) -> None:
