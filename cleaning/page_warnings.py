@@ -11,6 +11,7 @@ class WarningKind(StrEnum):
 
     REPLACED_CHARACTERS = "replaced_characters"  # bytes that no charset explains
     WRONG_CHARSET = "wrong_charset"  # a declared charset was overruled
+    CUT_SHORT = "cut_short"  # the response ended before its declared length
     CAPPED_SIZE = "capped_size"  # the source is longer than is read
     CAPPED_ATTRIBUTES = "capped_attributes"  # a tag has more attributes than are read
     CAPPED_DEPTH = "capped_depth"  # tags are nested deeper than is read

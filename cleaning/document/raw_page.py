@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from cleaning.document.charset import decode
-from cleaning.page_warnings import PageWarning
+from cleaning.page_warnings import PageWarning, WarningKind
 from cleaning.records import Provenance
 from cleaning.urls.normal_form import host_of
 from cleaning.urls.normal_form import page_id as page_id_of
+
+CUT_SHORT_HEADER = "X-Cut-Short"
+"""Added by the spider to a response that ended early: the archive keeps headers, nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,7 @@ class RawPage:
         referrer: URL of the page that linked here, or None.
         depth: Links from the nearest seed, >= 0.
         provenance: The link that led here, or None outside a crawl.
-        warnings: Guessed charset, replaced bytes.
+        warnings: Guessed charset, replaced bytes, a response that was cut short.
     """
 
     url: str
@@ -75,6 +78,8 @@ class RawPage:
         if content_type is None:
             content_type = next((v for k, v in headers if k.lower() == "content-type"), None)
         text = decode(body, content_type)
+        is_cut = any(name == CUT_SHORT_HEADER for name, _ in headers)
+        cut = (PageWarning(kind=WarningKind.CUT_SHORT),) if is_cut else ()
         return cls(
             url=url,
             host=host_of(url),
@@ -86,7 +91,7 @@ class RawPage:
             referrer=referrer,
             depth=depth,
             provenance=provenance,
-            warnings=text.warnings,
+            warnings=text.warnings + cut,
         )
 
     @property

@@ -20,6 +20,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 from twisted.python.failure import Failure as TwistedFailure
 
+from cleaning.document.raw_page import CUT_SHORT_HEADER
 from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
 from cleaning.urls.normal_form import resolve
 from crawler.addresses.guard import is_web_port
@@ -35,11 +36,14 @@ from crawler.transfer.certificates import WrongCertificate
 from crawler.transfer.content_encoding import undo_codings
 from crawler.transfer.requests import RequestBuilder, elapsed_ms
 from crawler.transfer.responses import (
+    CUT_SHORT,
     Fetched,
     address_refused,
     content_type,
     failure_of,
     header_pairs,
+    is_cut,
+    is_redirect,
     judge_answer,
     judge_failure,
     may_be_wanted,
@@ -219,8 +223,17 @@ class SiteSpider(Spider):
         if isinstance(verdict, Retry):
             await self._retry(lease, verdict, response.meta, response.status)
             return
+        if verdict is None and is_cut(response):
+            # The same bytes at every attempt are what the server has: browsers show them.
+            is_last = lease.attempt >= self._max_attempts and response.body
+            if not (is_last and lease.role in (PageRole.PAGE, PageRole.SITEMAP)):
+                async for given_up in self._without_answer(lease, CUT_SHORT, response.meta):
+                    yield given_up
+                return
+            headers += ((CUT_SHORT_HEADER, "1"),)
         try:
-            body = await self._body(lease, response) if verdict is None else b""
+            is_kept = verdict is None and not is_redirect(response.status, headers)
+            body = await self._body(lease, response) if is_kept else b""
         except (FetchError, PageTooLarge) as error:
             why = failure_of(error, lease.host, refused=False)
             async for given_up in self._without_answer(lease, why, response.meta):
@@ -240,9 +253,7 @@ class SiteSpider(Spider):
         )
 
     async def _body(self, lease: Lease, response: Response) -> bytes:
-        """Decodes the body of a response; ``b""`` for a redirect."""
-        if response.status >= 300:
-            return b""
+        """Decodes the body of a response."""
         if "Content-Encoding" not in response.headers:
             return response.body
         is_rules = lease.role is PageRole.ROBOTS

@@ -1,6 +1,9 @@
-"""Scrapy's download handler with bounded headers and idle connections, and four connection pools.
+"""Scrapy's download handler with bounded and tolerant heads, and four connection pools.
 
 - Headers: Scrapy limits bodies, but collects endless header lines until the request times out.
+- Tolerance: Twisted reads heads and chunks by the letter of the RFC. Servers do not write them so,
+  and browsers and curl read what they write: blanks around names and sizes, lines without a name,
+  lengths that are no numbers, ends of lines without a carriage return.
 - Idle connections: Scrapy keeps every connection for four minutes, 32 a host, for any number of
   hosts. On many hosts the process runs out of files, and its memory grows with every host. Here all
   hosts together have a limit.
@@ -18,6 +21,7 @@ them.
 
 from __future__ import annotations
 
+import re
 import resource
 from collections.abc import Hashable
 from contextlib import suppress
@@ -36,8 +40,9 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
-from twisted.web._newclient import RequestNotSent
+from twisted.web._newclient import STATUS, RequestNotSent
 from twisted.web.client import HTTPConnectionPool, ResponseNeverReceived
+from twisted.web.http import _ChunkedTransferDecoder, maxChunkSizeLineLength
 from twisted.web.iweb import IResponse
 
 from cleaning.errors import FetchError
@@ -53,18 +58,76 @@ MAX_INTERIM_RESPONSES = 16  # 1xx, before the final response
 IDLE_S = 30
 WANTED_FILES = 8192
 HTTPS_PORT = 443
+SHOWN_BYTES = 60  # of what is wrong, in an error
+# HTTP/1.1 200 OK; also without a version, in small letters, with more blanks or none before OK.
+STATUS_LINE = re.compile(rb"\s*HTTP(?:/(\d+)(?:\.(\d+))?)?[ \t]+(\d{1,9})(.*)", re.I | re.S)
+NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+LENGTHS = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+)*")
+
+
+class _TolerantChunks(_ChunkedTransferDecoder):
+    """Twisted's decoder; sizes may have blanks around them, and lines may end with LF alone."""
+
+    def _dataReceived_CHUNK_LENGTH(self) -> bool:  # noqa: N802 - the library's name
+        end = self._buffer.find(b"\n", 0, maxChunkSizeLineLength)
+        if end >= 0:
+            line = bytes(self._buffer[:end])
+            size = line.partition(b";")[0].strip()  # an extension means nothing to us
+            if not re.fullmatch(rb"[0-9A-Fa-f]+", size):
+                raise FetchError(f"a chunk begins with {_shown(line)} in the place of its size")
+            self._buffer[: end + 1] = size + b"\r\n"
+            self._start = 0
+        return super()._dataReceived_CHUNK_LENGTH()
+
+    def _dataReceived_CRLF(self) -> bool:  # noqa: N802 - as above
+        self._end_line()
+        return super()._dataReceived_CRLF()
+
+    def _dataReceived_TRAILER(self) -> bool:  # noqa: N802 - as above
+        self._end_line()
+        return super()._dataReceived_TRAILER()
+
+    def _end_line(self) -> None:
+        if self._buffer.startswith(b"\n"):
+            self._buffer[:0] = b"\r"
 
 
 class _BoundedParser(_LenientHTTPClientParser):
     MAX_LENGTH = MAX_LINE_BYTES
+    _transferDecoders = {b"chunked": _TolerantChunks}  # noqa: N815, RUF012 - the library's name
     head_bytes: int
     interim_responses: int
 
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 - the interface's name
-        self.head_bytes += len(line)
+        self.head_bytes += len(line) + 1  # and the line's end
         if self.head_bytes > MAX_HEAD_BYTES:
             raise FetchError(f"the response header is over {MAX_HEAD_BYTES} bytes")
+        if self.state == STATUS and not line.strip():
+            return  # a blank line before the status line
+        if self.state != STATUS and self._partialHeader is None and line[:1] in (b" ", b"\t"):
+            return  # it continues a header that is not there
         super().lineReceived(line)
+
+    def statusReceived(self, status: bytes) -> None:  # noqa: N802 - the interface's name
+        found = STATUS_LINE.fullmatch(status)
+        if not found:
+            raise FetchError(f"the response begins with {_shown(status)}, with no HTTP status")
+        major, minor, code, phrase = found.groups()
+        version = b"HTTP/%b.%b" % (major or b"1", minor or (b"0" if major else b"1"))
+        super().statusReceived(b" ".join((version, code, phrase.strip())))  # type: ignore[no-untyped-call]
+
+    def headerReceived(self, name: bytes, value: bytes) -> None:  # noqa: N802 - as above
+        name = name.strip()
+        word = name.lower()
+        if (
+            not NAME.fullmatch(name)
+            or (word == b"content-length" and not LENGTHS.fullmatch(value))
+            or (word == b"transfer-encoding" and value.lower() in (b"", b"identity"))
+        ):
+            return
+        if word == b"transfer-encoding" and value.lower() not in self._transferDecoders:
+            raise FetchError(f"transfer encoding {_shown(value)}, which no request accepts")
+        super().headerReceived(name, value)  # type: ignore[no-untyped-call]
 
     def lineLengthExceeded(self, line: bytes) -> None:  # noqa: ARG002, N802 - the interface's names
         raise FetchError(f"a line of the response header is over {MAX_LINE_BYTES} bytes")
@@ -75,6 +138,10 @@ class _BoundedParser(_LenientHTTPClientParser):
             if self.interim_responses > MAX_INTERIM_RESPONSES:
                 raise FetchError(f"more than {MAX_INTERIM_RESPONSES} interim responses")
         super().allHeadersReceived()  # type: ignore[no-untyped-call]
+
+
+def _shown(received: bytes) -> str:
+    return repr(received[:SHOWN_BYTES].decode("latin-1"))
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):

@@ -88,6 +88,7 @@ class RequestBuilder:
             "begun": time.monotonic(),
             "verify_tls": self._is_verified(lease, rule),
             "handle_httpstatus_all": True,
+            "download_fail_on_dataloss": False,  # the spider decides about what came (is_cut)
             # A long robots.txt is cut, whatever Content-Length it states.
             "download_maxsize": self.max_bytes(lease),
         }

@@ -18,10 +18,10 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadFailedError,
     DownloadTimeoutError,
-    ResponseDataLossError,
 )
-from scrapy.http import Headers
+from scrapy.http import Headers, Response
 from twisted.internet.error import ConnectError, ConnectionClosed
+from twisted.python.failure import Failure as TwistedFailure
 
 from cleaning.errors import FetchError, PageTooLarge
 from crawler.politeness import (
@@ -39,9 +39,19 @@ from storage.politeness_policy import ResponseOutcome, Retry, Unreachable
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
-UNSPECIFIC_TYPES = frozenset({"", "text/plain", "application/octet-stream", "unknown/unknown"})
-PAGE_TYPES = HTML_TYPES | FEED_TYPES | UNSPECIFIC_TYPES
-WRAPPED = re.compile(r"\[?<twisted\.python\.failure\.Failure [\w.]+: (.*?)>\]?", re.DOTALL)
+PAGE_TYPES = HTML_TYPES | FEED_TYPES
+# What certainly is something else. The worker looks into all others: names that are no media type
+# (`text`, `html`, `content`), download types, types that nobody has registered.
+OTHER_TYPES = re.compile(
+    r"(?:image|audio|video|font|model|multipart)/"
+    r"|text/(?:css|csv|calendar|vcard|(?:x-)?(?:java|ecma)script)"
+    r"|application/(?:pdf|rtf|ms\w|postscript|wasm|mp4|ogg|sql|x?-?yaml|pkcs|pgp|java-archive|"
+    r"(?:x-)?(?:java|ecma)script|(?:.*\+)?(?:json|zip|gzip)|"
+    r"x-(?:tar|g?zip|bzip|rar|7z|sh|font|msdownload|shockwave|mpegurl|bittorrent|iso)|"
+    r"vnd\.(?!.*\bxhtml\b))"
+)
+NOT_MODIFIED = 304
+NO_CONTENT = frozenset({204, 205})
 PATIENT_ATTEMPTS = 7  # more tries for a URL whose host asks us to slow down
 IMAGE_TYPES = re.compile(r"image/|(?:binary|application)/octet-stream|(?:application|text)/xml")
 FINAL = frozenset(
@@ -102,21 +112,41 @@ def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
 
 
 def content_type(headers: Sequence[tuple[str, str]]) -> str:
-    """Returns the media type of a response, ``text/html``: lower case, no parameters; or ``""``."""
+    """Returns the media type of a response, ``text/html``: lower case, no parameters; or ``""``.
+
+    What a browser takes for the end of the type ends it: ``text/html charset=utf-8``.
+    """
     value = next((v for k, v in headers if k.lower() == "content-type"), "")
-    return value.partition(";")[0].strip().lower()
+    return re.split(r"[;,\s]", value.strip(), maxsplit=1)[0].lower()
+
+
+def is_redirect(status: int, headers: Sequence[tuple[str, str]]) -> bool:
+    """Whether a response is a 3xx with a Location; one without is shown by browsers as a page."""
+    return 300 <= status < 400 and any(k.lower() == "location" and v.strip() for k, v in headers)
 
 
 def may_be_page(media_type: str) -> bool:
-    """Whether a response may be a page or a feed; the worker looks into unspecific types."""
-    return media_type in PAGE_TYPES
+    """Whether a response may be a page or a feed; the worker looks into what this lets pass."""
+    return media_type in PAGE_TYPES or not OTHER_TYPES.match(media_type)
 
 
 def may_be_wanted(role: PageRole, media_type: str) -> bool:
     """Whether a response of this type suits the role of its URL."""
     if role is PageRole.IMAGE:
-        return bool(IMAGE_TYPES.match(media_type)) or media_type in UNSPECIFIC_TYPES
+        is_unsaid = media_type == "text/plain" or "/" not in media_type
+        return is_unsaid or bool(IMAGE_TYPES.match(media_type))
     return role is not PageRole.PAGE or may_be_page(media_type)
+
+
+def is_cut(response: Response) -> bool:
+    """Whether a response ended before its Content-Length, or without its last chunk."""
+    return "dataloss" in response.flags
+
+
+CUT_SHORT = Failure(
+    reason=FailureReason.BROKEN_ANSWER,
+    detail="the response was cut short: it ended before its Content-Length or its last chunk",
+)
 
 
 def address_refused(name: str) -> Failure:
@@ -142,7 +172,8 @@ def failure_of(
         unsure: The lookup of the host name failed, though the name may have an address.
         certificate: What is wrong with the host's certificate, or None.
     """
-    text = " ".join(WRAPPED.sub(r"\1", str(error)).split()) or type(error).__name__
+    said = [str(reason.value) for reason in _reasons(error)] or [str(error)]
+    text = " ".join(" ".join(said).split()) or type(error).__name__
     if refused:
         return address_refused(host)
     if isinstance(error, CannotResolveHostError):
@@ -156,8 +187,6 @@ def failure_of(
         return Failure(reason=FailureReason.BROKEN_ANSWER, detail=text)
     if isinstance(error, DownloadCancelledError):
         return Failure(reason=FailureReason.TOO_LARGE, detail="the response is over the size limit")
-    if isinstance(error, ResponseDataLossError):
-        return Failure(reason=FailureReason.BROKEN_ANSWER, detail="the response was cut short")
     if certificate and REFUSED_CERTIFICATE in text:
         detail = f"the certificate of {host} is refused: {certificate.detail}"
         return Failure(reason=FailureReason.CERTIFICATE, detail=detail)
@@ -170,10 +199,15 @@ def failure_of(
 
 def _is_no_answer(error: BaseException | None) -> bool:
     """Whether the connection worked, but had no HTTP or ended within the response."""
-    reasons = getattr(getattr(error, "__cause__", None), "reasons", ())
     return any(
-        not isinstance(reason.value, (ConnectionClosed, TlsError, OSError)) for reason in reasons
+        not isinstance(reason.value, (ConnectionClosed, TlsError, OSError))
+        for reason in _reasons(error)
     )
+
+
+def _reasons(error: BaseException | None) -> Sequence[TwistedFailure]:
+    """The failures that Twisted collected in the error behind one of Scrapy's."""
+    return getattr(getattr(error, "__cause__", None), "reasons", ())
 
 
 def unreachable_of(
@@ -229,8 +263,14 @@ def judge_answer(
         return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
     if status >= 400 or status < 200:
         return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
-    if status >= 300:
+    if status == NOT_MODIFIED:
+        # Without a condition the worker says so: only it knows the older version.
+        return None
+    if is_redirect(status, headers) or (status >= 300 and role is not PageRole.PAGE):
         return None  # the worker follows the Location header
+    if status in NO_CONTENT:
+        detail = f"status {status}: a response without content"
+        return Failure(reason=FailureReason.HTTP_STATUS, detail=detail)
     media_type = content_type(headers)
     if may_be_wanted(role, media_type):
         return None

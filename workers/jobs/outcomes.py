@@ -111,8 +111,10 @@ def end_page(
         return failed(page, page.result.failure)
     if page.was is not None and page.result.status == NOT_MODIFIED:
         return _unchanged(page, page.was)
-    if 300 <= page.result.status < 400:
-        return _redirect(page)
+    location = _location(page)
+    is_shown = not location and page.result.body and page.role is PageRole.PAGE
+    if 300 <= page.result.status < 400 and not is_shown:
+        return _redirect(page, location)
     if page.role is PageRole.SITEMAP:
         return _sitemap(page)
     if page.role is PageRole.IMAGE:
@@ -260,13 +262,20 @@ def _summary(record: CleanRecord) -> str:
     return text
 
 
-def _redirect(page: QueuedPage) -> Ending:
-    location = next((v for k, v in page.result.headers if k.lower() == "location"), "")
+def _location(page: QueuedPage) -> str:
+    """The Location of a response, ``/news/7.html``; ``""`` without one."""
+    location = next((v for k, v in page.result.headers if k.lower() == "location"), "").strip()
     # Header bytes are decoded as Latin-1; servers mean UTF-8 by bytes above 127.
-    location = location.encode("latin-1", "replace").decode("utf-8", "replace")
+    return location.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+def _redirect(page: QueuedPage, location: str) -> Ending:
     target = resolve(page.url, location) if location else None
     if not target:
-        detail = f"status {page.result.status} without a usable Location"
+        status = page.result.status
+        detail = f"status {status} without a usable Location" + (f": {location}" * bool(location))
+        if status == NOT_MODIFIED:
+            detail = "status 304, though the request had no condition"
         return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail))
     if page.hops >= MAX_HOPS:
         detail = f"more than {MAX_HOPS} redirects in a row"

@@ -219,7 +219,6 @@ def test_every_coding_we_ask_for_is_undone(crawled: Crawled, coding: str) -> Non
         ("/bomb", FailureReason.TOO_LARGE, 1),
         ("/forbidden", FailureReason.ROBOTS, 1),
         ("/cut-gzip", FailureReason.BROKEN_ANSWER, 2),
-        ("/cut", FailureReason.BROKEN_ANSWER, 2),
         ("/reset", FailureReason.CONNECT, 2),
         ("/hang", FailureReason.TIMEOUT, 2),
     ],

@@ -126,9 +126,8 @@ BROKEN: dict[str, Answer] = {
     "/endless-line": endless(b"x" * 65536, HEAD),
     "/endless-interim": endless(b"HTTP/1.1 100 Continue\r\n\r\n" * 500, b""),
     "/two-lengths": HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345",
-    "/no-length": HEAD + b"Content-Length: -1\r\n\r\n12345",
     "/no-http": b"\x00\x01\x02 no HTTP at all\r\n\r\n",
-    "/chunk-of-terabytes": HEAD + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFF\r\nx",
+    "/chunk-of-terabytes": HEAD + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFF\r\n",
     "/chunk-of-nonsense": HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n0\r\n\r\n",
     "/other-transfer": HEAD + b"Transfer-Encoding: gzip\r\n\r\nx",
 }  # fmt: skip

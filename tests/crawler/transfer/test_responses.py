@@ -11,7 +11,6 @@ from scrapy.exceptions import (
     DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
-    ResponseDataLossError,
 )
 from twisted.internet import error as twisted_error
 
@@ -43,7 +42,6 @@ HTML = (("Content-Type", "text/html"),)
         (PageTooLarge("over the limit"), FailureReason.TOO_LARGE),
         (FetchError("ends early"), FailureReason.BROKEN_ANSWER),
         (IgnoreRequest("for another cause"), FailureReason.BROKEN_ANSWER),
-        (ResponseDataLossError("x"), FailureReason.BROKEN_ANSWER),
         (TlsError([("a", "b", "c")]), FailureReason.TLS),
         (DownloadFailedError("[('SSL routines', '', 'wrong version number')]"), FailureReason.TLS),
         (DownloadConnectionRefusedError("refused"), FailureReason.CONNECT),
@@ -110,7 +108,9 @@ def test_what_cannot_get_better_is_not_tried_again(reason: FailureReason) -> Non
         (304, (), 1, None),
         (200, HTML, 1, None),
         (203, HTML, 1, None),
-        (204, (), 1, None),
+        (204, (), 1, FailureReason.HTTP_STATUS),
+        (205, HTML, 1, FailureReason.HTTP_STATUS),
+        (302, (("Content-Type", "image/png"),), 1, FailureReason.NOT_HTML),
         (200, (("content-type", "TEXT/HTML ; charset=gbk"),), 1, None),
         (200, (("Content-Type", "application/xhtml+xml"),), 1, None),
         (200, (("Content-Type", "text/plain"),), 1, None),
@@ -168,7 +168,6 @@ def caused(error: BaseException, cause: BaseException) -> BaseException:
         (DownloadTimeoutError("took longer than 2 s"), False, Unreachable.URL),
         (caused(DownloadTimeoutError("no connection"), NO_CONNECTION()), False, Unreachable.HOST),
         (TlsError([("a", "b", "c")]), False, None),
-        (ResponseDataLossError("x"), False, None),
         (DownloadCancelledError("too large"), False, None),
     ],
 )

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from cleaning.document.raw_page import CUT_SHORT_HEADER
 from cleaning.errors import NotHtml
+from cleaning.page_warnings import WarningKind
 from cleaning.records import LinkKind, Via
 from storage.crawl_types import (
     Failure,
@@ -125,6 +127,21 @@ def test_not_modified_without_location_is_no_redirect() -> None:
     outcome = end_page(page(status=304, headers=()), KeepRaw.ALL).outcome
     assert outcome.failure is not None
     assert outcome.failure.reason is FailureReason.BAD_REDIRECT
+    assert outcome.failure.detail == "status 304, though the request had no condition"
+
+
+@pytest.mark.parametrize("status", [300, 302, 307])
+def test_a_redirect_without_location_that_has_a_page_is_this_page(status: int) -> None:
+    outcome = end_page(page(html("题", LONG).encode(), status), KeepRaw.ALL).outcome
+    assert outcome.record is not None
+    assert LONG in outcome.record.body
+
+
+def test_a_page_that_was_cut_short_says_so() -> None:
+    headers = (*HTML, (CUT_SHORT_HEADER, "1"))
+    outcome = end_page(page(html("题", LONG).encode(), headers=headers), KeepRaw.ALL).outcome
+    assert outcome.record is not None
+    assert [w.kind for w in outcome.record.warnings] == [WarningKind.CUT_SHORT]
 
 
 def test_a_moved_sitemap_stays_a_sitemap() -> None:
