@@ -217,6 +217,17 @@ class Discovery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCookie:
+    """A cookie of a host in a crawl; ``expires_s`` is Unix time, 0: it has no end."""
+
+    name: str
+    value: str = field(repr=False)  # may be a key to a session
+    path: str = "/"
+    is_secure: bool = False
+    expires_s: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """One URL that a spider may fetch now, with the token that its result must carry.
 
@@ -237,6 +248,7 @@ class Lease:
         etag: ETag of its last response, as received (Latin-1), for a conditional request, or
             ``""``.
         last_modified: Last-Modified of its last response, for a conditional request, or ``""``.
+        cookies: The cookies that the host has set in this crawl.
     """
 
     crawl_id: str
@@ -261,6 +273,7 @@ class Lease:
     is_revisit: bool = False
     etag: str = ""
     last_modified: str = ""
+    cookies: tuple[StoredCookie, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

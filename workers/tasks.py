@@ -15,7 +15,7 @@ import logging
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -39,6 +39,7 @@ from storage.crawl_types import (
 )
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
+from storage.queue.servers.spread import open_reopener
 from storage.store.events import Event, EventKind
 from workers.context import Context, process_context
 from workers.hooks.calling import HookCalls
@@ -57,6 +58,7 @@ from workers.jobs.outcomes import (
 )
 from workers.jobs.poison_pages import keep_poison, note_poison
 from workers.jobs.recleaning_slices import reclean_now
+from workers.jobs.redirect_loops import judge_loop
 from workers.jobs.topic_adoption import Adopter
 from workers.jobs.topic_learning import learn_batch
 from workers.jobs.topic_ranking import rank_anew
@@ -293,7 +295,9 @@ class _Job:
                     with_visit(self._without_vanished_page(each), rules, self._model)
                     for each in endings
                 ]
-            endings = self._patiently(partial(self._judged, endings))
+            judge = partial(judge_loop, store=store)
+            looped = [self._patiently(partial(judge, each)) for each in endings]
+            endings = self._patiently(partial(self._judged, [ending for ending, _ in looped]))
             outcomes = [with_stored_step(ending.outcome) for ending in endings]
             self._patiently(partial(store.save, outcomes))
             before, version = version, self._patiently(newest)
@@ -301,11 +305,20 @@ class _Job:
                 break
         for ending in endings if spec.keep_fresh else ():
             self._announce(ending)
+        for again in {page_id for _, page_id in looped if page_id}:
+            self._patiently(partial(self._offer_again, again))
         fetched = {page.page_id: page for page in pages}
         for ending in endings:
             page = fetched[ending.outcome.queued.page_id]
             self._note_poison(ending.outcome, page, spec.keep_raw)
         return endings
+
+    def _offer_again(self, page_id: str) -> None:
+        """Offers a page again that redirected to a URL which sets cookies and redirects back."""
+        end = self._context.store.urls.end(page_id, self._crawl_id)
+        if end is not None:
+            with closing(open_reopener(self._frontier.url)) as reopener:
+                reopener.reopen(self._crawl_id, [end])
 
     def _note_poison(self, outcome: Outcome, page: QueuedPage, keep_raw: KeepRaw) -> None:
         """Names and keeps a page on which workers died; its outcome has no byte of it."""

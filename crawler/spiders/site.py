@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ from crawler.transfer.responses import (
     is_redirect,
     judge_answer,
     judge_failure,
+    judge_self_redirect,
     may_be_wanted,
     unreachable_of,
 )
@@ -211,6 +213,7 @@ class SiteSpider(Spider):
             async for given_up in self._without_answer(lease, why, response.meta):
                 yield given_up
             return
+        lease, new_cookies = await self._with_cookies(lease, response)
         moved = self._moved_robots(lease, response)
         if moved:
             self._log.add(lease, response.status, 0, elapsed_ms(response.meta), "redirect")
@@ -220,6 +223,10 @@ class SiteSpider(Spider):
         verdict = judge_answer(
             response.status, headers, lease.role, lease.attempt, self._max_attempts
         )
+        if verdict is None and is_redirect(response.status, headers):
+            location = response.headers.get("Location") or b""
+            if resolve(response.url, location.decode("utf-8", "replace")) == lease.url:
+                verdict = judge_self_redirect(new_cookies, lease.attempt, self._max_attempts)
         if isinstance(verdict, Retry):
             await self._retry(lease, verdict, response.meta, response.status)
             return
@@ -251,6 +258,16 @@ class SiteSpider(Spider):
             ),
             host_wait_ms=slow_down_ms(response.status, headers, lease.attempt),
         )
+
+    async def _with_cookies(self, lease: Lease, response: Response) -> tuple[Lease, list[str]]:
+        """Keeps the cookies of a response; returns (the lease with them, names of new ones)."""
+        cookies = self._requests.cookies_after(lease, response)
+        if cookies == lease.cookies:
+            return lease, []
+        await self.source.ask(lambda: self._queue.keep_cookies(lease, cookies))
+        known = {(each.name, each.path) for each in lease.cookies}
+        new = [each.name for each in cookies if (each.name, each.path) not in known]
+        return replace(lease, cookies=cookies), new
 
     async def _body(self, lease: Lease, response: Response) -> bytes:
         """Decodes the body of a response."""

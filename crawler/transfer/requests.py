@@ -9,11 +9,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request
+from scrapy.http import Response
 
 from crawler.addresses.guard import address_of, installed_guard, is_local_name
+from crawler.cookies import cookie_header, cookies_after
 from crawler.host_overrides import HostOverride
 from crawler.hosts_file import load_hosts
-from storage.crawl_types import Lease, PageRole
+from storage.crawl_types import Lease, PageRole, StoredCookie
 
 log = logging.getLogger(__name__)
 
@@ -98,10 +100,20 @@ class RequestBuilder:
             headers={
                 **image_headers(lease, url),
                 **conditional_headers(lease),
+                **({} if rule.has_secrets else cookie_header(lease, url)),
                 **rule.request_headers(),
             },
             meta={**ours, **rule.request_meta(), **meta},
         )
+
+    def cookies_after(self, lease: Lease, response: Response) -> tuple[StoredCookie, ...]:
+        """Returns the cookies of a lease's host after an answer.
+
+        A host with headers or cookies of the hosts file has no jar: what it sets may belong to
+        them, and they stay in this process.
+        """
+        is_secret = self._hosts.of(response.url).has_secrets
+        return lease.cookies if is_secret else cookies_after(lease, response)
 
     def _is_verified(self, lease: Lease, rule: HostOverride) -> bool:
         """Returns whether a host must have a right certificate to get this request."""

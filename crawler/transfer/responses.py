@@ -238,6 +238,25 @@ def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | 
     )
 
 
+def judge_self_redirect(
+    new_cookies: Sequence[str], attempt: int, max_attempts: int
+) -> Retry | Failure:
+    """Judges a redirect of a URL to itself: with a new cookie another attempt may get the page."""
+    if not new_cookies:
+        detail = "the URL redirects to itself, and sets no new cookie"
+        return Failure(reason=FailureReason.BAD_REDIRECT, detail=detail)
+    names = " ".join(new_cookies)
+    if attempt < max(max_attempts, 2):
+        return Retry(
+            detail=f"a redirect to itself that sets cookies: {names}",
+            url_wait_ms=0,
+            host_wait_ms=0,
+            outcome=ResponseOutcome.ANSWERED,
+        )
+    detail = f"the URL redirects to itself at every attempt, each time with other cookies: {names}"
+    return Failure(reason=FailureReason.BAD_REDIRECT, detail=detail)
+
+
 def judge_answer(
     status: int,
     headers: Sequence[tuple[str, str]],

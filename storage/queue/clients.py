@@ -288,11 +288,11 @@ PARTS = {
 }
 SCRIPTS = (
     "ack", "add", "adopt", "beat", "claim", "confirm_spill", "drop_keys", "flush",
-    "forget_revisits", "has_seen", "heartbeat", "host_unreachable", "keep_accounts", "keep_rules",
-    "learn", "lease", "lift_stops", "live", "locate", "mark_ended", "move_spill", "nack",
-    "needs_refill", "open_hosts", "publish_weights", "purge", "put", "rank", "read_accounts",
-    "reconcile", "refill", "reopen", "revisit", "robots", "set_state", "share", "spill", "steer",
-    "sweep", "try", "waits", "wake", "watch",
+    "forget_revisits", "has_seen", "heartbeat", "host_unreachable", "keep_accounts",
+    "keep_cookies", "keep_rules", "learn", "lease", "lift_stops", "live", "locate", "mark_ended",
+    "move_spill", "nack", "needs_refill", "open_hosts", "publish_weights", "purge", "put", "rank",
+    "read_accounts", "reconcile", "refill", "reopen", "revisit", "robots", "set_state",
+    "share", "spill", "steer", "sweep", "try", "waits", "wake", "watch",
 )  # fmt: skip
 Arg = str | bytes | int
 

@@ -32,6 +32,7 @@ from storage.crawl_types import (
     PageRole,
     QueuedPage,
     Step,
+    StoredCookie,
     UrlState,
 )
 from storage.politeness_policy import HostPoliteness
@@ -223,6 +224,29 @@ def read_lease(row: Sequence[Any]) -> Lease:
         is_revisit="again" in marks,
         etag=row[16].decode("utf-8", "replace"),
         last_modified=row[17].decode("utf-8", "replace"),
+        cookies=tuple(map(read_cookie, row[18].splitlines())),
+    )
+
+
+def pack_cookie(cookie: StoredCookie) -> tuple[str, str]:
+    """Encodes a cookie as field and value: ``["sid", "/"]``, ``["sid", "3f9a", "/", false, 0]``."""
+    value = [cookie.name, cookie.value, cookie.path, cookie.is_secure, cookie.expires_s]
+    return json.dumps([cookie.name, cookie.path]), json.dumps(value)
+
+
+def read_cookie(packed: bytes) -> StoredCookie:
+    """Decodes a cookie that ``pack_cookie`` encoded.
+
+    Raises:
+        ValueError: The bytes are no cookie.
+    """
+    name, value, path, is_secure, expires_s = json.loads(packed)
+    return StoredCookie(
+        name=str(name),
+        value=str(value),
+        path=str(path),
+        is_secure=bool(is_secure),
+        expires_s=int(expires_s),
     )
 
 

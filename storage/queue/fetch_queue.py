@@ -12,14 +12,21 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cleaning.errors import QueueUnavailable
 from cleaning.urls.normal_form import host_of
 from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, Discovery, FetchResult, Lease, LeaseBatch
+from storage.crawl_types import (
+    CrawlSpec,
+    Discovery,
+    FetchResult,
+    Lease,
+    LeaseBatch,
+    StoredCookie,
+)
 from storage.live_state import SILENT_S, ProcessRole
 from storage.politeness_policy import (
     HOST_PATIENCE_S,
@@ -38,6 +45,7 @@ from storage.queue.clients import (
 from storage.queue.entries import (
     log_detail,
     offer_args,
+    pack_cookie,
     pack_result,
     process_name,
     read_lease,
@@ -55,6 +63,8 @@ FLUSH_BYTES = 1 << 20
 FLUSH_MS = 200
 THREAD_BYTES = 256 << 10  # a smaller body is compressed sooner than a thread starts
 ROBOTS_TTL_MS = 24 * 3600 * 1000
+MOST_COOKIES = 50  # a host: what every browser keeps at least (RFC 6265, 6.1)
+MOST_JAR_BYTES = 8 << 10  # servers refuse a request whose headers are longer
 ADDRESS_TTL_MS = 3600 * 1000
 
 
@@ -276,6 +286,15 @@ class FetchQueue:
         """
         leased = (lease.crawl_id, lease.page_id, lease.token)
         return bool(await self._run("locate", *leased, address, ADDRESS_TTL_MS))
+
+    async def keep_cookies(self, lease: Lease, cookies: Collection[StoredCookie]) -> int:
+        """Changes the jar of a lease's host from ``lease.cookies`` to these; returns how many."""
+        before, after = (dict(map(pack_cookie, jar)) for jar in (lease.cookies, cookies))
+        gone = [field for field in before if field not in after]
+        new = [arg for f, v in after.items() if before.get(f) != v for arg in (f, v)]
+        leased: tuple[Arg, ...] = (lease.crawl_id, lease.page_id, lease.token)
+        limits = (MOST_COOKIES, MOST_JAR_BYTES)
+        return int(await self._run("keep_cookies", *leased, *limits, len(gone), *gone, *new))
 
     async def put_robots(
         self,

@@ -132,7 +132,7 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
         if client.exists(f"cc:c:{crawl_id}"):
             return
         forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
-    for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "b", "p", "t", "tried"):
+    for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "ck", "b", "p", "t", "tried"):
         for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
             if not scripts("drop_keys", [crawl_id, *keys]):
                 return

@@ -64,6 +64,7 @@ FORBIDDEN = (
 )
 SPIDER_SCRIPTS = (
     "lease", "reconcile", "put", "flush", "nack", "host_unreachable", "locate", "robots",
+    "keep_cookies",
 )  # fmt: skip
 KEEPER_SCRIPTS = ("revisit", "forget_revisits")
 

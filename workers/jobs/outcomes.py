@@ -49,6 +49,7 @@ EXCLUDING = frozenset(
     }
 )
 NOT_MODIFIED = 304
+REDIRECTS = "redirects to"  # the step of a redirect; its detail is the target
 GONE = frozenset({404, 410})
 VERDICTS = frozenset(
     {
@@ -280,9 +281,7 @@ def _redirect(page: QueuedPage, location: str) -> Ending:
     if page.hops >= MAX_HOPS:
         detail = f"more than {MAX_HOPS} redirects in a row"
         return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail))
-    outcome = Outcome(
-        queued=page, state=UrlState.REDIRECT, log=page.log + _step("redirects to", target)
-    )
+    outcome = Outcome(queued=page, state=UrlState.REDIRECT, log=page.log + _step(REDIRECTS, target))
     if page.role is PageRole.SITEMAP:
         return Ending(outcome=outcome, discoveries=_nested_sitemaps(page, (target,)))
     if page.role is PageRole.IMAGE:

@@ -3,7 +3,8 @@
 -- unreachable host ms.
 -- Returns {state, wait ms or -1, lease...}; a lease is {crawl, page id, url, host, token, attempt,
 -- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect),
--- version of the stopped classes, page that an image is on, digest of the crawl's patterns}; state is 'ok' or 'full' (back-pressure). Marks,
+-- version of the stopped classes, page that an image is on, digest of the crawl's patterns, how it was found, ETag,
+-- Last-Modified, cookies of the host in lines}; state is 'ok' or 'full' (back-pressure). Marks,
 -- separated by spaces: known (the host has answered before), gone (no request: end the URL), locate
 -- (the address must be given to locate.lua first), verify (the host's certificate must be right).
 local LOOK_AGAIN_MS = 250 -- at hosts that are left to other machines

@@ -25,6 +25,7 @@ if only ~= '' then
   gone = gone + spilled
   count(crawl, 'pending', -gone)
   redis.call('SREM', 'cc:bg:' .. crawl, only)
+  redis.call('DEL', 'cc:ck:' .. crawl .. ':' .. only)
 end
 for i = 3, #ARGV do
   local key = ARGV[i]

@@ -39,6 +39,7 @@
 -- cc:cr:<crawl>:<host>     hash  turn: revisit or new, which of the two was served last; of a topic crawl
 --                                judged_pages, relevant, credit, misses, sleeps, called (shared/credit.lua)
 -- cc:df:<crawl>            hash  registered domain, "." for all -> "120 30": pages of a topic crawl, relevant ones
+-- cc:ck:<crawl>:<host>     hash  the host's cookies: ["sid", "/"] -> ["sid", "3f9a", "/", false, 0] (entries.py)
 -- cc:up:<host>             hash  template -> an operator's pin (forbid, thread); field '': number of changes
 -- cc:q:<crawl>:<host>      zset  pending entry (entries.py) -> rank * 10^12 + order of discovery, 50000000000007
 -- cc:r:<crawl>:<host>      zset  page -> due, ms: pending URLs with a history (retries)
