@@ -12,7 +12,7 @@ class FoundStory:
 
     Attributes:
         id: The same for every try: ``quake:4f1193a0c27be51d0c27be514f1193a0``; a receiver that
-            has seen it drops the message.
+            has seen it drops the message. ASCII: of other names the bytes are ``%E5%9C%B0``.
         topic: Name of the topic.
         url: Its URL.
         host: Its host.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from storage.store.protocol import Store
 from storage.topic_types import OutboxRow
 from workers.answers.messages import FoundStory, StoryMessage
@@ -25,7 +27,7 @@ def message_of(store: Store, row: OutboxRow) -> StoryMessage | None:
         type=TYPE,
         timestamp=row.at,
         data=FoundStory(
-            id=f"{row.topic}:{row.page_id}",
+            id=message_id(row.topic, row.page_id),
             topic=row.topic,
             url=page.url,
             host=page.host,
@@ -40,3 +42,12 @@ def message_of(store: Store, row: OutboxRow) -> StoryMessage | None:
             also=tuple(others[:MOST_ALSO]),
         ),
     )
+
+
+def message_id(topic: str, page_id: str) -> str:
+    """Names the message about a page of a topic: ``quake:4f11...``, ``%E5%9C%B0%E9%9C%87:4f11...``.
+
+    It is a header: ASCII, because servers read others in several ways and no signature fits then,
+    and without the full stop that ends the id in what is signed.
+    """
+    return f"{quote(topic, safe='').replace('.', '%2E')}:{page_id}"

@@ -23,6 +23,7 @@ from tests.storage.store.topics_contract import judged
 from workers.jobs.topic_rows import TopicOrder, first_version
 
 KIND = ReceiverKind.WEBHOOK
+TOPIC = "储能.2"
 
 
 def fill(data: Path, url: str) -> None:
@@ -30,15 +31,15 @@ def fill(data: Path, url: str) -> None:
     data.mkdir()
     now = datetime.now(UTC)
     receiver = StoredReceiver(
-        topic="quake", kind=KIND, target=url, is_private=True, since=now, next_try=now,
+        topic=TOPIC, kind=KIND, target=url, is_private=True, since=now, next_try=now,
         owned_until=now,
     )  # fmt: skip
     with closing(SqliteStore(data / "records.sqlite")) as store:
-        order = TopicOrder(spec=TopicSpec(name="quake", query="地震"))
+        order = TopicOrder(spec=TopicSpec(name=TOPIC, query="地震"))
         store.topics.create(first_version(order, []))
         store.receivers.put(receiver)
         for n in (1, 2):
-            judgements = judged(f"/{n}", 0.9, notify=(KIND,)).judgements
+            judgements = judged(f"/{n}", 0.9, topic=TOPIC, notify=(KIND,)).judgements
             store.save([replace(page(f"/{n}", text(n)), judgements=judgements)])
 
 
@@ -51,18 +52,20 @@ def test_what_a_killed_sender_sent_is_sent_again_with_its_id(tmp_path: Path) -> 
 
     with Receiver(hang) as receiver:
         fill(tmp_path / "data", receiver.url)
-        killed = start("topic", "quake", "--send", "--data", str(tmp_path / "data"))
+        killed = start("topic", TOPIC, "--send", "--data", str(tmp_path / "data"))
         wait_until(lambda: len(receiver.got) == 1, LIMIT_S)
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()
         release.set()
         folder = DataFolder(tmp_path / "data")
-        (topic,) = folder.rows("topic", "quake", "--send", "--json")
+        (topic,) = folder.rows("topic", TOPIC, "--send", "--json")
     (after,) = topic["receivers"]
     assert (after["sent"], after["waiting"], after["copies"]) == (2, 0, 0)
     first, again, second = [each.headers["webhook-id"] for each in receiver.got]
     assert first == again != second
     assert receiver.got[0].body == receiver.got[1].body
     told = receiver.got[2].data
-    assert (told["topic"], told["url"].rpartition("/")[2]) == ("quake", "2")
+    assert (told["topic"], told["url"].rpartition("/")[2]) == (TOPIC, "2")
+    assert told["id"] == second
+    assert second.isascii()
     assert "127.0.0.1" in after["target"]

@@ -7,15 +7,18 @@ import hashlib
 import hmac
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import standardwebhooks
 
 from cleaning.errors import ConfigError
 from tests.kit.receiver import Receiver
 from tests.kit.timing import LIMIT_S
 from workers.sending import webhook
+from workers.sending.messages import message_id
 from workers.sending.webhook import (
     Webhook,
     check_url,
@@ -59,6 +62,29 @@ def test_the_signature_is_that_of_the_standard() -> None:
         b'{"test": 2432232314}',
     )
     assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+@pytest.mark.parametrize("topic", ["quake", "储能", "zürich.v1_2-a", "жильё", "ا" * 30])
+@pytest.mark.parametrize("secret", [SECRET, "a sentence, no key in base64"])
+def test_libraries_of_the_standard_accept_messages_of_any_topic(
+    receiver: Receiver, topic: str, secret: str
+) -> None:
+    now = int(time.time())
+    sent = Webhook(secret).send(receiver.url, message_id(topic, "4f11"), BODY, now, is_private=True)
+    assert sent.error == ""
+    (got,) = receiver.got  # headers as most servers read them: Latin-1
+    library = standardwebhooks.Webhook(secret if secret == SECRET else secret.encode())
+    assert library.verify(got.body, got.headers)["data"]["title"] == "地震"
+    with pytest.raises(standardwebhooks.WebhookVerificationError):
+        library.verify(got.body + b" ", got.headers)
+
+
+def test_an_id_names_one_page_of_one_topic() -> None:
+    topics = ["a.b", "a%2Eb", "储能", "%E5%82%A8%E8%83%BD", "储", "a:b", "a"]
+    ids = {message_id(topic, page) for topic in topics for page in ("4f11", "b:4f11")}
+    assert len(ids) == 2 * len(topics)
+    assert message_id("quake", "4f11") == "quake:4f11"
+    assert all(each.isascii() and "." not in each and each.isprintable() for each in ids)
 
 
 def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
