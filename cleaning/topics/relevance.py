@@ -53,7 +53,7 @@ class ConceptHit(Struct, frozen=True, gc=False):
 
     Attributes:
         name: The name that was found, else the concept's first.
-        h: 0..1.
+        h: 0..1; 0: it is not on the page.
         title: Whether it stands in the title.
         count: Occurrences in the body.
     """
@@ -71,7 +71,7 @@ class Parts(Struct, frozen=True, gc=False, omit_defaults=True):
         q: The query part, 0..1.
         e: The example part, 0..1; None without examples.
         taught: What the user's marks add to the relevance, -1..1; None without marks.
-        concepts: The query's concepts on the page.
+        concepts: The query's concepts, also those that are not on the page.
         terms: The terms of the page that are most like the examples, heaviest first.
         nearest: URL of the nearest example.
         excluded: Excluded words that made the page irrelevant.
@@ -236,12 +236,10 @@ class Likeness(NamedTuple):
 
 
 def _nearest(topic: Topic, found: Sequence[str]) -> str:
-    """URL of the example that shares most of the page's terms."""
-    if not topic.examples or not found:
-        return ""
-    return max(
-        topic.examples, key=lambda example: sum(example.terms.get(term, 0.0) for term in found)
-    ).url
+    """URL of the example that shares most of the page's terms; ``""`` when none shares any."""
+    shared = [sum(each.terms.get(term, 0.0) for term in found) for each in topic.examples]
+    most = max(shared, default=0.0)
+    return topic.examples[shared.index(most)].url if most else ""
 
 
 def _fitting(parts: Parts) -> Parts:

@@ -15,7 +15,8 @@ from workers.jobs.topic_rows import TopicOrder, first_version
 
 TOPIC = "quake"
 PARTS = (
-    '{"q":0.8,"concepts":[{"name":"地震","h":0.5,"title":true,"count":4}],'
+    '{"q":0.8,"concepts":[{"name":"地震","h":0.5,"title":true,"count":4},'
+    '{"name":"海啸","h":0.0,"title":false,"count":0}],'
     '"terms":["余震"],"nearest":"http://a.example/example"}'
 )
 

@@ -273,7 +273,7 @@ class FoundConcept:
 
     Attributes:
         name: The name that was found, else the concept's first.
-        share: What it adds to the query part, 0..1.
+        share: What it adds to the query part, 0..1; 0: it is not on the page.
         in_title: Whether it stands in the title.
         count: Occurrences in the body.
     """
@@ -313,7 +313,7 @@ class TopicVerdict:
         examples: The example part, 0..1; null without examples.
         marks: What the user's marks add to the relevance of a page with these terms, -1..1; null
             without marks.
-        concepts: The query's concepts on the page.
+        concepts: The query's concepts, also those that are not on the page.
         terms: The terms that are most like the examples, the heaviest first.
         nearest: The nearest example; may be empty.
         excluded: Excluded words that made the page irrelevant.

@@ -41,6 +41,10 @@ def test_a_page_like_the_examples_is_relevant_and_another_is_not() -> None:
     ]
 
 
+def test_an_example_that_shares_no_term_is_not_the_nearest() -> None:
+    assert judge(TOPIC, "周末天气", "周末多云,最高气温20度,适合出行。").parts.nearest == ""
+
+
 def test_the_query_part_by_hand() -> None:
     topic = build_topic(TopicSpec(name="x", query="地震 余震"))
     assert judge(topic, "地震 余震", "").query_part == pytest.approx(1)

@@ -116,6 +116,7 @@ def test_one_topic_says_how_it_does_and_why_pages_are_relevant(console: FlaskCli
     assert "No link waits" in page
     for part in ("地震", "in the title", "余震", "http://a.example/example", "Nobody is told"):
         assert part in page
+    assert "海啸" not in page  # a concept of the query that is not on the pages
     assert page.count('<svg class="drawing"') == 2
     assert 'data-live="/topics/quake/live"' in page
     assert console.get("/topics/none").status_code == 404
@@ -139,7 +140,10 @@ def test_pages_come_in_parts_and_by_what_is_held_of_them(console: FlaskClient) -
         address = more[1].replace("&amp;", "&") if more else ""
     assert len(seen) == len(set(seen)) == 12
     assert text_of(console, f"/topics/{TOPIC}/pages?show=other").count("<tr><th scope") >= 4
-    assert "teaches the topic most" in text_of(console, f"/topics/{TOPIC}/pages?show=to_mark")
+    to_mark = text_of(console, f"/topics/{TOPIC}/pages?show=to_mark")
+    assert "teaches the topic most" in to_mark
+    assert "余震" in to_mark
+    assert "海啸" not in to_mark
     assert console.get(f"/topics/{TOPIC}/pages?after=x").status_code == 400
 
 
