@@ -79,6 +79,11 @@ class Topics:
         where = {"name": topic.name, "version": topic.version - 1}
         return bool(self._tables.change("topics", where, topic_row(topic)))
 
+    def set_order(self, topic: TopicRow, spec: str) -> bool:
+        """Stores another order of the same version; False when another process changed it."""
+        where = {"name": topic.name, "version": topic.version, "spec": topic.spec}
+        return bool(self._tables.change("topics", where, {"spec": replace_surrogates(spec)}))
+
     def set_state(self, name: str, state: TopicState, note: str = "") -> bool:
         """Changes the state of a topic and why it has it; False: there is no such topic."""
         values = {"state": state.value, "note": replace_surrogates(note)}

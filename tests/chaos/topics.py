@@ -35,8 +35,8 @@ from tests.kit.timing import wait_until
 from tests.kit.wide_web import EXAMPLE, NAMES, QUERY, ROBOTS, WideSpec, WideVisit, WideWeb
 from workers.config import load_settings
 from workers.jobs.topic_learning import BATCHES, LARGEST_BATCH
-from workers.operations.topics.crawls import ready_topic, topic_spec
-from workers.operations.topics.topics import TopicFlags
+from workers.operations.topics.crawls import topic_spec
+from workers.operations.topics.topics import TopicFlags, begin_topic, planned_topic
 
 TOPIC = "quake"
 DELAY_S = 0.5
@@ -104,7 +104,8 @@ class ServersTopic(Servers):
         )
         with closing(self.open_store()) as store, closing(self.frontier()) as frontier:
             spec = topic_spec(settings, TOPIC, self.seeds, None, {"delay_s"})
-            ready_topic(settings, spec, TopicFlags(query=QUERY, examples=[str(example)]))
+            flags = TopicFlags(query=QUERY, examples=[str(example)])
+            begin_topic(settings, planned_topic(settings, TOPIC, flags), flags, lambda _: None)
             store.crawls.put(spec, CrawlState.RUNNING)
             frontier.open_crawl(spec)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from storage.queue.embedded import DataLock
 from tests.kit.commands import DataFolder, valid
 from tests.kit.crawls import crawlclean, start
 from tests.kit.receiver import Delivered, Receiver
@@ -109,14 +111,35 @@ def test_a_killed_topic_goes_on_and_loses_nothing(crawled: Crawled) -> None:
 
 def test_good_links_are_preferred_and_barren_hosts_sleep(crawled: Crawled) -> None:
     topic, _ = crawled.folder.rows("topics", "--json")
-    assert "sleep until" in topic["note"]
+    assert re.search(r"sleep until .* UTC; .* resumes; \d+ URLs wait", topic["note"])
     assert crawled.order.count(QUAKES) + crawled.order.count(RELIEF) >= 2 * ARTICLES
     assert crawled.order.count(RECIPES) < 30 * ARTICLES, "it fell asleep before its last page"
-    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
-    asleep = {each["host"].partition(":")[0] for each in report["hosts"] if each["asleep_until"]}
-    assert asleep
-    assert asleep <= {SPORTS, RECIPES}
-    assert report["waiting"] > 0
+
+
+def test_a_report_leaves_a_queue_at_rest_alone(copy: DataFolder) -> None:
+    """Who starts the queue has the folder, and a crawl that begins in this second is refused."""
+
+    def state() -> dict[Path, int]:
+        files = (copy.data / "lock", *(copy.data / "queue").rglob("*"))
+        return {each: each.stat().st_mtime_ns for each in files if each.exists()}
+
+    before = state()
+    (report,) = copy.rows("topic", "quake", "--report", "--json")
+    assert (report["waiting"], state()) == (None, before)
+
+
+def test_a_run_that_is_refused_changes_nothing(copy: DataFolder) -> None:
+    (before,) = copy.rows("topic", "quake", "--show", "--json")
+    seeds = ("--seeds", "http://127.0.0.1:9/", "--allow-private")
+    lock = DataLock(copy.data)
+    try:
+        for arguments in (("quake", "--query", "足球"), ("new", *seeds, "--query", "足球")):
+            assert "in use" in copy.error("topic", *arguments)
+    finally:
+        lock.release()
+    (after,) = copy.rows("topic", "quake", "--show", "--json")
+    assert after == before
+    assert "new" not in {row["topic"] for row in copy.rows("topics", "--json")}
 
 
 def test_the_report_counts_the_harvest(crawled: Crawled) -> None:
@@ -260,6 +283,51 @@ def test_an_edit_judges_stored_pages_anew(copy: DataFolder) -> None:
     assert with_examples["version"] == 3
 
 
+def test_an_option_that_is_given_again_replaces_the_old_one(copy: DataFolder) -> None:
+    (before,) = copy.rows("topic", "quake", "--show", "--json")
+    given = ("--pages-per-hour", "400", "--max-pages", "1", "--exclude", "/no such/")
+    crawlclean("topic", "quake", *given, "--data", str(copy.data))
+    (after,) = copy.rows("topic", "quake", "--show", "--json")
+    options = after["options"]
+    assert (after["pages_per_hour"], options["max_pages"]) == (400, 1)
+    assert (options["exclude"], options["seeds"]) == (["/no such/"], before["options"]["seeds"])
+    assert after["version"] == before["version"], "no page is judged by its pace"
+    shown = copy.output("topic", "quake", "--show")
+    for option in ("--pages-per-hour 400", "--max-pages 1 ", "--exclude '/no such/'", "--slots 1"):
+        assert option in shown
+    crawlclean("topic", "quake", "--query", "联赛 主队", "--data", str(copy.data))
+    (reworded,) = copy.rows("topic", "quake", "--show", "--json")
+    assert (reworded["query"], reworded["version"]) == ("联赛 主队", before["version"] + 1)
+    assert (reworded["outdated"], reworded["pages_per_hour"]) == (0, 400)
+
+
+def test_examples_are_added_until_all_are_forgotten(
+    copy: DataFolder, crawled: Crawled, tmp_path: Path
+) -> None:
+    marked = crawled.url(QUAKES, "/a/3.html")
+    copy.rows("topic", "quake", "--relevant", marked, "--json")
+    (before,) = copy.rows("topic", "quake", "--show", "--json")
+    more = tmp_path / "more.txt"
+    more.write_text("余震\n余震不断,救援队赶往灾区。", "utf-8")
+    (after,) = copy.rows("topic", "quake", "--edit", "--examples", str(more), "--json")
+    assert set(after["examples"]) == {*before["examples"], str(more)}
+    edit = ("topic", "quake", "--edit", "--no-examples", "--json")
+    assert copy.rows(*edit, "--examples", str(more))[0]["examples"] == sorted([marked, str(more)])
+    assert copy.rows(*edit)[0]["examples"] == [marked]
+
+
+def test_the_webhook_may_be_made_private_without_its_url(copy: DataFolder) -> None:
+    edit = ("topic", "quake", "--edit")
+    copy.rows(*edit, "--webhook", "http://hooks.test/", "--json")
+    (topic,) = copy.rows(*edit, "--webhook-private", "--json")
+    assert [(each["target"], each["may_be_private"]) for each in topic["receivers"]] == [
+        ("http://hooks.test/", True)
+    ]
+    copy.rows(*edit, "--no-webhook", "--json")
+    status, _, error = copy.call(*edit, "--webhook-private")
+    assert (status, "has no webhook" in error) == (2, True)
+
+
 def test_a_purge_keeps_the_pages_of_other_topics(copy: DataFolder) -> None:
     (before,) = copy.rows("topic", "quake", "--report", "--json")
     copy.rows("purge", "体育赛事", "--yes", "--json")
@@ -287,7 +355,6 @@ def test_a_pause_holds_until_resume(copy: DataFolder) -> None:
         (("new", "--seeds", "http://a.example/"), "create it with"),
         (("new", "--seeds", "http://a.example/", "--query", "的 是"), "only words that name no"),
         (("new", "--seeds", "/nowhere", "--query", "地震"), "/nowhere"),
-        (("quake", "--query", "足球"), "change it by --edit"),
         (("quake", "--edit"), "changes nothing"),
         (("quake", "--edit", "--examples", "/nowhere"), "/nowhere"),
         (("quake", "--show", "--query", "足球"), "go with --edit"),

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from msgspec import UNSET, UnsetType
 
+from storage.crawl_types import KeepRaw, Scope
 from storage.topic_types import ReceiverKind, TopicState
 from workers.answers.images import TopicImages
 from workers.answers.stories import StoryLine
@@ -52,6 +53,41 @@ class ReceiverLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlOptions:
+    """What a topic's crawl was ordered to do, by the options of all its runs.
+
+    Attributes:
+        seeds: Where it begins, normalized.
+        scope: Which links are followed.
+        max_pages: Records at which it ends; null: no limit.
+        max_depth: Links from the nearest seed; null: no limit.
+        include: Patterns of which one must match a followed URL, if there are any.
+        exclude: Patterns of URLs that are not followed.
+        delay_s: Seconds between a response and the next request to its host; null: as usual.
+        slots: Requests at a time to a host whose delay is 0.
+        trap_pages: Pages in a row without novelty that stop their URL class; 0 stops none.
+        keep_raw: Which raw pages are kept.
+        allow_private: Whether loopback and private addresses are fetched.
+        images: Whether content images are fetched.
+        keep_fresh: Whether pages are visited again when they are due.
+    """
+
+    seeds: tuple[str, ...]
+    scope: Scope
+    max_pages: int | None
+    max_depth: int | None
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    delay_s: float | None
+    slots: int
+    trap_pages: int
+    keep_raw: KeepRaw
+    allow_private: bool
+    images: bool
+    keep_fresh: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicLine:
     """A line of `topics`, of `topic NAME --show` and of a change of a topic.
 
@@ -73,6 +109,8 @@ class TopicLine:
         unread: Stored pages of other crawls that are still to be looked at, about.
         created_at: When the topic was created.
         receivers: Who is told of its new stories.
+        pages_per_hour: Pages that its crawl shall spend an hour; null: hosts with worse links wait.
+        options: The other options of its crawl; null before its first run.
     """
 
     topic: str
@@ -92,6 +130,8 @@ class TopicLine:
     unread: int
     created_at: datetime
     receivers: tuple[ReceiverLine, ...] = ()
+    pages_per_hour: float | None = None
+    options: CrawlOptions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +198,8 @@ class TopicHost(HarvestStep):
 
     Attributes:
         host: Lower-case authority.
-        asleep_until: When the host wakes, if it sleeps because it brought nothing; else null.
+        asleep_until: When the host wakes, if it sleeps; else null, also while no process runs the
+            crawl.
     """
 
     host: str
@@ -239,7 +280,7 @@ class TopicReport:
         copies: Relevant pages that tell a story again.
         adopted: Judged pages that other crawls fetched.
         batches: Batches of pages that the learner of links has learned.
-        waiting: URLs that wait in the queue; null when the queue cannot be read.
+        waiting: URLs that wait in the queue; null while no process runs the crawl.
         budget: What its crawl may spend.
         harvest: The pages of its crawl in order, in steps of 100 pages; of more than 20,000 pages
             in 200 steps.

@@ -76,7 +76,12 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE|DIR|URL",
         help="pages on the topic: .html, .txt (the first line is the title), a folder of them, or "
-        "URLs of stored pages",
+        "URLs of stored pages; they are added to those that the topic has",
+    )
+    parser.add_argument(
+        "--no-examples",
+        action="store_true",
+        help="forget the examples so far; pages that you marked stay",
     )
     parser.add_argument(
         "--exclude-words",
@@ -203,6 +208,7 @@ def _flags(arguments: argparse.Namespace) -> TopicFlags:
         synonyms=arguments.synonyms,
         threshold=arguments.threshold,
         pages_per_hour=arguments.pages_per_hour,
+        no_examples=arguments.no_examples,
     )
 
 
@@ -219,26 +225,23 @@ def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
 
 
 def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.operations.crawling.one_crawl import run_crawl
     from workers.operations.crawling.specs import check_ca_file
-    from workers.operations.topics.crawls import end_run, ready_topic, topic_spec
-    from workers.operations.topics.receivers import check_receivers, set_receivers
+    from workers.operations.topics.crawls import run_topic, topic_spec
     from workers.output.topic_progress import TopicProgress
 
     check_ca_file(settings)
-    check_receivers(settings, _receivers(arguments))
     given = {name for name, value in vars(arguments).items() if value is not None}
     scope = Scope(arguments.topic_scope) if arguments.topic_scope else None
     spec = topic_spec(settings, arguments.name, arguments.seeds or (), scope, given)
-    ready_topic(settings, spec, _flags(arguments))
-    set_receivers(settings, arguments.name, _receivers(arguments))
-    why = "killed"
-    try:
-        with TopicProgress(settings, spec.topic, settings.crawl.max_time_s) as progress:
-            result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
-        why = ""
-    finally:
-        end = end_run(settings, spec, why or result.why)
+    with TopicProgress(settings, spec.topic, settings.crawl.max_time_s) as progress:
+        result, end = run_topic(
+            settings,
+            spec,
+            _flags(arguments),
+            _receivers(arguments),
+            progress,
+            fresh=arguments.fresh,
+        )
     return _print_end(settings, arguments, result, end)
 
 

@@ -101,6 +101,11 @@ def next_version(row: TopicRow, order: TopicOrder, examples: Sequence[ExampleTex
     )
 
 
+def with_order(row: TopicRow, order: TopicOrder) -> TopicRow:
+    """Returns the row of the same version with another order, whose words are the same."""
+    return replace(row, spec=dump_versioned(order).decode())
+
+
 def judge_anew(store: Store, topic: Topic, slice_pages: int) -> int:
     """Judges pages that older versions of a topic judged, newest first; returns how many.
 

@@ -305,7 +305,7 @@ def _asleep(report: TopicReport) -> Element | None:
     return _room(
         "",
         "Asleep",
-        "Hosts that brought nothing rest, longer each time."
+        "Hosts whose pages bring little rest, longer each time."
         + (f" {more:,} more are left out." if more > 0 else ""),
         element("ul", rows, class_="sleepers"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -22,6 +23,7 @@ from workers.operations.topics.harvest import STEP_PAGES
 from workers.output.printing import table, terminal_columns
 
 MOST_HOSTS = 20
+MOST_SEEDS = 10
 MOST_DAYS = 60
 MOST_WEIGHTS = 60
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -57,10 +59,39 @@ def topic_lines(topic: TopicLine) -> Iterator[str]:
     for example in topic.examples:
         yield f"  example    {example}"
     yield f"  threshold  {topic.threshold:g}"
+    yield from _option_lines(topic)
     for receiver in topic.receivers:
         yield f"  {receiver.kind:<9}  {receiver.target}"
         yield f"             {receiver_state(receiver)}"
     yield f"  {_pages(topic)}"
+
+
+def _option_lines(topic: TopicLine) -> Iterator[str]:
+    """The seeds, and the options of the crawl as they are typed; what has no limit is left out."""
+    options = topic.options
+    seeds = options.seeds if options else ()
+    for seed in seeds[:MOST_SEEDS]:
+        yield f"  seed       {seed}"
+    if len(seeds) > MOST_SEEDS:
+        yield f"             and {len(seeds) - MOST_SEEDS} more"
+    typed = [] if topic.pages_per_hour is None else [f"--pages-per-hour {topic.pages_per_hour:g}"]
+    if options:
+        typed += [f"--scope {options.scope}"]
+        for name, value in (
+            ("max-pages", options.max_pages),
+            ("depth", options.max_depth),
+            ("delay", options.delay_s),
+            ("slots", options.slots),
+            ("trap-pages", options.trap_pages),
+        ):
+            typed += [] if value is None else [f"--{name} {value:g}"]
+        typed += [f"--include {shlex.quote(each)}" for each in options.include]
+        typed += [f"--exclude {shlex.quote(each)}" for each in options.exclude]
+        typed += [f"--keep-raw {options.keep_raw}"]
+        flags = ("allow_private", "images", "keep_fresh")
+        typed += [f"--{each.replace('_', '-')}" for each in flags if getattr(options, each)]
+    if typed:
+        yield f"  options    {' '.join(typed)}"
 
 
 def receiver_state(receiver: ReceiverLine) -> str:
@@ -145,9 +176,10 @@ def _host_lines(report: TopicReport) -> Iterator[str]:
         yield f"  and {len(shown) - MOST_HOSTS} more hosts"
     asleep = sleeping(report)
     if asleep:
-        yield f"asleep, because they brought nothing: {counted(len(asleep), 'host')}"
+        yield f"asleep: {counted(len(asleep), 'host')}"
     for host, until in asleep[:MOST_HOSTS]:
-        yield f"  {host.host}  until {until:%Y-%m-%d %H:%M} UTC"
+        brought = _harvest(host) if host.stories or host.copies else "brought nothing"
+        yield f"  {host.host}  until {until:%Y-%m-%d %H:%M} UTC, {brought}"
     if len(asleep) > MOST_HOSTS:
         yield f"  and {len(asleep) - MOST_HOSTS} more hosts"
 

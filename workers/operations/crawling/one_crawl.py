@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -99,7 +99,14 @@ class CrawlResult:
     outcome: CrawlOutcome = NO_OUTCOME
 
 
-def run_crawl(settings: Settings, spec: CrawlSpec, watcher: Watcher, *, fresh: bool) -> CrawlResult:
+def run_crawl(
+    settings: Settings,
+    spec: CrawlSpec,
+    watcher: Watcher,
+    *,
+    fresh: bool,
+    begin: Callable[[], None] = lambda: None,
+) -> CrawlResult:
     """Crawls from the seeds until no URL is left or a limit is reached.
 
     Args:
@@ -107,12 +114,14 @@ def run_crawl(settings: Settings, spec: CrawlSpec, watcher: Watcher, *, fresh: b
         spec: Seeds and limits.
         watcher: Receives counts and messages.
         fresh: Forget the URLs that an earlier run of this crawl left in the queue.
+        begin: Called once the data folder is this run's, before anything is fetched.
 
     Raises:
         ServiceError: The data folder or a server cannot be used.
     """
     watcher.show_step("starting the queue")
     with open_backends(settings) as backends:
+        begin()
         return _Run(backends, spec, watcher).run(fresh=fresh)
 
 
@@ -303,8 +312,8 @@ class _Run:
         if rests_until is not None:
             return End(
                 EndedBy.LIMIT,
-                f"the hosts left sleep until {rests_until:%Y-%m-%d %H:%M} UTC, because they "
-                "brought nothing; the same command resumes",
+                f"all hosts left sleep until {rests_until:%Y-%m-%d %H:%M} UTC; the same command "
+                "resumes",
             )
         if not may_wait and are_only_paused_left(self._frontier, self._spec.crawl_id, counts):
             return End(EndedBy.PAUSE, "only paused hosts are left")

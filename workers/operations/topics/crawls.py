@@ -6,19 +6,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cleaning.errors import ConfigError, NotFound
+from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.topics.topic import Topic
 from storage.crawl_types import CrawlSpec, Scope
 from storage.store.protocol import Store
 from workers.config import Settings
 from workers.operations.backends import existing_store
+from workers.operations.crawling.one_crawl import CrawlResult, Watcher, run_crawl
 from workers.operations.crawling.specs import crawl_spec, read_list
+from workers.operations.topics.receivers import ReceiverFlags, check_receivers, set_receivers
 from workers.operations.topics.topics import (
     TopicFlags,
+    begin_topic,
     crawl_of,
     end_topic,
-    finish_edit,
-    open_topic,
+    planned_topic,
 )
 
 KEPT = {
@@ -86,14 +88,51 @@ def _seeds(settings: Settings, given: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def ready_topic(settings: Settings, spec: CrawlSpec, flags: TopicFlags) -> None:
-    """Creates the topic of a crawl, or completes an edit of it that was killed.
+def run_topic(
+    settings: Settings,
+    spec: CrawlSpec,
+    flags: TopicFlags,
+    receivers: ReceiverFlags,
+    watcher: Watcher,
+    *,
+    fresh: bool,
+) -> tuple[CrawlResult, str]:
+    """Crawls for a topic, which gets what the command gives; returns why it found nothing, too.
+
+    Nothing of the topic changes while another process has the data folder.
+
+    Args:
+        settings: Where the data is.
+        spec: Order of its crawl.
+        flags: Words, examples, pace.
+        receivers: Who is told.
+        watcher: Receives counts and messages.
+        fresh: Forget the URLs that an earlier run left in the queue.
 
     Raises:
-        ConfigError: The words are wrong, or are others than those of the stored topic.
+        ConfigError: The words are wrong.
+        ServiceError: The data folder or a server cannot be used.
     """
-    row, _ = open_topic(settings, spec.topic, flags)
-    finish_edit(settings, row)
+    check_receivers(settings, receivers)
+    planned = planned_topic(settings, spec.topic, flags)
+    has_begun, why = False, "its process ended by a defect"
+
+    def begin() -> None:
+        nonlocal has_begun
+        step = "judging stored pages anew"
+        begin_topic(settings, planned, flags, lambda _: watcher.show_step(step))
+        has_begun = True
+        set_receivers(settings, spec.topic, receivers)
+
+    try:
+        result = run_crawl(settings, spec, watcher, fresh=fresh, begin=begin)
+        why = f"{result.why}; {result.waiting} URLs wait" if result.waiting else result.why
+    except ServiceError as error:
+        why = str(error)
+        raise
+    finally:
+        nothing = end_run(settings, spec, why) if has_begun else ""
+    return result, nothing
 
 
 def end_run(settings: Settings, spec: CrawlSpec, why: str) -> str:

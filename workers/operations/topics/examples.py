@@ -7,7 +7,7 @@ the URL of a stored page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from pathlib import Path
 
 from cleaning import RawPage, clean
@@ -40,9 +40,18 @@ def read_examples(store: Store, given: Sequence[str]) -> list[ExampleText]:
     for each in given:
         for example in _examples(store, each):
             found[example.url] = example
-            if len(found) > MAX_EXAMPLES:
-                raise ConfigError(f"more than {MAX_EXAMPLES} examples: a topic needs three or four")
+            check_number(found)
     return list(found.values())
+
+
+def check_number(examples: Sized) -> None:
+    """Checks that a topic may have so many examples.
+
+    Raises:
+        ConfigError: It may not.
+    """
+    if len(examples) > MAX_EXAMPLES:
+        raise ConfigError(f"more than {MAX_EXAMPLES} examples: a topic needs three or four")
 
 
 def _examples(store: Store, given: str) -> Iterator[ExampleText]:

@@ -92,14 +92,16 @@ class TopicFigures:
         return self.report.made_at
 
     @property
-    def asleep(self) -> int:
-        """Hosts that sleep, because they brought nothing."""
+    def asleep(self) -> int | None:
+        """Hosts that sleep; None: the queue was not read."""
+        if self.report.waiting is None:
+            return None
         return sum(1 for host in self.report.hosts if host.asleep_until)
 
     @property
-    def awake(self) -> int:
-        """The other hosts with a judged page."""
-        return len(self.report.hosts) - self.asleep
+    def awake(self) -> int | None:
+        """The other hosts with a judged page; None: the queue was not read."""
+        return None if self.asleep is None else len(self.report.hosts) - self.asleep
 
     def part_of_stories(
         self, order: StoryOrder, after: tuple[int, str] | None, limit: int
@@ -140,7 +142,7 @@ def read_figures(settings: Settings, name: str) -> TopicFigures:
         row = find_topic(store, name)
         story_of = store.stories.by_page()
         harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
-        report = report_of(settings, store, row, (harvest, story_of), at_rest=False)
+        report = report_of(settings, store, row, (harvest, story_of))
         weights = stored_model(store, Topic.from_bytes(row.packed)).weights()[:MOST_WEIGHTS]
     pictures = [] if report.images is UNSET else list_pictures(
         settings, name, MOST_PICTURES, copies=False

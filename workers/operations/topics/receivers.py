@@ -53,8 +53,8 @@ def check_receivers(settings: Settings, flags: ReceiverFlags) -> None:
     """
     if (flags.webhook and flags.no_webhook) or (flags.command and flags.no_command):
         raise ConfigError("set a receiver or remove it, not both")
-    if flags.webhook_private and not flags.webhook:
-        raise ConfigError("--webhook-private goes with --webhook URL")
+    if flags.webhook_private and flags.no_webhook:
+        raise ConfigError("--webhook-private goes with a webhook: leave --no-webhook out")
     if flags.webhook is not None:
         check_url(flags.webhook)
         if settings.workers.webhook_secret:
@@ -79,9 +79,15 @@ def set_receivers(settings: Settings, name: str, flags: ReceiverFlags) -> None:
             store.receivers.remove(name, ReceiverKind.WEBHOOK)
         if flags.no_command:
             store.receivers.remove(name, ReceiverKind.COMMAND)
-        if flags.webhook is not None:
-            is_private = flags.webhook_private or is_plainly_private(flags.webhook)
-            store.receivers.put(_new(name, ReceiverKind.WEBHOOK, flags.webhook, is_private))
+        webhook = flags.webhook
+        if webhook is None and flags.webhook_private:
+            kept = {each.kind: each.target for each in store.receivers.of(name)}
+            webhook = kept.get(ReceiverKind.WEBHOOK)
+            if webhook is None:
+                raise ConfigError(f"topic {name} has no webhook: give --webhook URL, too")
+        if webhook is not None:
+            is_private = flags.webhook_private or is_plainly_private(webhook)
+            store.receivers.put(_new(name, ReceiverKind.WEBHOOK, webhook, is_private))
         if flags.command is not None:
             store.receivers.put(_new(name, ReceiverKind.COMMAND, split_command(flags.command)))
 

@@ -11,10 +11,12 @@ from msgspec import UNSET
 
 from cleaning.errors import NotFound, QueueUnavailable
 from cleaning.topics.topic import Topic
+from storage.crawl_types import CrawlRow
 from storage.store.protocol import Store
 from storage.topic_types import TopicRow
 from workers.answers.stories import StoryLine
 from workers.answers.topics import (
+    CrawlOptions,
     LinkWeight,
     RelevantPage,
     TopicBudget,
@@ -80,6 +82,29 @@ def topic_line(store: Store, row: TopicRow) -> TopicLine:
         unread=reading.left if reading else 0,
         created_at=row.created_at,
         receivers=receiver_lines(store, row.name),
+        pages_per_hour=order.pages_per_hour,
+        options=_options(crawl_of(store, row.name)),
+    )
+
+
+def _options(crawl: CrawlRow | None) -> CrawlOptions | None:
+    if crawl is None:
+        return None
+    spec = crawl.spec
+    return CrawlOptions(
+        seeds=spec.seeds,
+        scope=spec.scope,
+        max_pages=spec.max_pages,
+        max_depth=spec.max_depth,
+        include=spec.include,
+        exclude=spec.exclude,
+        delay_s=None if spec.delay_ms is None else spec.delay_ms / 1000,
+        slots=spec.slots,
+        trap_pages=spec.trap_pages,
+        keep_raw=spec.keep_raw,
+        allow_private=spec.allow_private,
+        images=spec.images,
+        keep_fresh=spec.keep_fresh,
     )
 
 
@@ -105,25 +130,10 @@ def report_topic(settings: Settings, name: str) -> TopicReport:
         NotFound: There is no such topic.
     """
     with existing_store(settings) as store:
-        return report_in(settings, store, name, at_rest=True)
-
-
-def report_in(settings: Settings, store: Store, name: str, *, at_rest: bool) -> TopicReport:
-    """As ``report_topic``, of a store that is open.
-
-    Args:
-        settings: Where the queue is.
-        store: The store.
-        name: The topic.
-        at_rest: Whether a queue at rest is opened.
-
-    Raises:
-        NotFound: There is no such topic.
-    """
-    row = find_topic(store, name)
-    story_of = store.stories.by_page()
-    harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
-    return report_of(settings, store, row, (harvest, story_of), at_rest=at_rest)
+        row = find_topic(store, name)
+        story_of = store.stories.by_page()
+        harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
+        return report_of(settings, store, row, (harvest, story_of))
 
 
 def report_of(
@@ -131,21 +141,18 @@ def report_of(
     store: Store,
     row: TopicRow,
     found: tuple[Harvest, Mapping[str, tuple[str, str]]],
-    *,
-    at_rest: bool,
 ) -> TopicReport:
-    """As ``report_in``, of a harvest that is summed up.
+    """As ``report_topic``, of a harvest that is summed up.
 
     Args:
         settings: Where the queue is.
         store: The store.
         row: The topic.
         found: Its harvest, and the (story, host) of every page that is not alone.
-        at_rest: Whether a queue at rest is opened.
     """
     name, (harvest, story_of) = row.name, found
     model = store.topics.model(name)
-    waiting, asleep = _queued(settings, row, at_rest=at_rest)
+    waiting, asleep = _queued(settings, row)
     line = topic_line(store, row)
     return TopicReport(
         topic=line,
@@ -165,11 +172,13 @@ def report_of(
     )
 
 
-def _queued(
-    settings: Settings, row: TopicRow, *, at_rest: bool
-) -> tuple[int | None, dict[str, datetime]]:
-    """(URLs that wait, hosts that sleep) of a topic's crawl; (None, {}) without a queue."""
-    with suppress(NotFound, QueueUnavailable), queue_side(settings, at_rest=at_rest) as side:
+def _queued(settings: Settings, row: TopicRow) -> tuple[int | None, dict[str, datetime]]:
+    """(URLs that wait, hosts that sleep) of a topic's crawl; (None, {}) without a queue.
+
+    A queue at rest is left alone: who starts it has the data folder, and a crawl that begins in
+    this second would be refused.
+    """
+    with suppress(NotFound, QueueUnavailable), queue_side(settings, at_rest=False) as side:
         if side.frontier is not None:
             pending = side.frontier.counts(row.crawl_id).pending
             return pending, side.frontier.topics.asleep(row.crawl_id)

@@ -29,11 +29,12 @@ from workers.jobs.topic_rows import (
     marked_example,
     next_version,
     order_of,
+    with_order,
 )
 from workers.jobs.topics import judgement_of, stored_model
 from workers.operations.backends import existing_store, queue_side
 from workers.operations.controlling.crawl_states import change_state
-from workers.operations.topics.examples import read_examples, read_synonyms
+from workers.operations.topics.examples import check_number, read_examples, read_synonyms
 
 SLICE_PAGES = 200
 """Pages judged anew between two writes: a second of work."""
@@ -52,6 +53,7 @@ class TopicFlags:
         synonyms: File of synonyms.
         threshold: Relevance from which a page is relevant, 0..1.
         pages_per_hour: Pages that the crawl shall spend an hour.
+        no_examples: Whether the examples so far are forgotten; marked pages stay.
     """
 
     query: str | None = None
@@ -60,6 +62,7 @@ class TopicFlags:
     synonyms: Path | None = None
     threshold: float | None = None
     pages_per_hour: float | None = None
+    no_examples: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -67,32 +70,47 @@ class TopicFlags:
         return self == TopicFlags()
 
 
-def open_topic(
-    settings: Settings, name: str, flags: TopicFlags
-) -> tuple[TopicRow, CrawlRow | None]:
-    """Returns a topic and its crawl, if it has begun; a new name creates the topic.
+def planned_topic(settings: Settings, name: str, flags: TopicFlags) -> TopicRow:
+    """Returns the row of a stored topic, or the one that a new topic will have; stores nothing.
 
     Raises:
-        ConfigError: The name is of an ordinary crawl; a new topic has no query; a known topic is
-            given with other words.
+        ConfigError: The name is of an ordinary crawl, a new topic has no query, or what is given is
+            wrong.
     """
     if not is_crawl_id(name):
         raise ConfigError(f"{name!r} is no topic name: {CRAWL_ID_RULE}")
     store = open_store(settings.storage, create=True)
     try:
-        crawl = crawl_of(store, name)
         row = store.topics.get(name)
-        if row is None:
-            if crawl is not None and crawl.state is not CrawlState.PURGED:
-                raise ConfigError(f"{name} is an ordinary crawl: choose another name for the topic")
-            row = first_version(_new_order(name, flags), read_examples(store, flags.examples or ()))
-            store.topics.create(row)
-        elif not flags.is_empty and _changed(store, row, flags) is not None:
-            raise ConfigError(f"topic {name} is stored with other words: change it by --edit")
-        store.topics.set_state(name, TopicState.RUNNING)
-        return row, crawl
+        if row is not None:
+            _changed(store, row, flags)
+            return row
+        crawl = crawl_of(store, name)
+        if crawl is not None and crawl.state is not CrawlState.PURGED:
+            raise ConfigError(f"{name} is an ordinary crawl: choose another name for the topic")
+        return first_version(_new_order(name, flags), read_examples(store, flags.examples or ()))
     finally:
         store.close()
+
+
+def begin_topic(
+    settings: Settings, planned: TopicRow, flags: TopicFlags, judged: Callable[[int], None]
+) -> None:
+    """Creates the topic of a run, or gives it what the command gives; completes a killed edit.
+
+    Args:
+        settings: Where store and queue are.
+        planned: As ``planned_topic`` returned it.
+        flags: What the command gives.
+        judged: Called with the number of pages judged anew of each slice.
+    """
+    with existing_store(settings) as store:
+        if not store.topics.create(planned) and not flags.is_empty:
+            edit_topic(settings, planned.name, flags, judged)
+        store.topics.set_state(planned.name, TopicState.RUNNING)
+        topic = Topic.from_bytes(_existing(store, planned.name).packed)
+        while done := judge_anew(store, topic, SLICE_PAGES):
+            judged(done)
 
 
 def crawl_of(store: Store, name: str) -> CrawlRow | None:
@@ -136,10 +154,14 @@ def _changed(
     order = msgspec.structs.replace(old, spec=spec)
     if flags.pages_per_hour is not None:
         order = msgspec.structs.replace(order, pages_per_hour=flags.pages_per_hour)
+    marked = _by_url([each for each in examples if each.marked])
+    if flags.no_examples:
+        examples = list(marked.values())
     if flags.examples is not None:
-        marked = {page.url for page in store.topics.marked(row.name)}
-        given = read_examples(store, flags.examples)
-        examples = [*given, *(each for each in examples if each.url in marked)]
+        given = _by_url(read_examples(store, flags.examples))
+        both = _by_url(examples) | given | marked
+        check_number(both.keys() - marked.keys())
+        examples = list(both.values())
     is_same = order == old and _by_url(examples) == _by_url(examples_of(row))
     return None if is_same else (order, examples)
 
@@ -171,7 +193,13 @@ def edit_topic(
 
         def change(row: TopicRow) -> TopicRow:
             changed = _changed(store, row, flags)
-            return row if changed is None else next_version(row, *changed)
+            if changed is None:
+                return row
+            order, examples = changed
+            is_reworded = order.spec != order_of(row).spec
+            if is_reworded or _by_url(examples) != _by_url(examples_of(row)):
+                return next_version(row, order, examples)
+            return with_order(row, order)
 
         return _replace(settings, store, name, change, judged)
 
@@ -267,7 +295,10 @@ def _replace(
         new = change(old)
         if new is old:
             return old
-        if store.topics.replace(new):
+        if new.version == old.version:  # no page is judged by what has changed
+            if store.topics.set_order(old, new.spec):
+                return new
+        elif store.topics.replace(new):
             break
     else:
         raise ServiceError(f"other commands change topic {name} all the time: try again")
@@ -327,11 +358,3 @@ def end_topic(settings: Settings, name: str, note: str) -> None:
         row = store.topics.get(name)
         if row is not None and row.state is TopicState.RUNNING:
             store.topics.set_state(name, TopicState.ENDED, note)
-
-
-def finish_edit(settings: Settings, row: TopicRow) -> None:
-    """Judges the pages anew that a killed edit has left."""
-    with existing_store(settings) as store:
-        topic = Topic.from_bytes(row.packed)
-        while judge_anew(store, topic, SLICE_PAGES):
-            pass
