@@ -261,6 +261,18 @@ def test_why_names_words_example_and_link(crawled: Crawled) -> None:
     assert "地震 in the title" in lines
 
 
+def test_why_names_the_command_of_the_topic_of_a_url_that_waits(crawled: Crawled) -> None:
+    asked = crawled.requests.keys()
+    waiting = next(
+        url
+        for n in range(2, 30 * ARTICLES)
+        if (url := crawled.url(RECIPES, f"/a/{n}.html")) not in asked
+    )
+    status, out, _ = crawled.folder.call("why", waiting)
+    assert (status, f"{waiting} in quake: pending" in out) == (0, True)
+    assert "nothing runs the topic; `topic quake` resumes it; its host sleeps until 20" in out
+
+
 def test_the_users_word_wins_and_teaches(copy: DataFolder, crawled: Crawled) -> None:
     url = crawled.url(QUAKES, "/a/3.html")
     (topic,) = copy.rows("topic", "quake", "--not-relevant", url, "--json")

@@ -32,7 +32,7 @@ def register(commands: Commands) -> None:
             "argument: lists paused crawls and hosts.",
         ),
         ("resume", "end a pause (a crawl or a host)", ""),
-        ("stop", "end a crawl; `run` with the same URLs resumes it (a crawl or a host)", ""),
+        ("stop", "end a crawl; the same command resumes it (a crawl or a host)", ""),
     ):
         parser = commands.add(name, run, summary, description)
         add_json(parser)
@@ -103,9 +103,11 @@ def _line(change: StateChange, command: str) -> str:
             return f"host {target} is resumed"
         return f"host {target} is paused; `resume {target}` ends the pause"
     if state is CrawlState.FINISHED:
-        return f"crawl {target} is finished; `run --fresh` fetches all of it again"
+        return f"crawl {target} is finished; the same command with --fresh fetches all of it again"
     if change.has_reached_max_pages and command != "stop":
-        return f"crawl {target} has reached --max-pages; `run` with a larger limit resumes it"
+        return (
+            f"crawl {target} has reached --max-pages; the same command with a larger one resumes it"
+        )
     if command == "resume" and state is CrawlState.STOPPED:
-        return f"crawl {target} is stopped, nothing runs it; `run` with the same URLs resumes it"
+        return f"crawl {target} is stopped, nothing runs it; the same command resumes it"
     return f"crawl {target} is {state}"

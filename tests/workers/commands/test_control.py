@@ -106,12 +106,12 @@ def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
     assert rest.crawls()["one"]["state"] == "stopped"
     assert rest.rows("pause", "--json")[0]["target"] == "two"
     assert rest.output("resume", "two") == (
-        "crawl two is stopped, nothing runs it; `run` with the same URLs resumes it\n"
+        "crawl two is stopped, nothing runs it; the same command resumes it\n"
     )
     assert rest.crawls()["two"]["state"] == "stopped"
     for name in ("pause", "resume"):
         assert rest.output(name, "one") == (
-            "crawl one has reached --max-pages; `run` with a larger limit resumes it\n"
+            "crawl one has reached --max-pages; the same command with a larger one resumes it\n"
         )
         assert rest.crawls()["one"]["state"] == "stopped"
     (changed,) = rest.rows("resume", "one", "--json")

@@ -145,7 +145,10 @@ def _url(
 
 
 def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> str:
-    counts = frontier.counts(crawl)
+    counts, topic = frontier.counts(crawl), frontier.spec(crawl).topic
+    command = f"`topic {topic}`" if topic else "`run` with the same URLs"
+    is_at_rest = not is_running or bool(topic and counts.state is CrawlState.STOPPED)
+    wakes = frontier.topics.asleep(crawl).get(host) if topic and is_at_rest else None
     pause = next((each for each in frontier.pauses() if each.host == host), None)
     noted = f" {pause_text(paused_host(pause))}" if pause else ""
     reasons = [
@@ -155,6 +158,7 @@ def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> s
             f"--max-pages {frontier.spec(crawl).max_pages} is reached",
         ),
         (bool(pause), f"the host is paused (`resume {host}` ends the pause){noted}"),
-        (not is_running, "nothing runs the crawl; `run` with the same URLs resumes it"),
+        (is_at_rest, f"nothing runs the {'topic' if topic else 'crawl'}; {command} resumes it"),
+        (wakes is not None, f"its host sleeps until {wakes:%Y-%m-%d %H:%M} UTC" if wakes else ""),
     ]
     return "; ".join(text for holds, text in reasons if holds)
