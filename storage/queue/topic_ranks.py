@@ -77,6 +77,17 @@ class TopicRanks:
             packed, version = self._client.hmget(f"cc:tw:{crawl_id}", "weights", "version")
             return packed or b"", int(version or 0)
 
+    def reached_by(self, crawl_id: str) -> int:
+        """The newest version of its topic by which what waits is ranked; 1 before any change."""
+        with queue_errors():
+            return int(self._client.hget(f"cc:tw:{crawl_id}", "topic_version") or 1)
+
+    def note_reached(self, crawl_id: str, topic_version: int) -> None:
+        """Notes by which version of its topic what waits is ranked."""
+        with queue_errors():
+            if self._client.exists(f"cc:c:{crawl_id}"):
+                self._client.hset(f"cc:tw:{crawl_id}", "topic_version", topic_version)
+
     def floor(self, crawl_id: str) -> int:
         """How many ranks below its best URL a crawl leases, in ranks of 1/50 logit."""
         with queue_errors():
@@ -154,7 +165,13 @@ class TopicRanks:
             return {host.decode(): from_ms(int(at)) for host, at in found}
 
     def wake(self, crawl_id: str, hosts: Collection[str] = ()) -> int:
-        """Wakes hosts, all without ``hosts``; returns how many slept."""
+        """Wakes hosts, all without ``hosts``; returns how many slept.
+
+        A crawl all of whose hosts wake is not dry, whatever it found before.
+        """
+        if not hosts:
+            with queue_errors():
+                self._client.hdel(f"cc:c:{crawl_id}", "dry", "is_dry")
         names = list(hosts) or list(self.asleep(crawl_id))
         chunks = (names[start : start + CHUNK] for start in range(0, len(names), CHUNK))
         return sum(int(self._run("wake", crawl_id, *chunk)) for chunk in chunks)

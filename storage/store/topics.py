@@ -266,8 +266,7 @@ class Topics:
             return False
         page = self.page(topic, page_id)
         if page is not None and page.judgement.features:
-            again = {"to_learn": topic, "learned_in": None}
-            self._tables.change("topic_pages", where, again)
+            self.learn_again(topic, [page_id])
         return True
 
     # --- learning ---
@@ -275,6 +274,13 @@ class Topics:
     def to_learn(self, topic: str, limit: int) -> list[JudgedPage]:
         """Pages that the learner has not learned from, in order of page id, at most ``limit``."""
         return self._pages({"to_learn": topic}, order=("page_id",), limit=limit)
+
+    def learn_again(self, topic: str, page_ids: Collection[str]) -> None:
+        """Lets the learner learn from pages that a link led to once more, at most 10,000."""
+        if page_ids:
+            again = {"to_learn": topic, "learned_in": None}
+            where: dict[str, Any] = {"topic": topic, "page_id": list(page_ids)}
+            self._tables.change("topic_pages", where, again)
 
     def waiting_to_learn(self, topic: str) -> int:
         """Number of pages that the learner has not learned from."""

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,7 @@ class Crawled:
         requests: Times that each page was asked for.
         order: Addresses of the hosts that articles were asked of, in order.
         told: What the webhook got.
+        web: The servers by address.
     """
 
     folder: DataFolder
@@ -45,6 +46,7 @@ class Crawled:
     requests: dict[str, int]
     order: list[str]
     told: list[Delivered]
+    web: Mapping[str, Web]
 
     def url(self, address: str, path: str) -> str:
         return f"http://{address}:{self.port}{path}"
@@ -82,7 +84,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         )
         folder = DataFolder(place / "data")
         order = [address for _, address in log]
-        yield Crawled(folder, web[PORTAL].port, done.stdout, requests, order, receiver.got)
+        yield Crawled(folder, web[PORTAL].port, done.stdout, requests, order, receiver.got, web)
 
 
 @pytest.fixture
@@ -338,6 +340,41 @@ def test_the_webhook_may_be_made_private_without_its_url(copy: DataFolder) -> No
     copy.rows(*edit, "--no-webhook", "--json")
     status, _, error = copy.call(*edit, "--webhook-private")
     assert (status, "has no webhook" in error) == (2, True)
+
+
+COOKING = ("--query", "豆腐 青菜", "--no-webhook")
+
+
+def recipes_asked(crawled: Crawled) -> int:
+    return len(crawled.web[RECIPES].log())
+
+
+def test_an_edit_of_a_topic_at_rest_wakes_its_hosts_in_the_next_run(
+    copy: DataFolder, crawled: Crawled
+) -> None:
+    before = recipes_asked(crawled)
+    copy.rows("topic", "quake", "--edit", *COOKING, "--json")
+    assert recipes_asked(crawled) == before
+    crawlclean("topic", "quake", "--max-pages", "200", "--data", str(copy.data))
+    assert recipes_asked(crawled) > before + 20
+
+
+@pytest.mark.parametrize("change", ["edit", "mark"])
+def test_a_change_of_a_running_topic_reaches_what_waits(
+    copy: DataFolder, crawled: Crawled, change: str
+) -> None:
+    run = start("topic", "quake", "--keep-fresh", "--no-webhook", "--data", str(copy.data))
+    try:
+        wait_until(lambda: "waits" in copy.crawls()["quake"], LIMIT_S)
+        before = recipes_asked(crawled)
+        judged = {page["url"] for page in copy.rows("topic", "quake", "--to-mark", "500", "--json")}
+        recipe = next(url for url in judged if RECIPES in url and "/a/" in url)
+        arguments = ("--edit", *COOKING) if change == "edit" else ("--relevant", recipe)
+        copy.output("topic", "quake", *arguments)
+        wait_until(lambda: recipes_asked(crawled) >= before + 3, LIMIT_S)
+    finally:
+        os.killpg(run.pid, signal.SIGINT)
+        run.communicate()
 
 
 def test_a_purge_keeps_the_pages_of_other_topics(copy: DataFolder) -> None:

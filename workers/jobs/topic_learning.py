@@ -67,17 +67,27 @@ def is_batch_due(waiting: int, examples: int) -> bool:
     return waiting >= next(size for least, size in reversed(BATCHES.items()) if examples >= least)
 
 
-def learn_batch(store: Store, ranks: TopicRanks, topic: Topic, crawl_id: str) -> Learned | None:
+def learn_batch(
+    store: Store, ranks: TopicRanks, topic: Topic, crawl_id: str, *, at_once: bool = False
+) -> Learned | None:
     """Learns one batch of a topic if one is due; returns None when nothing was learned.
 
     Another process that learns the same batch at the same time makes this one return None.
+
+    Args:
+        store: The store.
+        ranks: Gets the weights.
+        topic: The topic.
+        crawl_id: Its crawl.
+        at_once: Learns from the pages there are: their user has changed what they teach.
     """
     name = topic.name
     newest = store.topics.model(name)
     if newest is not None and not newest.is_marked:
         _complete(store, ranks, newest, crawl_id)
     before = stored_model(store, topic)
-    if not is_batch_due(store.topics.waiting_to_learn(name), before.examples):
+    waiting = store.topics.waiting_to_learn(name)
+    if not waiting or not (at_once or is_batch_due(waiting, before.examples)):
         return None
     pages = store.topics.to_learn(name, LARGEST_BATCH)
     hubs = _hubs(store, name, pages)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 
 from cleaning.topics.learner import FIRST_RANK, LAST_RANK, LinkModel, rank_line
+from cleaning.topics.topic import Topic
 from storage.crawl_types import CrawlSpec
 from storage.queue.feature_ids import unpack_features
 from storage.queue.frontier import Frontier
@@ -18,7 +19,8 @@ from storage.queue.ranking import Score
 from storage.queue.tail_ranks import TopicModel
 from storage.queue.topic_ranks import TopicRanks
 from storage.store.protocol import Store
-from workers.jobs.topic_learning import Learned
+from storage.topic_types import TopicRow
+from workers.jobs.topic_learning import Learned, learn_batch
 from workers.jobs.topic_rows import order_of
 
 log = logging.getLogger(__name__)
@@ -103,6 +105,32 @@ def rank_anew(store: Store, frontier: Frontier, crawl_id: str, learned: Learned)
     extra = {"crawl": crawl_id, "version": learned.version, "urls": done.urls, "moved": done.moved}
     log.info("topic ranked", extra=extra)
     return done.urls
+
+
+def reach_queue(store: Store, frontier: Frontier, row: TopicRow) -> None:
+    """Lets a mark or an edit of a topic change what waits: learns from it, ranks anew, wakes hosts.
+
+    Repeating it changes nothing; a run does it for what was changed while the queue was at rest. A
+    host that sleeps had no good links by what the topic was: it is judged by what the topic is.
+
+    Args:
+        store: The store.
+        frontier: The queue.
+        row: The topic; its stored pages are judged by this version.
+    """
+    ranks, crawl_id = frontier.topics, row.crawl_id
+    if ranks.reached_by(crawl_id) >= row.version:
+        return
+    topic = Topic.from_bytes(row.packed)
+    while learn_batch(store, ranks, topic, crawl_id, at_once=True):
+        pass
+    newest = store.topics.model(row.name)
+    if newest is not None:
+        ranks.publish_weights(crawl_id, newest.packed, newest.version)
+        model = LinkModel.from_bytes(newest.packed)
+        ranks.rerank(crawl_id, score_of(model), newest.version)
+    ranks.wake(crawl_id)
+    ranks.note_reached(crawl_id, row.version)
 
 
 def _is_due(store: Store, frontier: Frontier, crawl_id: str, learned: Learned) -> bool:

@@ -25,6 +25,11 @@ MARK_WEIGHTS = {True: 1.0, False: -0.25}
 """Weight of a page that the user marked: its sign is the user's word."""
 
 
+MOVED_LABEL = 0.25
+"""Change of a page's label from which links are learned from it again: the share of one of two
+concepts of a query. Less would teach links the noise of every mark."""
+
+
 class TopicOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked of a topic.
 
@@ -117,6 +122,14 @@ def judge_anew(store: Store, topic: Topic, slice_pages: int) -> int:
     pages = store.topics.outdated(topic.name, topic.version, slice_pages)
     judged = list(_judged_anew(store, topic, pages))
     store.topics.judge(judged)
+    moved = [
+        new.page_id
+        for old, new in zip(pages, judged, strict=True)
+        if new.mark is None
+        and new.judgement.features
+        and abs(new.judgement.label - old.judgement.label) >= MOVED_LABEL
+    ]
+    store.topics.learn_again(topic.name, moved)
     were = {page.page_id for page in pages if page.judgement.is_relevant}
     now = [page for page in judged if page.judgement.is_relevant and page.page_id not in were]
     ask_for_images(store, topic.name, now)

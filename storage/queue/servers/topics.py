@@ -48,6 +48,15 @@ class TopicServers:
         """The (packed weights, version) that were published last; ``(b"", 0)``: none."""
         return self._server(self._near).weights(crawl_id)
 
+    def reached_by(self, crawl_id: str) -> int:
+        """The oldest version of its topic by which a server has ranked what waits."""
+        return min(each.reached_by(crawl_id) for each in self._all())
+
+    def note_reached(self, crawl_id: str, topic_version: int) -> None:
+        """Notes by which version of its topic what waits is ranked."""
+        for each in self._all():
+            each.note_reached(crawl_id, topic_version)
+
     def floor(self, crawl_id: str) -> int:
         """How many ranks below its best URL a crawl leases, in ranks of 1/50 logit."""
         return self._server(self._near).floor(crawl_id)

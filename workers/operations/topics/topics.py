@@ -20,6 +20,7 @@ from storage.opening import open_store
 from storage.store.protocol import Store
 from storage.topic_types import JudgedPage, StoredLinkModel, TopicRow, TopicState
 from workers.config import Settings
+from workers.jobs.topic_ranking import reach_queue
 from workers.jobs.topic_rows import (
     TopicOrder,
     ask_for_images,
@@ -108,9 +109,11 @@ def begin_topic(
         if not store.topics.create(planned) and not flags.is_empty:
             edit_topic(settings, planned.name, flags, judged)
         store.topics.set_state(planned.name, TopicState.RUNNING)
-        topic = Topic.from_bytes(_existing(store, planned.name).packed)
+        row = _existing(store, planned.name)
+        topic = Topic.from_bytes(row.packed)
         while done := judge_anew(store, topic, SLICE_PAGES):
             judged(done)
+        _reach_queue(settings, store, row)
 
 
 def crawl_of(store: Store, name: str) -> CrawlRow | None:
@@ -303,13 +306,21 @@ def _replace(
     else:
         raise ServiceError(f"other commands change topic {name} all the time: try again")
     topic = Topic.from_bytes(new.packed)
-    _loosen(settings, store, topic)
+    _loosen(store, topic)
     while done := judge_anew(store, topic, SLICE_PAGES):
         judged(done)
+    _reach_queue(settings, store, new)
     return new
 
 
-def _loosen(settings: Settings, store: Store, topic: Topic) -> None:
+def _reach_queue(settings: Settings, store: Store, row: TopicRow) -> None:
+    """Lets a changed topic change what waits, if the queue runs; else its next run does."""
+    with suppress(ServiceError), queue_side(settings, at_rest=False) as side:
+        if side.frontier is not None:
+            reach_queue(store, side.frontier, row)
+
+
+def _loosen(store: Store, topic: Topic) -> None:
     """Stores the link model for an edited topic: the same weights, half as sure."""
     newest = store.topics.model(topic.name)
     model: LinkModel = stored_model(store, topic).loosened().with_words(topic.vocabulary)
@@ -322,12 +333,7 @@ def _loosen(settings: Settings, store: Store, topic: Topic) -> None:
     )
     if newest is not None and not newest.is_marked:
         store.topics.mark_learned(newest)
-    if not store.topics.add_model(stored):
-        return  # a learner was first: its batch was learned for the older words, as others were
-    with suppress(ServiceError), queue_side(settings, at_rest=False) as side:
-        if side.frontier is not None:
-            row = _existing(store, topic.name)
-            side.frontier.topics.publish_weights(row.crawl_id, stored.packed, stored.version)
+    store.topics.add_model(stored)  # or a learner was first: its batch was of the older words
 
 
 def change_topic_state(
