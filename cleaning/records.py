@@ -270,6 +270,9 @@ class LinkBlock:
     end_char: int
 
 
+SHOWN_CHARS = 60  # of a title in a notebook: the whole record would fill several screens
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanRecord:
     """One page after cleaning: everything a user gets from it.
@@ -331,6 +334,13 @@ class CleanRecord:
     ccr: float = 0.0
     origin: str = ""
     extra: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def __repr__(self) -> str:
+        title = self.title if len(self.title) <= SHOWN_CHARS else f"{self.title[:SHOWN_CHARS]}..."
+        return (
+            f"CleanRecord(url={self.url!r}, kind={str(self.kind)!r}, title={title!r}, "
+            f"<body of {len(self.body):,} characters>)"
+        )
 
     def in_utc(self) -> CleanRecord:
         """The record with its times in UTC; a naive time counts as UTC."""

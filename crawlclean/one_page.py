@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from cleaning.document.raw_page import RawPage
 from cleaning.document.sniffing import foreign_type
@@ -29,13 +29,14 @@ def clean_html(
             mark, ``<meta>`` or what the bytes look like; text is taken as it is.
         url: The page's address, ``https://example.com/a.html``: links are resolved against it.
         content_type: Header value, ``text/html; charset=gbk``; only for bytes.
-        fetched_at: When it was fetched, aware or UTC; dates such as "3 days ago" count from it.
+        fetched_at: When it was fetched, aware or UTC; None: now. Dates such as "3 days ago" count
+            from it.
         model: What the page's host taught, or None.
 
     Raises:
         TypeError: ``html`` is neither bytes nor text.
         InvalidUrl: ``url`` is no absolute http(s) address.
-        NotHtml: The bytes are a PDF, an image or another file.
+        NotHtml: It is a PDF, an image or another file, or has no tag.
         PageTooLarge: It has more than 64 MB.
         ConfigError: The model is of another host.
     """
@@ -47,5 +48,8 @@ def clean_html(
         raise TypeError(f"html is {type(html).__name__}: give bytes or str")
     foreign = foreign_type(source)
     if foreign:
-        raise NotHtml(f"this is {foreign}, no HTML")
+        raise NotHtml(f"this is not HTML: {foreign}")
+    if b"<" not in source:
+        raise NotHtml("this is not HTML: it has no tag")
+    fetched_at = fetched_at or datetime.now(UTC)
     return clean(RawPage.from_bytes(url, source, content_type, fetched_at), model)

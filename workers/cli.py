@@ -126,12 +126,17 @@ Exit status: {EXIT_STATUSES}.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status."""
-    arguments = build_parser().parse_args(argv)
+    parser = build_parser()
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help()
+        return Exit.WRONG_USE
+    arguments = parser.parse_args(argv)
     try:
         check_ownership()
         arguments.crawl_file = file = crawl_file_of(vars(arguments))
         given = {name: value for name, value in vars(arguments).items() if value is not None}
-        settings = load_settings(os.environ, {**file.settings, **given} if file else given)
+        flags = {**file.settings, **given} if file else given
+        settings = load_settings(os.environ, flags, _options(arguments))
         level = getattr(logging, settings.workers.log_level.upper())
         set_up_logging(arguments.command, level)
         _write_utf8()
@@ -139,7 +144,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
     except ConfigError as error:
-        sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
+        lines = str(error).splitlines() or [""]  # one for each wrong line of a list
+        sys.stderr.write(f"{__dist__}: " + "".join(f"{readable_line(line)}\n" for line in lines))
         return Exit.WRONG_USE
     except ServiceError as error:
         sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
@@ -149,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not extra:
             raise
         sys.stderr.write(
-            f"{__dist__}: `{arguments.command}` needs more than cleaning does: "
+            f"{__dist__}: `{arguments.command}` needs {error.name}, which is not installed: "
             f"pip install '{__dist__}[{extra}]'\n"
         )
         return Exit.FAILED
@@ -165,6 +171,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write(f"{__dist__}: interrupted\n")
         return Exit.INTERRUPTED
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, str]:
+    """The options of a command that were given, by setting: ``{"max_depth": "--depth"}``."""
+    return {
+        action.dest: action.option_strings[-1]
+        for action in arguments.parser._actions
+        if action.option_strings and getattr(arguments, action.dest, None) is not None
+    }
 
 
 def _write_utf8() -> None:

@@ -91,13 +91,18 @@ def variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Settings:
+def load_settings(
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Settings:
     """Loads the settings: flags beat the environment, the environment beats the defaults.
 
     Args:
         environ: Environment variables; with the suffix ``_FILE`` the variable of a server's URL
             names a file that holds the URL.
         flags: Values by field name: ``{"delay_s": "2"}``; None: not given.
+        options: How flags were typed, by field name: ``{"delay_s": "--delay"}``; for messages.
 
     Raises:
         ConfigError: A variable is unknown, or a value is invalid.
@@ -121,7 +126,14 @@ def load_settings(environ: Mapping[str, str], flags: Mapping[str, Any] | None = 
                 values[f.name] = tuple(given) if isinstance(given, list) else given
             elif variable(f.name) in environ:
                 values[f.name] = _read(variable(f.name), environ[variable(f.name)], hints[f.name])
-        sections[section] = cls(**values)
+        try:
+            sections[section] = cls(**values)
+        except ConfigError as error:
+            name, _, text = str(error).partition(" ")
+            if name not in values:
+                raise
+            typed = variable(name) if flags.get(name) is None else (options or {}).get(name, name)
+            raise ConfigError(f"{typed} {text}") from None
     return Settings(**sections)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cleaning.model.site_model import SiteModel
+from cleaning.phrases import counted
 from cleaning.records import CleanRecord
 
 _MAX_SHOWN = 40  # differences of one kind that are listed
@@ -65,7 +66,7 @@ def differences(old: SiteModel, new: SiteModel) -> tuple[str, ...]:
     """
     lines = []
     if old.page_count != new.page_count:
-        lines.append(f"learned from {new.page_count} pages, was {old.page_count}")
+        lines.append(f"learned from {counted(new.page_count, 'page')}, was {old.page_count}")
     lines += _sets(
         "bodies stand at",
         {place.path for place in old.body_rule.places},
@@ -137,33 +138,36 @@ def describe(model: SiteModel) -> tuple[str, ...]:
     for place in model.body_rule.places:
         lines.append(f"bodies stand at {place.path} on {place.on.bit_count()} of {count} pages")
         lines += [
-            f"  without {d.path.removeprefix(place.path)} ({d.reason}, {d.on.bit_count()} pages)"
+            f"  without {d.path.removeprefix(place.path)} "
+            f"({d.reason}, {counted(d.on.bit_count(), 'page')})"
             for d in place.dropped
         ]
     if model.post_rule is not None:
-        lines.append(f"posts are found by a rule of {model.post_rule.pages} pages")
+        lines.append(f"posts are found by a rule of {counted(model.post_rule.pages, 'page')}")
     template = model.template
     lines += [
-        f"titles end with {each.text!r} on {each.on.bit_count()} pages"
+        f"titles end with {each.text!r} on {counted(each.on.bit_count(), 'page')}"
         for each in template.title_suffixes
     ]
     lines += [
-        f"template: {part.path} ({part.share:.0%} of its text, {part.on.bit_count()} pages)"
+        f"template: {part.path} "
+        f"({part.share:.0%} of its text, {counted(part.on.bit_count(), 'page')})"
         for part in template.parts[:_MAX_SHOWN]
     ]
     lines.append(
-        f"{len(model.noise.links)} links and {len(model.noise.images)} images repeat; links of one"
-        f" kind at {len(model.noise.link_places) + len(model.related_rule.places)} places"
+        f"repeated: {counted(len(model.noise.links), 'link')} and "
+        f"{counted(len(model.noise.images), 'image')}; links of one kind at "
+        + counted(len(model.noise.link_places) + len(model.related_rule.places), "place")
     )
     lines += [
-        f"related links at {place.path} ({place.on.bit_count()} pages)"
+        f"related links at {place.path} ({counted(place.on.bit_count(), 'page')})"
         for place in model.related_rule.places
     ]
     lines += [
-        f"related links under {each.text!r} ({each.on.bit_count()} pages)"
+        f"related links under {each.text!r} ({counted(each.on.bit_count(), 'page')})"
         for each in model.related_rule.headings
     ]
-    lines.append(f"{len(model.url_rules)} URL classes")
+    lines.append(counted(len(model.url_rules), "URL class"))
     return tuple(lines)
 
 

@@ -365,11 +365,14 @@ class _Writer:
     def _place_images(self, images: Sequence[Image], pictures: Iterable[int]) -> None:
         """Notes which images stand inside a line, and which between lines."""
         tree, lines = self._tree, self._lines
-        for number in pictures:
+        numbers = list(pictures)
+        said = {tree.line_text(line) for line in lines} if numbers else set()
+        for number in numbers:
             image = images[number]
             if image.kind is not _CONTENT or not image.url:
                 continue
-            text = image_of(image.caption or image.alt, image.url)
+            is_said = image.caption in said  # a caption that is a line of the body stands once
+            text = image_of(image.alt if is_said else image.caption or image.alt, image.url)
             picture = tree.pictures[number]
             run = picture.run
             line = tree.line_of[run] if run < len(tree.texts) else len(tree.line_starts)

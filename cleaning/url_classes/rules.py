@@ -22,6 +22,7 @@ from functools import lru_cache
 
 import msgspec
 
+from cleaning.phrases import counted
 from cleaning.records import UrlKind
 from cleaning.urls.normal_form import is_asset
 from cleaning.urls.patterns import pattern_of, patterns_of
@@ -235,7 +236,7 @@ def with_pins(rules: UrlRules, pins: Mapping[str, str]) -> UrlRules:
 def refused_templates(rules: UrlRules, pins: Mapping[str, str]) -> dict[str, str]:
     """Returns template -> reason for the classes that are not fetched.
 
-    ``{"/login.php?ref={s}": "leads to login pages, as 2 pages show"}``.
+    ``{"/login.php?ref={s}": "leads to login pages, judged by 2 pages"}``.
     """
     refused = {}
     for rule in rules:
@@ -243,8 +244,8 @@ def refused_templates(rules: UrlRules, pins: Mapping[str, str]) -> dict[str, str
         if word == FORBID:
             refused[rule.template] = "forbidden by an operator"
         elif word is None and _is_refused(rule):
-            seen = f"{rule.pages} pages" if rule.pages else f"{rule.urls} URLs"
-            refused[rule.template] = f"leads to {rule.kind} pages, as {seen} show"
+            seen = counted(rule.pages, "page") if rule.pages else counted(rule.urls, "URL")
+            refused[rule.template] = f"leads to {rule.kind} pages, judged by {seen}"
     return refused
 
 

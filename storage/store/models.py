@@ -16,6 +16,7 @@ from typing import Any
 
 from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE
+from cleaning.phrases import counted
 from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.events import Event, EventKind, Events
 from storage.store.ports import Row, Scan, Tables
@@ -129,7 +130,8 @@ def _event_of(about: ModelVersion) -> Event:
     return Event(
         kind=EventKind.MODEL,
         host=about.host,
-        text=f"version {about.version} of its model, from {about.page_count} pages ({why})",
+        text=f"version {about.version} of its model, "
+        f"from {counted(about.page_count, 'page')} ({why})",
         link=str(about.version),
         at=about.saved_at,
     )

@@ -108,6 +108,20 @@ def test_a_data_folder_gives_its_records(folder: Path) -> None:
         assert data.model("a.example") is None
 
 
+@pytest.mark.parametrize("text", ["", b"", "Only text.", "只有文字", b"\x00\x01" * 9])
+def test_what_has_no_tag_is_no_page(text: str | bytes) -> None:
+    with pytest.raises(NotHtml, match="not HTML"):
+        clean_html(text, "http://a.example/")
+
+
+def test_a_page_without_a_time_is_of_now() -> None:
+    begun = datetime.now(UTC)
+    record = clean_html("<p>x", "http://a.example/")
+    assert begun <= record.fetched_at <= datetime.now(UTC)
+    assert len(repr(record)) < 300
+    assert "http://a.example/" in repr(record)
+
+
 def test_a_folder_without_a_crawl_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="holds no crawl"):
         open_data(tmp_path / "none")

@@ -74,5 +74,5 @@ def test_a_command_that_needs_an_extra_names_it(tmp_path: Path) -> None:
     done = run(tmp_path, "run", "http://a.example/")
     assert done.returncode == 1
     assert done.stderr == (
-        "crawlclean: `run` needs more than cleaning does: pip install 'crawlclean[crawl]'\n"
+        "crawlclean: `run` needs redis, which is not installed: pip install 'crawlclean[crawl]'\n"
     )

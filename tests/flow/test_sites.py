@@ -66,7 +66,7 @@ def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) 
         asked = [web.requests() for web in webs]
         again = crawlclean(*(a for a in arguments if a != "--json"))
         assert "0 sites into" in again.stderr
-        assert "1 repeated lines ignored" in again.stderr
+        assert "1 repeated line ignored" in again.stderr
         assert "3 of 3 sites finished, 16 records, 1 without records\n" in again.stdout
         assert [web.requests() for web in webs] == asked, "finished sites are left alone"
 
@@ -101,7 +101,10 @@ def test_a_report_fits_a_screen_and_says_why() -> None:
                              "http://www.a.example/"]  # fmt: skip
     assert head.index("SITE") == first.index("http") == second.index("http")
     assert why.startswith("    stopped: --max-time reached; 无")
-    assert total == "1 of 2 sites finished, 1,234,567 records, 1 without records"
+    assert (
+        total
+        == "1 of 2 sites finished, 1,234,567 records, 1 without records; 1 ended with URLs left"
+    )
     assert max(len(line) for line in (head, first, second, why)) <= 80
 
 

@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,7 +81,6 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["fly"],
         ["run"],
         ["run", "http://a.example/", "--scope", "world"],
@@ -102,13 +102,67 @@ def test_wrong_use_is_status_2(arguments: list[str], capsys: pytest.CaptureFixtu
     assert "--help" in said
 
 
+def test_a_command_alone_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    said = capsys.readouterr()
+    assert said.out == build_parser().format_help()
+    assert not said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["runn", "https://a.example/"], "there is no command 'runn': did you mean run?"),
+        (["exprot"], "there is no command 'exprot': did you mean export?"),
+        (["fly"], "there is no command 'fly'; see"),
+        (["run", "http://a.example/", "--scope", "domian"], "did you mean domain?"),
+        (["retry", "--reason", "time-out"], "did you mean timeout?"),
+    ],
+)
+def test_a_word_near_one_that_is_known_is_offered(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert said in capsys.readouterr().err
+
+
+def test_a_value_of_the_environment_is_named_as_it_was_given(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRAWLCLEAN_MAX_DEPTH", "-2")
+    assert main(["config"]) == 2
+    assert "CRAWLCLEAN_MAX_DEPTH is -2" in capsys.readouterr().err
+    assert main(["run", "http://a.example/", "--depth", "-3"]) == 2
+    assert "--depth is -3" in capsys.readouterr().err
+
+
+def test_each_wrong_line_of_a_list_has_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sites = tmp_path / "sites.txt"
+    sites.write_text("http://a.example/\nx y\nhttp://127.0.0.1/\nftp://b.example/\n")
+    assert main(["sites", str(sites), "--data", str(tmp_path / "none")]) == 2
+    lines = capsys.readouterr().err.removeprefix("crawlclean: ").splitlines()
+    assert [line.split(": ")[0] for line in lines] == [f"{sites}:{n}" for n in (2, 3, 4)]
+
+
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "crawlclean", "--version"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.stdout.startswith("crawlclean ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["run", "http://a.example/", "--delay", "nan"], "delay_s is nan"),
-        (["run", "http://a.example/", "--delay", "-1"], "delay_s is -1"),
-        (["run", "http://a.example/", "--slots", "0"], "slots is 0"),
-        (["run", "http://a.example/", "--max-pages", "0"], "max_pages is 0"),
+        (["run", "http://a.example/", "--delay", "nan"], "--delay is nan"),
+        (["run", "http://a.example/", "--delay", "-1"], "--delay is -1"),
+        (["run", "http://a.example/", "--slots", "0"], "--slots is 0"),
+        (["run", "http://a.example/", "--max-pages", "0"], "--max-pages is 0"),
+        (["run", "http://a.example/", "--depth", "-1"], "--depth is -1"),
+        (["run", "http://a.example/", "--max-time", "0", "--trap-pages", "-1"], "--trap-pages is"),
         (["run", "http://a.example/", "--contact", "a\nb"], "control character"),
         (["run", "ftp://a.example/"], "not an http(s) URL"),
         (["run", "not a url"], "not an http(s) URL"),

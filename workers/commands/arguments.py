@@ -16,7 +16,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from difflib import get_close_matches
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
@@ -31,6 +31,9 @@ EXIT_STATUSES = (
     "0 done, 1 failed, 2 wrong use, 3 URLs are left (a limit, `stop` or `pause` ended the crawl), "
     "130 interrupted"
 )
+INVALID_CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", re.S)
+"""What argparse says of a word that is none of some."""
+
 TIME = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 HOSTS_FILE_HELP = "TOML file: delay, slots, headers, cookies, user agent, proxy of single hosts"
@@ -55,6 +58,14 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the program with status 2 (wrong use)."""
+        if found := INVALID_CHOICE.fullmatch(message):
+            place, typed, names = found.groups()
+            near = get_close_matches(typed, re.findall(r"[\w-]+", names), 1)
+            hint = f": did you mean {near[0]}?" if near else ""
+            if place == "COMMAND":  # of which there are too many for a line
+                message = f"there is no command {typed!r}{hint}"
+            else:
+                message += hint
         self.exit(Exit.WRONG_USE, f"{__dist__}: {message}; see `{self.prog} --help`\n")
 
 
@@ -107,7 +118,7 @@ class Commands:
             description=description or f"{summary[0].upper()}{summary[1:]}.",
             formatter_class=CommandHelp,
         )
-        parser.set_defaults(run=run)
+        parser.set_defaults(run=run, parser=parser)
         if data:
             parser.add_argument(
                 "--data", type=Path, metavar="DIR", help=f"data folder (default ./{__dist__}-data)"
@@ -254,8 +265,3 @@ def limit(default: int) -> tuple[tuple[str, ...], dict[str, Any]]:
 def asking(summary: str, about: str = "", *arguments: Any) -> Callable[[Ask], Asking]:
     """Makes a command of the function that answers it, under the function's name."""
     return lambda ask: Asking(summary, ask, about, arguments)
-
-
-def minute(at: datetime | None) -> str:
-    """``2026-01-31 12:00``, or ``-``."""
-    return f"{at:%Y-%m-%d %H:%M}" if at else "-"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
+from cleaning.phrases import counted
 from workers.commands.arguments import Commands, Exit, add_json
 from workers.config import Settings
 from workers.control_characters import readable_line
@@ -90,7 +91,7 @@ def _lines(found: FileCheck) -> Iterator[str]:
 
 
 def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
+    return counted(n, what)
 
 
 def _plan(crawl: PlannedCrawl) -> Iterator[str]:

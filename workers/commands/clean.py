@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
+from cleaning.phrases import counted
 from workers.commands.arguments import Commands, add_pages
 from workers.config import Settings
 
@@ -111,7 +112,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
             tally.show()
         tally.show(last=True)
     if arguments.output:
-        count = f"{tally.done} page{'' if tally.done == 1 else 's'}"
+        count = counted(tally.done, "page")
         sys.stderr.write(_printable(f"wrote {count} to {arguments.output}") + "\n")
     if given and tally.done and not used & set(given):
         hosts = f"{next(iter(given))}" if len(given) == 1 else f"the {len(given)} hosts"
@@ -170,8 +171,7 @@ def _learn(
         raise ConfigError(f"--save-model {save_to} is one file: give a folder for {many} hosts")
     models = learn_hosts(urls, pages.sources, lambda line: tally.print_line(_printable(line)))
     learned = sum(model.page_count for model in models.values())
-    hosts = f"{len(models)} host{'' if len(models) == 1 else 's'}"
-    sys.stderr.write(f"learned {hosts} from {learned} page{'' if learned == 1 else 's'}\n")
+    sys.stderr.write(f"learned {counted(len(models), 'host')} from {counted(learned, 'page')}\n")
     if save_to:
         if not models:
             sys.stderr.write("no model is saved: a host is learned from two pages or more\n")

@@ -69,7 +69,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     if arguments.no_password and arguments.password_file:
         raise ConfigError("--no-password and --password-file exclude each other")
     if not 0 <= arguments.port < 1 << 16:
-        raise ConfigError(f"--port {arguments.port} is no port")
+        raise ConfigError(f"--port {arguments.port} is not a port")
     serving = Serving(
         host=arguments.host,
         port=arguments.port,

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from cleaning.phrases import minute
 from storage.crawl_types import CrawlState
 from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
@@ -84,7 +85,7 @@ def _list_paused(settings: Settings, *, as_json: bool) -> int:
     rows = [
         (
             f"{each.kind} {each.target}",
-            f"{each.since:%Y-%m-%d %H:%M}" if each.since else "-",
+            minute(each.since),
             printable(each.who or "-"),
             printable(each.why or "-"),
             " ".join(each.crawls) if each.kind is TargetKind.HOST else "",

@@ -7,6 +7,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from cleaning.phrases import counted, minute
 from storage.crawl_types import CrawlState, UrlState
 from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
@@ -73,7 +74,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
                 str(each.state),
                 *(str(row.pages.get(state, 0)) for state in (UrlState.RECORD, UrlState.FAILED)),
                 *in_queue,
-                f"{row.created_at:%Y-%m-%d %H:%M}" if row.created_at else "-",
+                minute(row.created_at),
                 " ".join([*row.spec.seeds[:1], *patterns]) or "imported",
             )
         )
@@ -132,7 +133,7 @@ def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
             counts = each.counts
             text = visit_text(each.next_visit, datetime.now(UTC))
             if counts and counts.revisits:
-                text = f"{counts.revisits:,} due pages wait"
+                text = f"{counted(counts.revisits, 'due page')} waiting"
             done = f", {counts.revisited:,} visited again" if counts and counts.revisited else ""
             lines.append(f"{each.row.spec.crawl_id}: {text}{done}")
     return lines
@@ -151,12 +152,15 @@ def _host_table(crawl: CrawlStatus) -> str:
         (wait.host, str(wait.urls), wait_text(wait, crawl.waits.at)) for wait in hosts[:MOST_HOSTS]
     ]
     more = len(hosts) - len(rows) + crawl.waits.known - len(crawl.waits.hosts)
-    end = f"{more} more hosts; `crawls {crawl.row.spec.crawl_id} --json` has all that were read\n"
+    end = f"{counted(more, 'more host')}; `crawls {crawl.row.spec.crawl_id} --json` "
+    end += "has all that were read\n"
     text = table([HOSTS_HEAD, *rows]) if rows else ""
     columns = terminal_columns()
     if columns and max(map(len, text.splitlines()), default=0) > columns:
         text = ""
         for host, urls, now in rows:
             lines = wrap(now, columns - 2)
-            text += f"{host}  {urls} URLs\n" + "".join(f"  {line}\n" for line in lines)
+            text += f"{host}  {counted(int(urls), 'URL')}\n" + "".join(
+                f"  {line}\n" for line in lines
+            )
     return printable(text, keep_lines=True) + (end if more else "")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cleaning.errors import ConfigError, StoreDamaged
+from cleaning.phrases import counted
 from workers.commands.arguments import Commands, Exit, crawl_name
 from workers.config import Settings
 
@@ -66,10 +67,12 @@ def register(commands: Commands) -> None:
         help="jsonl, csv, parquet: without links and outlinks, most of a record's bytes",
     )
     parser.add_argument(
+        "-o",
         "--output",
-        type=Path,
+        type=_output,
         metavar="FILE|DIR",
-        help="write a file, or records.FORMAT in a folder that exists; shows progress",
+        help="write a file, or records.FORMAT in a folder that exists; shows progress (default and "
+        "-: standard output)",
     )
     parser.add_argument(
         "--file-per-page",
@@ -92,6 +95,10 @@ def register(commands: Commands) -> None:
         metavar="DIR",
         help="also write the stored images to DIR; in JSON lines an image has its `file`",
     )
+
+
+def _output(text: str) -> Path | None:
+    return None if text == "-" else Path(text)
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
@@ -341,9 +348,11 @@ def _write_chunks(
             whole = state.files()
             if whole:
                 count(sum(records for _, records in whole))
-                tally.print_line(f"going on after {len(whole)} files, {tally.done} records")
+                tally.print_line(
+                    f"going on after {counted(len(whole), 'file')}, {counted(tally.done, 'record')}"
+                )
             for name, records in files.write(items, state, count):
-                tally.print_line(f"{name}: {records} records")
+                tally.print_line(f"{name}: {counted(records, 'record')}")
         state.finish()
 
 
@@ -383,5 +392,4 @@ def _progress(path: Path | None) -> Iterator[tuple[Callable[..., None], Tally]]:
         yield count, tally
         tally.show(last=True)
     if path is not None:
-        records = f"{tally.done} record{'' if tally.done == 1 else 's'}"
-        sys.stderr.write(f"{records} written to {path}\n")
+        sys.stderr.write(f"{counted(tally.done, 'record')} written to {path}\n")

@@ -10,6 +10,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound
+from cleaning.phrases import minute
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 from workers.control_characters import printable
@@ -91,7 +92,8 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     if found.moving:
         sys.stdout.write(printable(found.moving) + "\n")
     with suppress(NotFound):  # the queue may be empty
-        sys.stdout.write(classes_text(host, find_classes(settings, host), MOST_CLASSES))
+        if classes := find_classes(settings, host):
+            sys.stdout.write(classes_text(host, classes, MOST_CLASSES))
 
 
 def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
@@ -131,7 +133,7 @@ def _table(found: Sequence[HostStats]) -> str:
                 str(sum(pages.values()) - records - failed),
                 str(stats.body_chars),
                 f"{stats.noise_share:.0%}",
-                f"{stats.last_seen:%Y-%m-%d %H:%M}" if stats.last_seen else "-",
+                minute(stats.last_seen),
             )
         )
     return table(rows, terminal_columns(), drop=DROPPED)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cleaning.errors import ConfigError
-from workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit, minute
+from cleaning.phrases import counted, minute
+from workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit
 from workers.config import Settings
 
 if TYPE_CHECKING:
@@ -57,13 +58,14 @@ def failures(settings: Settings, asked: argparse.Namespace) -> Rows | int:
     if asked.causes:
         return _causes(settings, asked.target)
     with failures_of(settings, asked.target) as rows:
-        Rows(found=map(failed_url, rows), lines=_failure).print(as_json=asked.json)
+        Rows(found=map(failed_url, rows), lines=_failure, empty="no URL has failed").print(
+            as_json=asked.json
+        )
     return Exit.DONE
 
 
 def _failure(row: Any) -> tuple[str]:
-    tries = f"{row.attempts} attempt" + "s" * (row.attempts != 1)
-    return (f"{row.url}  {row.reason}: {row.detail or '-'} ({tries})",)
+    return (f"{row.url}  {row.reason}: {row.detail or '-'} ({counted(row.attempts, 'attempt')})",)
 
 
 def _causes(settings: Settings, target: str) -> Rows:
@@ -200,7 +202,7 @@ def _rebuild(settings: Settings, *, as_json: bool) -> int:
             tally.print_line("interrupted; the same command does the rest")
         tally.show(last=True)
     report = StoriesRebuilt(records=done.records, texts=done.texts, interrupted=not is_whole)
-    text = f"read {done.records} records; {done.texts} have a text to compare"
+    text = f"read {counted(done.records, 'record')}; {done.texts:,} with a text to compare"
     if as_json or is_whole:
         Rows(found=[report], lines=lambda _: (text,)).print(as_json=as_json)
     return Exit.DONE if is_whole else Exit.INTERRUPTED

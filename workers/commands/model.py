@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from cleaning.phrases import counted, minute
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
@@ -108,7 +109,7 @@ def _table(versions: Sequence[ModelVersion]) -> str:
     rows = [HEAD]
     for about in versions:
         why = f"{about.reason}{f': {about.detail}' if about.detail else ''}"
-        at = f"{about.saved_at:%Y-%m-%d %H:%M}"
+        at = f"{minute(about.saved_at)}"
         size = f"{about.size_bytes:,}"
         rows.append((str(about.version), at, str(about.page_count), size, why))
     return table(rows)
@@ -182,8 +183,8 @@ def _body_lines(bodies: WholeBodies) -> Iterator[str]:
     """Yields lines about the records whose whole body is the text."""
     if bodies.count:
         sources = ", ".join(f"{source} {count}" for source, count in bodies.sources.items())
-        noun = "record" if bodies.count == 1 else "records"
-        yield f"the whole body of {bodies.count} {noun} (body by {sources}): {bodies.because}"
+        records = counted(bodies.count, "record")
+        yield f"the whole body of {records} (body by {sources}): {bodies.because}"
         yield from (f"  {url}" for url in bodies.examples)
     if not bodies.is_whole:
         yield "not all records of the host were searched for this text as a whole body"

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
+from cleaning.phrases import counted
 from workers.commands.arguments import Commands, Exit, add_json, crawl_name
 from workers.config import Settings
 
@@ -58,17 +59,18 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_answer(done)
     else:
-        write_lines([f"deleted {done.urls} queued URLs and {done.records} records of {target}"])
+        urls, records = counted(done.urls, "queued URL"), counted(done.records, "record")
+        write_lines([f"deleted {urls} and {records} of {target}"])
     return Exit.DONE
 
 
 def _plan_line(plan: PurgePlan, *, keep_records: bool) -> str:
     """Names what would be deleted: ``crawl news: 120 records, 3 failed URLs, 40 waiting URLs``."""
-    parts = [f"{plan.records:,} records", f"{plan.failed:,} failed URLs"]
+    parts = [counted(plan.records, "record"), counted(plan.failed, "failed URL")]
     if plan.model_versions:
-        parts.append(f"{plan.model_versions} versions of its model")
+        parts.append(counted(plan.model_versions, "version of its model", "versions of its model"))
     kept = f"; keeps {', '.join(parts)}" if keep_records else ""
-    parts = [*([] if keep_records else parts), f"{plan.waiting:,} waiting URLs"]
+    parts = [*([] if keep_records else parts), counted(plan.waiting, "waiting URL")]
     of = f" in {', '.join(plan.crawls)}" if plan.kind == "host" else ""
     return f"purge deletes of {plan.kind} {plan.target}{of}: {', '.join(parts)}{kept}"
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cleaning.phrases import counted
 from workers.commands.arguments import Commands, Exit, add_json
 from workers.config import Settings
 
@@ -110,7 +111,7 @@ def _as_text(done: Recleaned, *, dry_run: bool) -> str:
     verb = "would be re-cleaned" if dry_run else "re-cleaned"
     using = f"with version {version} of its model" if version else "without a model"
     fields = sorted(total.by_field.items(), key=lambda item: (-item[1], item[0]))
-    lines = [f"{total.cleaned} records of {done.host} {verb} {using}"]
+    lines = [f"{counted(total.cleaned, 'record')} of {done.host} {verb} {using}"]
     if total.cleaned:
         differ = ": " + ", ".join(f"{name} {count}" for name, count in fields) if fields else ""
         lines.append(f"{total.changed} of them {'would change' if dry_run else 'changed'}{differ}")
@@ -130,9 +131,9 @@ def _as_text(done: Recleaned, *, dry_run: bool) -> str:
 
 def _pictured_text(pages: int, *, dry_run: bool) -> str:
     if dry_run:
-        return f"{pages} pages would get new content images\n"
+        return f"{counted(pages, 'page')} would get new content images\n"
     fetched = "their crawl or its next `run --images` fetches them"
-    return f"{pages} pages have new content images: {fetched}\n"
+    return f"new content images on {counted(pages, 'page')}: {fetched}\n"
 
 
 def _changes(each: RecleanedPage) -> Iterator[tuple[str, str, str]]:

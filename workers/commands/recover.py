@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from cleaning.errors import ConfigError
+from cleaning.phrases import counted
 from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 
@@ -58,7 +59,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             print_answer(done)
             continue
         sys.stdout.write(
-            f"recovered {done.crawl}: {done.ended} finished URLs, {done.waiting} waiting\n"
+            f"recovered {done.crawl}: {counted(done.ended, 'finished URL')}, "
+            f"{done.waiting:,} waiting\n"
         )
     if not (found or arguments.json):
         sys.stdout.write("nothing to recover: queue and store have the same crawls\n")

@@ -6,6 +6,7 @@ import argparse
 import sys
 from datetime import UTC, datetime
 
+from cleaning.phrases import counted
 from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
 
@@ -49,7 +50,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_answer(RefetchedCrawl(crawl=name, urls=count))
         else:
-            sys.stdout.write(f"{count} pages of {name} are back in the queue\n")
+            sys.stdout.write(f"back in the queue: {counted(count, 'page')} of {name}\n")
     if not offered and not arguments.json:
         sys.stdout.write("no stored page matches\n")
     return 0

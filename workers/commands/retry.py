@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from cleaning.phrases import counted
 from storage.crawl_types import FailureReason
 from workers.commands.arguments import Commands, add_json, crawl_name
 from workers.config import Settings
@@ -22,9 +23,16 @@ def register(commands: Commands) -> None:
     )
     add_json(parser)
     parser.add_argument(
-        "crawl", nargs="?", default="", type=crawl_name, metavar="CRAWL", help="only this crawl"
+        "target",
+        nargs="?",
+        default="",
+        type=crawl_name,
+        metavar="CRAWL|HOST",
+        help="only this crawl or host",
     )
-    parser.add_argument("--host", dest="of_host", default="", metavar="HOST", help="only this host")
+    parser.add_argument(
+        "--host", dest="of_host", default="", metavar="HOST", help="only this host of the crawl"
+    )
     parser.add_argument(
         "--reason",
         dest="reasons",
@@ -43,13 +51,13 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.output.printing import print_answer
 
     reasons = {FailureReason(each) for each in arguments.reasons}
-    offered = retry_failed(settings, arguments.crawl, arguments.of_host, reasons)
+    offered = retry_failed(settings, arguments.target, arguments.of_host, reasons)
     if arguments.json:
         for name, count in offered.items():
             print_answer(RetriedCrawl(crawl=name, urls=count))
         return 0
     for name, count in offered.items():
-        sys.stdout.write(f"{count} failed URLs of {name} are back in the queue\n")
+        sys.stdout.write(f"back in the queue: {counted(count, 'failed URL')} of {name}\n")
     if not offered:
         sys.stdout.write("no failed URL matches; `failures` lists all of them\n")
     return 0

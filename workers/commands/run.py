@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
+from cleaning.phrases import counted
 from storage.crawl_types import CrawlState
 from workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
 from workers.commands.crawl_limits import add_limits, status_of
@@ -94,7 +95,7 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
     if as_json:
         _print_json(settings, result)
         return
-    pictures = "" if result.images is None else f" and {result.images} images"
+    pictures = "" if result.images is None else f" and {counted(result.images, 'image')}"
     why = f"; {result.why}" if result.why else ""
     sys.stdout.write(
         f"{result.records} records{pictures} of {result.hosts} "

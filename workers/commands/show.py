@@ -7,6 +7,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from cleaning.phrases import second
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
 
@@ -19,7 +20,9 @@ def register(commands: Commands) -> None:
     parser = commands.add("show", run, "print one record")
     add_json(parser)
     parser.add_argument(
-        "target", metavar="URL|ID", help="URL of a page or image, or the first digits of a page id"
+        "target",
+        metavar="URL|ID",
+        help="URL of a page or image (without http:// too), or first digits of a page id",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -120,10 +123,10 @@ def _record_text(found: StoredRecord) -> str:
         ("kind", str(record.kind)),
         ("title", record.title),
         ("author", record.author or ""),
-        ("published", str(record.published_at or "")),
+        ("published", second(record.published_at) if record.published_at else ""),
         ("language", record.language or ""),
         ("encoding", record.encoding),
-        ("fetched", f"{record.fetched_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("fetched", second(record.fetched_at)),
         ("body by", str(record.body_source)),
         ("links", str(len(record.links))),
         ("images", str(len(record.images))),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
+from cleaning.phrases import counted
 from storage.crawl_types import CrawlState
 from workers.commands.arguments import Commands, add_host_options, add_json
 from workers.commands.crawl_limits import add_limits, status_of
@@ -72,7 +73,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     urls, repeated = read_seeds(settings, file) if file else read_list(settings, arguments.list)
     with SitesProgress() as progress:
         if repeated:
-            progress.print_line(f"{repeated} repeated lines ignored")
+            progress.print_line(f"{counted(repeated, 'repeated line')} ignored")
         reports, outcome = run_sites(settings, urls, at_once, progress, fresh=arguments.fresh)
     if arguments.json:
         for each in reports:
@@ -98,11 +99,13 @@ def reports_text(reports: Sequence[SiteReport]) -> str:
         if reason:
             lines.append(f"    {reason[:REASON_CHARS]}\n")
     finished = sum(each.state == CrawlState.FINISHED for each in reports)
+    stopped = sum(bool(each.why) and each.state != CrawlState.FINISHED for each in reports)
     empty = sum(not each.records for each in reports)
     records = sum(each.records for each in reports)
     lines.append(
-        f"{finished} of {len(reports)} sites finished, {records:,} records"
+        f"{finished} of {counted(len(reports), 'site')} finished, {counted(records, 'record')}"
         + (f", {empty} without records" if empty else "")
+        + (f"; {stopped} ended with URLs left" if stopped else "")
         + "\n"
     )
     return "".join(lines)

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
+from cleaning.phrases import minute
 from storage.console_tokens import TokenScope
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
@@ -74,6 +75,6 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _row(token: TokenLine) -> tuple[str, ...]:
-    ends = f"{token.expires_at:%Y-%m-%d %H:%M}" if token.expires_at else "never"
-    used = f"{token.used_at:%Y-%m-%d %H:%M}" if token.used_at else "never"
-    return token.id, token.name, token.scope, f"{token.created_at:%Y-%m-%d %H:%M}", ends, used
+    ends = minute(token.expires_at) if token.expires_at else "never"
+    used = minute(token.used_at) if token.used_at else "never"
+    return token.id, token.name, token.scope, minute(token.created_at), ends, used

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from cleaning.phrases import counted, second
 from storage.crawl_types import UrlState
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
@@ -134,9 +135,11 @@ def _steps(trace: Trace) -> Iterator[str]:
     if waits := waits_for(trace, wait_text):
         yield f"  waits: {waits}"
     if trace.next_visit and trace.last_visit:
-        again = f", visited again {trace.visits_again} times" if trace.visits_again else ""
+        again = (
+            f", visited again {counted(trace.visits_again, 'time')}" if trace.visits_again else ""
+        )
         due = visit_text(trace.next_visit, datetime.now(UTC))
-        yield f"  last visit {trace.last_visit:%Y-%m-%d %H:%M:%S}{again}; {due}"
+        yield f"  last visit {second(trace.last_visit)}{again}; {due}"
     if trace.referrer:
         by = f' by "{trace.link_text}"' if trace.link_text else ""
         yield f"  found on {trace.referrer}{by}"
@@ -157,7 +160,7 @@ def _reasons(found: Explanation) -> Iterator[str]:
         if each.unknown:
             yield f"  not known: {each.unknown}"
     if len(found.not_taken) > MOST_CRAWLS_SHOWN:
-        yield f"and to {len(found.not_taken) - MOST_CRAWLS_SHOWN} other crawls"
+        yield f"and to {counted(len(found.not_taken) - MOST_CRAWLS_SHOWN, 'other crawl')}"
     for number, url in enumerate(found.near):
         yield f"{'did you mean' if number == 0 else '          or'} {url}"
 
@@ -168,8 +171,9 @@ def _links(each: NotTaken) -> Iterator[str]:
         how = "redirected from" if link.via == "redirect" else "linked from"
         yield f"  {how} {link.page_url}" + (f' by "{link.text}"' if link.text else "")
     if links.count > len(links.pages):
-        yield f"  and from {links.count - len(links.pages)} other pages"
+        yield f"  and from {counted(links.count - len(links.pages), 'other page')}"
     if not links.is_whole:
-        yield f"  searched {links.records} records for links; --all-records searches the rest"
+        searched = counted(links.records, "record")
+        yield f"  searched {searched} for links; --all-records searches the rest"
     if links.capped and not links.pages:
         yield f"  {links.capped[0]} has more links than a record keeps (capped_links)"

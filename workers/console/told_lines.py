@@ -53,6 +53,9 @@ LISTS: Final[Mapping[str, tuple[str, type[StrEnum]]]] = {"warnings": ("warning",
 DEEPEST = 3
 """Lines within lines that are read: an event has a reason, which has a cause."""
 
+NOUN: Final = re.compile(r"^((?:\\ \w+)+?)s\b")
+"""The words of an escaped text up to its first plural: of `` more pages since`` `` more page``."""
+
 parse: Final = Formatter().parse
 
 
@@ -104,10 +107,14 @@ def _forms() -> Sequence[tuple[str, re.Pattern[str]]]:
 
 def _form(template: str) -> str:
     """The pattern of the lines that a template makes."""
-    return "".join(
-        re.escape(text) + (f"(?P<{place}>{_values(place)})" if place else "")
-        for text, place, *_ in parse(template)
-    )
+    pattern, before = "", ""
+    for text, place, *_ in parse(template):
+        words = re.escape(text)
+        if before in NUMBERS:  # `3 pages`: a line of one has `1 page`
+            words = NOUN.sub(r"\1s?", words, count=1)
+        pattern += words + (f"(?P<{place}>{_values(place)})" if place else "")
+        before = place or ""
+    return pattern
 
 
 def _values(place: str) -> str:

@@ -140,14 +140,14 @@ def parse_crawl_file(
 
 def _unknown(name: str, raw: Any, keys: Mapping[str, Key]) -> str:
     if isinstance(raw, dict) and set(raw) & set(keys) - set(OVERRIDE_KEYS):
-        return f"[{name}] is no table of a crawl file: its keys stand alone, above all tables"
+        return f"[{name}] is not a table of a crawl file: its keys stand alone, above all tables"
     if isinstance(raw, dict):
-        return f'[{name}] is no table of a crawl file: hosts are in [{HOSTS}."{name}"]'
+        return f'[{name}] is not a table of a crawl file: hosts are in [{HOSTS}."{name}"]'
     option = name.replace("-", "_")
     near = difflib.get_close_matches(option, keys, n=1, cutoff=0.6)
     meant = OPTIONS.get(option) or (option if option in keys else "") or (near[0] if near else "")
     hint = f"; did you mean {meant}?" if meant else "; `check --example` shows all keys"
-    return f"{name} is no key of a crawl file{hint}"
+    return f"{name} is not a key of a crawl file{hint}"
 
 
 def _value(

@@ -27,6 +27,7 @@ from cleaning.errors import NotFound
 from cleaning.learn.sample import MAX_SAMPLE, choose_sample
 from cleaning.model.rules import ClassShares
 from cleaning.model.site_model import SiteModel
+from cleaning.phrases import counted, minute
 from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import normalize
 from storage.queue.learning import LearningQueue
@@ -169,7 +170,7 @@ def _renew(store: Store, host: str, alarm: Alarm) -> Learned | None:
     beside = set(choose_sample(older, max(0, MAX_SAMPLE - len(newer))))
     chosen = newer + [page for page in pages if normalize(page.url) in beside]
     days = (alarm.at - alarm.since).days
-    detail = f"{days} days old, {alarm.pages} records since"
+    detail = f"{counted(days, 'day')} old, {counted(alarm.pages, 'record')} since"
     try:
         model = model_of(store, host, chosen)
     except NotFound:  # deleted meanwhile
@@ -182,7 +183,7 @@ def _learn_classes(
 ) -> tuple[DriftEvent, Learned | None]:
     """Learns a host with its new URL classes, once that costs little beside cleaning them."""
     if records < wanted:
-        detail = f"will be learned after {wanted - records} more pages"
+        detail = f"will be learned after {counted(wanted - records, 'more page')}"
         return replace(event, detail=detail), None
     pages = of_present_layout(store.hosts.archived(event.host), store.drifts.of(event.host))
     return _keep(store, event, pages, min(MAX_SAMPLE, records // BUDGET))
@@ -203,7 +204,7 @@ def _learn_layout(
         return event, None
     if not finds_bodies(model, old, event.alarm):
         outcome = DriftOutcome.NOTHING_BETTER
-        detail = f"no place of bodies found on {model.page_count} pages since then"
+        detail = f"no place of bodies found on {counted(model.page_count, 'page')} since then"
         return replace(event, outcome=outcome, detail=detail), None
     return _kept(event, keep_model(store, model, LearnReason.DRIFT, _reason(event)))
 
@@ -273,7 +274,7 @@ def _kept(event: DriftEvent, learned: Learned) -> tuple[DriftEvent, Learned | No
 def _reason(event: DriftEvent) -> str:
     alarm = event.alarm
     which = f" of {alarm.url_class}" if alarm.url_class else ""
-    return f"{alarm.sign}{which} since {alarm.since:%Y-%m-%d %H:%M}"
+    return f"{alarm.sign}{which} since {minute(alarm.since)}"
 
 
 def _extra(event: DriftEvent) -> dict[str, object]:

@@ -14,6 +14,7 @@ from cleaning.document.sniffing import foreign_type, image_type
 from cleaning.errors import NotHtml
 from cleaning.model.site_model import SiteModel
 from cleaning.page_warnings import WarningKind
+from cleaning.phrases import counted
 from cleaning.records import CleanRecord, LinkKind, Outlink, Provenance, Via
 from cleaning.topics.pictures import read_picture
 from cleaning.topics.stories import record_signature
@@ -104,7 +105,7 @@ def end_page(
         PageError: The page cannot be cleaned: the caller makes its ending with ``failed``.
     """
     if page.poison:
-        detail = f"cleaning it killed {page.crashes} workers"
+        detail = f"cleaning it killed {counted(page.crashes, 'worker')}"
         # Something in the response kills workers: no byte of it may reach the store.
         stripped = replace(page, result=FetchResult())
         return failed(stripped, Failure(reason=FailureReason.POISON, detail=detail))
@@ -256,7 +257,8 @@ def _unchanged(page: QueuedPage, was: UrlState) -> Ending:
 def _summary(record: CleanRecord) -> str:
     text = (
         f"{record.kind}, body {len(record.body)} characters by {record.body_source}, "
-        f"{len(record.links)} links, {len(record.outlinks)} outlinks, model {record.model_version}"
+        f"{counted(len(record.links), 'link')}, "
+        f"{counted(len(record.outlinks), 'outlink')}, model {record.model_version}"
     )
     if record.warnings:
         text += ", warnings: " + ", ".join(str(w.kind) for w in record.warnings)
@@ -343,7 +345,7 @@ def _sitemap(page: QueuedPage) -> Ending:
     if is_feed(page.result.body):  # the protocol permits feeds as sitemaps
         return _feed(page)
     sitemap = read_sitemap(page.result.body, page.url)
-    detail = f"{len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps"
+    detail = f"{counted(len(sitemap.pages), 'page')}, {counted(len(sitemap.sitemaps), 'sitemap')}"
     detail += _read_over(page, sitemap.slips)
     return Ending(
         outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + _step("read", detail)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from cleaning.phrases import counted
 from storage.crawl_types import KeepRaw, QueuedPage
 from storage.store.cases import (
     MOST_CASE_BYTES,
@@ -76,7 +77,7 @@ def keep_poison(store: Store, page: QueuedPage, keep_raw: KeepRaw, model_version
         was="killed",
         rule="",
         wanted="cleaned",
-        note=f"cleaning it killed {page.crashes} workers",
+        note=f"cleaning it killed {counted(page.crashes, 'worker')}",
         who="worker",
         at=datetime.now(UTC),
         digest=kept.digest,

@@ -20,7 +20,7 @@ from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.files.stored_images import find_image, stored_images
 from workers.operations.topics.told_stories import story_of
-from workers.operations.urls.near_matches import did_you_mean, near_hosts, near_urls
+from workers.operations.urls.near_matches import did_you_mean, near_hosts, near_urls, with_scheme
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 
@@ -46,7 +46,7 @@ def is_page_id(text: str) -> bool:
 
 
 def find_page(store: Store, target: str) -> str:
-    """Returns the page id of a URL, or of the page whose id begins with ``target``.
+    """Returns the page id of a URL, with or without scheme, or of the id that begins so.
 
     Raises:
         NotFound: No page id begins so, or several do.
@@ -58,7 +58,7 @@ def find_page(store: Store, target: str) -> str:
         if not found:
             raise NotFound(f"no page has the id {target}")
         return found[0]
-    return page_id(target)
+    return page_id(with_scheme(store, target))
 
 
 def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:

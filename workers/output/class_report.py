@@ -21,7 +21,7 @@ def classes_text(host: str, classes: Sequence[UrlClass], most: int | None = None
         most: Classes to print of each crawl; None: all.
     """
     if not classes:
-        return f"no URL classes of {host or 'any host'} yet\n"
+        return f"no URL classes of {readable_line(host) or 'any host'} yet\n"
     text = []
     for (crawl, name), group in groupby(classes, lambda each: (each.crawl, each.host)):
         found = list(group)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cleaning.drift.alarms import DriftSign
+from cleaning.phrases import counted, minute
 from storage.store.drifts import DriftEvent, DriftOutcome
 
 SHOWN_CLASSES = 3
@@ -27,7 +28,7 @@ def drift_line(event: DriftEvent) -> str:
     done = OUTCOMES[event.outcome].format(version=event.new_version)
     detail = f" ({event.detail})" if event.detail else ""
     return (
-        f"{alarm.since:%Y-%m-%d %H:%M} {SIGNS[alarm.sign]}{which}: {alarm.pages - alarm.misfits} "
+        f"{minute(alarm.since)} {SIGNS[alarm.sign]}{which}: {alarm.pages - alarm.misfits} "
         f"of {alarm.pages} pages fit version {event.model_version}, {alarm.expected:.0%} expected; "
         f"{done}{detail}"
     )
@@ -39,7 +40,9 @@ def evidence_lines(event: DriftEvent) -> list[str]:
     lines = [drift_line(event)]
     if alarm.empty:
         lines.append(f"  {alarm.empty} of these pages have no body")
-    lines += [f"  {pattern or '/'}  {n} pages" for pattern, n in alarm.classes[:SHOWN_CLASSES]]
+    lines += [
+        f"  {pattern or '/'}  {counted(n, 'page')}" for pattern, n in alarm.classes[:SHOWN_CLASSES]
+    ]
     if len(alarm.classes) > SHOWN_CLASSES:
-        lines.append(f"  {len(alarm.classes) - SHOWN_CLASSES} more classes")
+        lines.append(f"  {counted(len(alarm.classes) - SHOWN_CLASSES, 'more class')}")
     return lines + [f"  example: {url}" for url in alarm.examples]

@@ -8,6 +8,7 @@ from typing import Any
 
 from cleaning.errors import ConfigError
 from cleaning.model.site_model import SiteModel
+from cleaning.phrases import counted, minute
 from cleaning.records import HostStats
 from storage.host_waits import WaitReason, Waits
 from storage.store.drifts import DriftEvent
@@ -74,7 +75,7 @@ def _now_rows(waits: Waits | None) -> list[Row]:
     rows = []
     for wait in waits.hosts:
         if wait.reason is not WaitReason.NOTHING_LEFT:
-            left = f"{wait.urls:,} URL{'' if wait.urls == 1 else 's'} left"
+            left = f"{counted(wait.urls, 'URL')} left"
             rows.append(f"{wait.crawl_id}: {wait_text(wait, waits.at)}; {left}")
     rows += hold_lines(waits) if rows else []
     return [("" if place else "now", row) for place, row in enumerate(rows)]
@@ -90,7 +91,7 @@ def _visit_rows(next_visits: Mapping[str, datetime]) -> list[Row]:
 def _seen(s: HostStats) -> str:
     if not (s.first_seen and s.last_seen):
         return ""
-    return f"{s.first_seen:%Y-%m-%d %H:%M} to {s.last_seen:%Y-%m-%d %H:%M} UTC"
+    return f"{minute(s.first_seen)} to {minute(s.last_seen)} UTC"
 
 
 def _model_rows(stored: StoredModel | None) -> list[Row]:
@@ -108,15 +109,17 @@ def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
     """The newest drift event, and how many are older."""
     rows = [("changed", drift_line(event)) for event in drifts[:1]]
     if len(drifts) > 1:
-        rows.append(("", f"{len(drifts) - 1} older changes: `model {drifts[0].host}` lists them"))
+        rows.append(
+            ("", f"{counted(len(drifts) - 1, 'older change')}: `model {drifts[0].host}` lists them")
+        )
     return rows
 
 
 def _version_text(about: ModelVersion) -> str:
     why = f"{about.reason}: {about.detail}" if about.detail else str(about.reason)
     return (
-        f"version {about.version} of {about.saved_at:%Y-%m-%d %H:%M} ({why}), "
-        f"learned from {about.page_count} pages"
+        f"version {about.version} of {minute(about.saved_at)} UTC ({why}), "
+        f"learned from {counted(about.page_count, 'page')}"
     )
 
 
@@ -126,13 +129,13 @@ def _summary(model: SiteModel) -> str:
     parts = []
     if places:
         pages = places[0].on.bit_count()
-        parts.append(f"bodies in {places[0].path.rpartition('/')[2]} on {pages} pages")
-    parts.append(f"{len(model.template.lines)} repeated lines")
-    parts.append(f"{len(model.noise.links)} repeated links")
-    parts.append(f"{len(model.noise.images)} repeated images")
+        parts.append(f"bodies in {places[0].path.rpartition('/')[2]} on {counted(pages, 'page')}")
+    parts.append(counted(len(model.template.lines), "repeated line"))
+    parts.append(counted(len(model.noise.links), "repeated link"))
+    parts.append(counted(len(model.noise.images), "repeated image"))
     if model.template.title_suffixes:
         parts.append(f"titles end with {model.template.title_suffixes[0].text!r}")
     if model.post_rule is not None:
         parts.append("posts")
-    parts.append(f"{len(model.url_rules)} URL classes")
+    parts.append(counted(len(model.url_rules), "URL class"))
     return ", ".join(parts)

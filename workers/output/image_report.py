@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from cleaning.json_values import json_object
+from cleaning.phrases import second
 from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
 from workers.answers.hosts import ImageRequests, StoredImage
@@ -27,7 +28,7 @@ def image_text(row: UrlRow) -> str:
         ("bytes", f"{row.fetched_bytes:,}"),
         ("sha256", row.sha256),
         ("status", str(row.status)),
-        ("fetched", f"{row.finished_at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("fetched", f"{second(row.finished_at)}"),
         ("found on", row.referrer or ""),
         ("crawl", row.crawl_id),
     ]

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
+from cleaning.phrases import counted
 from workers.control_characters import readable_line
 from workers.output.status_line import Part, StatusLine
 
@@ -138,7 +139,7 @@ class Progress(_CountsLine):
             Part(f"visited again {counts.revisited}" if counts.revisited else "", 3),
             Part(_visit_text(visits), 1),
             Part(f"{pace.pages_per_s:.1f} pages/s", 1),
-            Part(f"{counts.hosts} host{'' if counts.hosts == 1 else 's'}", 8),
+            Part(f"{counted(counts.hosts, 'host')}", 8),
             Part(duration(seconds), 4),
             Part(_left_text(left), 3),
         ]
@@ -159,7 +160,7 @@ class SitesProgress(_CountsLine):
     def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
         """Prints a line about a site that ended."""
         self._of_sites.pop(url, None)
-        line = f"{url}: {why or 'done'}, {records} records, {duration(seconds)}"
+        line = f"{url}: {why or 'done'}, {counted(records, 'record')}, {duration(seconds)}"
         self._line.print_line(readable_line(line))
 
     def show(self, counts: SitesCounts) -> None:
@@ -169,7 +170,7 @@ class SitesProgress(_CountsLine):
             self._of_sites.setdefault(site.url, Pace()).add(site.cleaned, site.waiting)
         every = counts.ended + counts.now + counts.to_come
         parts = [
-            Part(f"{counts.ended} of {every} sites done"),
+            Part(f"{counts.ended} of {every} sites ended"),
             Part(f"{counts.now} open", 3),
             Part(f"fetched {counts.fetched}", 6),
             Part(f"cleaned {counts.cleaned}"),
@@ -239,7 +240,7 @@ class Tally(_CountsLine):
             return
         self._is_shown = True
         parts = [
-            Part(f"{self._verb} {self.done} pages"),
+            Part(f"{self._verb} {counted(self.done, 'page')}"),
             Part(f"{self.failed} failed" if self.failed else "", 2),
             Part(f"file {self.files} of {self._all_files}" if self._all_files else "", 2),
             Part(f"{self._pace.pages_per_s:.1f} pages/s", 1),

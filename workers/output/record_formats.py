@@ -132,7 +132,7 @@ def _cell(value: bytes) -> str:
 
 
 def markdown_of(record: CleanRecord) -> str:
-    """A record as Markdown with its title as heading, behind YAML front matter."""
+    """A record as Markdown with its title as heading, once, behind YAML front matter."""
     from cleaning.markdown.inline import escape, start_escaped
 
     values = {
@@ -149,6 +149,9 @@ def markdown_of(record: CleanRecord) -> str:
     body = record.markdown or "\n\n".join(
         start_escaped(escape(_one_line(line))) for line in record.body.split("\n")
     )
+    first, _, rest = body.partition("\n")
+    if first.startswith("#") and first.lstrip("#").strip() == title:
+        body = rest.lstrip("\n")
     body = f"{body}\n\n" if body else ""
     return f"---\n{front}---\n\n# {title}\n\n{body}"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
+from cleaning.phrases import counted
 from workers.answers.stories import StoryLine, ToldBy
 
 MOST_SHOWN = 8
@@ -44,8 +45,8 @@ def told_also_by(found: StoryLine, url: str) -> Iterator[str]:
 
 
 def _count(found: StoryLine) -> str:
-    hosts = f"{found.host_count} host" + ("s" if found.host_count > 1 else "")
-    return f"{found.url_count} URLs of {hosts}"
+    hosts = counted(found.host_count, "host")
+    return f"{counted(found.url_count, 'URL')} of {hosts}"
 
 
 def _marks(found: StoryLine, page: ToldBy) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cleaning.phrases import counted
 from cleaning.verdict import Verdict, VerdictReason
 from workers.answers.schema import member_meanings
 
@@ -20,7 +21,7 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
     lines = verdict.text.split("\n")
     yield from (f"    {line}" for line in lines[:MOST_LINES])
     if len(lines) > MOST_LINES:
-        yield f"    ... {len(lines) - MOST_LINES} more lines"
+        yield f"    ... {counted(len(lines) - MOST_LINES, 'more line')}"
 
 
 def _scores(verdict: Verdict) -> str:

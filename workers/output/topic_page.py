@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from msgspec import UNSET
 
+from cleaning.phrases import counted
 from cleaning.urls.readable import readable
 from workers import __dist__
 from workers.answers.stories import StoryLine, ToldBy
@@ -27,7 +28,6 @@ from workers.output.topic_page_style import STYLE
 from workers.output.topic_report import (
     budget_text,
     copies_of,
-    counted,
     receiver_state,
     sleeping,
     step_pages,

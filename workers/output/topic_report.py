@@ -8,6 +8,7 @@ from datetime import datetime
 
 from msgspec import UNSET
 
+from cleaning.phrases import counted
 from workers.answers.images import TopicImages, TopicPicture
 from workers.answers.topics import (
     HarvestStep,
@@ -212,13 +213,6 @@ def _harvest(step: HarvestStep) -> str:
 def copies_of(number: int) -> str:
     """``1 copy``, ``23 copies``."""
     return counted(number, "copy")
-
-
-def counted(number: int, name: str) -> str:
-    """``1 story``, ``98 stories``, ``4 hosts``."""
-    if number == 1:
-        return f"1 {name}"
-    return f"{number} {name[:-1]}ies" if name.endswith("y") else f"{number} {name}s"
 
 
 def to_mark_lines(name: str, pages: Sequence[PageToMark]) -> Iterator[str]:

@@ -98,6 +98,25 @@ def test_each_form(html: str, markdown: str) -> None:
     assert markdown_of(html) == markdown
 
 
+@pytest.mark.parametrize(
+    ("figure", "markdown"),
+    [
+        ("<figcaption>港口的早晨</figcaption>", "![一只船](http://a.example/a.jpg)\n\n港口的早晨"),
+        ("", "![一只船](http://a.example/a.jpg)"),
+    ],
+)
+def test_a_caption_in_the_body_stands_once(figure: str, markdown: str) -> None:
+    text = "港口的第一段文字，写得足够长，使它成为正文。" * 4
+    page = (
+        f"<article><p>{text}</p><figure><img src=/a.jpg alt=一只船 width=600 height=400>{figure}"
+        f"</figure><p>{text}</p></article>"
+    )
+    record = clean(
+        RawPage.from_bytes("http://a.example/", page.encode(), "text/html;charset=utf-8")
+    )
+    assert record.markdown == f"{text}\n\n{markdown}\n\n{text}"
+
+
 def test_tables_of_data_are_tables_and_layouts_are_not() -> None:
     data = (
         "<table><caption>表一</caption><tr><th>名<th>数|量<tr><td rowspan=2>甲<td>1<br>2"

@@ -106,7 +106,7 @@ class JournalContract:
             (EventKind.CRAWL, "running, new", "running"),
             (EventKind.CRAWL, "finished, was running", "finished"),
             (EventKind.DRIFT, "bodies: learned version 3", "3"),
-            (EventKind.MODEL, "version 3 of its model, from 1 pages (drift)", "3"),
+            (EventKind.MODEL, "version 3 of its model, from 1 page (drift)", "3"),
             (EventKind.PAUSED, "paused by root@m: too slow", ""),
             (EventKind.RESUMED, "resumed by me@m", ""),
         ]

@@ -248,7 +248,7 @@ def test_sites_name_a_paused_host_when_they_start(rest: Rest, tmp_path: Path) ->
     ended = crawlclean("sites", str(sites), "--allow-private", "--data", str(rest.data))
     assert ended.returncode != 0
     begun, named, *_ = ended.stderr.splitlines()
-    assert begun.startswith("1 sites into")
+    assert begun.startswith("1 site into")
     assert named == f"1 host is paused: {host} (`resume {host}` ends the pause)"
 
 
@@ -319,7 +319,7 @@ def test_purging_a_running_crawl_ends_it(tmp_path: Path) -> None:
         arguments = ["run", web.url(), "--crawl", "c", "--allow-private", "--slots", "1"]
         with running(*arguments, "--data", str(data)) as crawl:
             wait_until(lambda: sum(web.requests().values()) >= 4)
-            assert "records of c" in Rest(data, web).output("purge", "c", "--yes")
+            assert " of c\n" in Rest(data, web).output("purge", "c", "--yes")
             out, said = crawl.communicate(timeout=LIMIT_S)
         assert crawl.returncode == 0, said
         assert out == ""

@@ -125,7 +125,7 @@ def test_a_choice_of_records(arguments: list[str], paths: list[str], printed: Pr
         (["--fields", "url", "--format", "text"], "jsonl, csv, parquet"),
         (["--file-per-page"], "--output DIR"),
         (["--file-per-page", "--output", "x", "--format", "csv"], "not for --format csv"),
-        (["--output", "/dev/null"], "no regular file"),
+        (["--output", "/dev/null"], "not a regular file"),
         (["--format", "xml"], "jsonl, csv, parquet, markdown, text"),
         (["--format", "parquet"], "needs --output"),
         (["--format", "parquet", "--output", "x", "--gzip"], "compressed already"),
@@ -197,6 +197,22 @@ def test_markdown(printed: Printed) -> None:
     assert body == f"# 帖子 le/t/1\n\n{'正文。' * 20}\n\n"
 
 
+@pytest.mark.parametrize(
+    ("title", "markdown", "body"),
+    [
+        ("A *b*", "## A \\*b\\*\n\nText.", "# A \\*b\\*\n\nText.\n\n"),
+        ("A", "# A\n\nText.", "# A\n\nText.\n\n"),
+        ("A", "### A", "# A\n\n"),
+        ("A", "## A b\n\nText.", "# A\n\n## A b\n\nText.\n\n"),
+        ("A", "Text.\n\n## A", "# A\n\nText.\n\n## A\n\n"),
+        ("A", "A\n\nText.", "# A\n\nA\n\nText.\n\n"),
+    ],
+)
+def test_the_title_stands_once(title: str, markdown: str, body: str) -> None:
+    record = replace(make_record(f"{BASE}/"), title=title, markdown=markdown)
+    assert markdown_of(record).partition("\n---\n\n")[2] == body
+
+
 def test_a_title_is_no_markup_and_no_front_matter() -> None:
     record = replace(make_record(f"{BASE}/"), title=HOSTILE, author=HOSTILE, markdown="")
     text = markdown_of(replace(record, body="<b>\n# a\n[x](javascript:y)\n==="))
@@ -227,6 +243,9 @@ def test_output_to_a_file(printed: Printed, tmp_path: Path) -> None:
     target = tmp_path / "new" / "a.jsonl"
     assert printed("--output", str(target)) == ""
     assert target.read_text(encoding="utf-8") == whole
+    assert printed("--output", "-") == printed("-o", "-") == whole
+    assert printed("-o", str(tmp_path / "b.jsonl")) == ""
+    assert (tmp_path / "b.jsonl").read_text(encoding="utf-8") == whole
     printed("--output", str(tmp_path), "--format", "csv", "--gzip")
     with gzip.open(tmp_path / "records.csv.gz", "rt", encoding="utf-8") as stream:
         assert stream.read() == printed("--format", "csv")

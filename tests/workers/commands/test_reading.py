@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -83,6 +84,8 @@ def test_failures(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Non
     assert {row["reason"] for row in rows} >= {"timeout", "poison"}
     assert {row["crawl"] for row in rows} == {"c1"}
     assert {row["attempts"] for row in rows} == {3}
+    assert call(settings, "failures", "c2") == 0
+    assert capsys.readouterr().out == "no URL has failed\n"
     for target, count in (("c2", 0), (HOST, len(rows))):
         assert call(settings, "failures", target, "--json") == 0
         assert len(capsys.readouterr().out.splitlines()) == count, target
@@ -94,6 +97,11 @@ def test_show(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(settings, "show", f"{BASE}/t/2", "--json") == 0
     record = json.loads(capsys.readouterr().out)
     assert record["url"] == f"{BASE}/t/2"
+    assert call(settings, "show", f"{HOST}/t/2") == 0
+    shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()[:10])
+    assert shown["url"] == f"{BASE}/t/2"
+    for name in ("published", "fetched"):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", shown[name])
     with pytest.raises(NotFound, match="why"):
         call(settings, "show", f"{BASE}/f/1")
     with pytest.raises(ConfigError, match="no http"):

@@ -127,6 +127,6 @@ def test_a_rebuild_says_what_it_read_and_what_is_left(
     after = capsys.readouterr()
     assert (after.out, after.err) == (before, "")
     assert call(settings, "stories", "--rebuild") == 0
-    assert capsys.readouterr().out == "read 6 records; 6 have a text to compare\n"
+    assert capsys.readouterr().out == "read 6 records; 6 with a text to compare\n"
     with pytest.raises(ConfigError, match="takes no story"):
         call(settings, "stories", FIRST, "--rebuild")

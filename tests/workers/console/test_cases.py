@@ -104,7 +104,7 @@ def test_a_report_is_listed_exported_and_withdrawn(client: FlaskClient) -> None:
 
 def test_a_wrong_value_is_an_error_of_the_audit(client: FlaskClient) -> None:
     page = do(client, "report_verdict", URL, part="published_at", crawl="", typed_wanted="soon")
-    assert "is no time" in page.text
+    assert "is not a time" in page.text
     assert "Nobody has reported" in client.get("/cases").text
 
 

@@ -82,8 +82,8 @@ def test_what_it_refuses(tmp_path: Path) -> None:
         (("--no-password", "--password-file", "x"), "exclude"),
         (("--password-file", str(tmp_path / "absent")), "cannot read"),
         (("--password-file", str(tmp_path / "empty")), "is empty"),
-        (("--port", "65536"), "is no port"),
-        (("--port", "-1"), "is no port"),
+        (("--port", "65536"), "is not a port"),
+        (("--port", "-1"), "is not a port"),
     ):
         done = crawlclean("console", *arguments, "--data", str(tmp_path), check=False)
         assert done.returncode == 2, done.stderr

@@ -64,9 +64,9 @@ def test_values_have_their_types_and_paths_begin_at_the_file(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("depth = 2", "1: depth is no key of a crawl file; did you mean max_depth?"),
-        ("\nexlude = []", "2: exlude is no key of a crawl file; did you mean exclude?"),
-        ("max-pages = 2", "1: max-pages is no key of a crawl file; did you mean max_pages?"),
+        ("depth = 2", "1: depth is not a key of a crawl file; did you mean max_depth?"),
+        ("\nexlude = []", "2: exlude is not a key of a crawl file; did you mean exclude?"),
+        ("max-pages = 2", "1: max-pages is not a key of a crawl file; did you mean max_pages?"),
         ("max_pages = '2'", "1: max_pages is '2': expected a whole number"),
         ("max_pages = true", "1: max_pages is true: expected a whole number"),
         ("max_pages = 0", "1: max_pages is 0: at least 1 is needed"),
@@ -76,8 +76,11 @@ def test_values_have_their_types_and_paths_begin_at_the_file(
         ("seeds = [\n'http://a.example/',\n3]", "3: seeds has 3: expected a text in quotes"),
         ("delay_s = nan", "1: delay_s is nan: a number from 0 on is needed"),
         ("exclude = [\n'a',\n'b(']", "3: exclude is 'b(': missing )"),
-        ("[crawl]\nmax_pages = 1", "1: [crawl] is no table of a crawl file: its keys stand alone"),
-        ("['a.example']\nslots = 1", "1: [a.example] is no table of a crawl file: hosts are in"),
+        (
+            "[crawl]\nmax_pages = 1",
+            "1: [crawl] is not a table of a crawl file: its keys stand alone",
+        ),
+        ("['a.example']\nslots = 1", "1: [a.example] is not a table of a crawl file: hosts are in"),
         ("[hosts.'a.example']\nslots = 0", '2: "a.example" slots: a whole number from 1'),
         ("hosts_file = 'h'\n[hosts.'a.example']", "1: hosts_file and [hosts] are both there"),
         ("hosts = 3", "1: hosts is 3, no table"),

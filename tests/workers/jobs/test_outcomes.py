@@ -58,7 +58,7 @@ def test_a_page_becomes_a_record() -> None:
     assert ending.discoveries == ()
     step = outcome.log[-1]
     assert outcome.log[:-1] == queued.log
-    assert (step.step, "1 links" in step.detail) == ("cleaned", True)
+    assert (step.step, "1 link, " in step.detail) == ("cleaned", True)
 
 
 @pytest.mark.parametrize("body", [b"%PDF-1.7", b"\x89PNG\r\n", b"\x1f\x8b\x08", b"\0\1\2" * 99])
@@ -164,7 +164,7 @@ def test_a_sitemap_gives_pages_and_sitemaps() -> None:
     assert [(d.url, d.role) for d in nested.discoveries] == [
         (f"https://{HOST}/m.xml", PageRole.SITEMAP)
     ]
-    assert nested.outcome.log[-1].detail == "0 pages, 1 sitemaps"
+    assert nested.outcome.log[-1].detail == "0 pages, 1 sitemap"
     broken = end_page(page(b"\0 no sitemap <<<", role=PageRole.SITEMAP), KeepRaw.ALL)
     assert broken.outcome.state is UrlState.SITEMAP
     assert (broken.outlinks, broken.discoveries) == ((), ())

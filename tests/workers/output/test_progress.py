@@ -163,7 +163,7 @@ def test_sites_name_the_slowest(clock: Clock) -> None:
     shown.site_ended("http://fast.example/", "", 9, 61.0)
     *_, line, ended = out.getvalue().splitlines()
     assert line == (
-        "1 of 6 sites done, 2 open, fetched 540, cleaned 240, 5 to clean, waiting 340, "
+        "1 of 6 sites ended, 2 open, fetched 540, cleaned 240, 5 to clean, waiting 340, "
         "4.0 pages/s, 1m01s, slowest http://slow.example/ (40 waiting, 0.2 pages/s)"
     )
     assert ended == "http://fast.example/: done, 9 records, 1m01s"

@@ -142,7 +142,7 @@ class Asked:
         """
         text = self.get(name)
         if not (text.isascii() and text.isdigit() and len(text) < 19):
-            raise ConfigError(f"{name} is no number: {text}")
+            raise ConfigError(f"{name} is not a number: {text}")
         return int(text)
 
     def time(self, name: str) -> datetime | None:
@@ -154,7 +154,7 @@ class Asked:
         try:
             return from_microseconds(self.number(name)) if self.get(name) else None
         except (OverflowError, ValueError) as error:
-            raise ConfigError(f"{self.get(name)} is no time") from error
+            raise ConfigError(f"{self.get(name)} is not a time") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

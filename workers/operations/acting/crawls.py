@@ -124,7 +124,7 @@ def _failures(asked: Asked) -> FailureFilter:
     """
     reason, status = asked.get("reason"), asked.get("status")
     if reason and reason not in set(FailureReason):
-        raise ConfigError(f"{reason} is no reason; `failures` prints them")
+        raise ConfigError(f"{reason} is not a reason; `failures` prints them")
     return FailureFilter(
         host=asked.get("host"),
         reasons=frozenset({FailureReason(reason)}) if reason else frozenset(),

@@ -108,7 +108,7 @@ def _decide(settings: Settings, asked: Asked, word: str | None = None) -> Steps:
     yield Effect(facts, (Note.ALL_CRAWLS, *partly))
     word = asked.get("word") if word is None else word
     if word and word != FORBID and word not in set(UrlKind):
-        raise ConfigError(f"{word} is no kind of URLs; kinds: {', '.join(UrlKind)}")
+        raise ConfigError(f"{word} is not a kind of URLs; kinds: {', '.join(UrlKind)}")
     with any_queue(settings) as frontier, existing_store(settings) as store:
         crawls = crawls_with(settings, frontier, host)
         before = frontier.classes.known(crawls[0], host).pins.get(template, "")
@@ -212,7 +212,7 @@ def _chosen(store: Store, asked: Asked, crawls: Sequence[str]) -> EndedUrl:
     if url := asked.get("url"):
         url = with_scheme(store, url)
         if host_of(url) != asked.target:
-            raise ConfigError(f"{url} is no page of {asked.target}")
+            raise ConfigError(f"{url} is not a page of {asked.target}")
         ids = iter((page_id(url),))
     for each, crawl in product(ids, crawls):
         end = store.urls.end(each, crawl)

@@ -32,7 +32,7 @@ def declare_dead(settings: Settings, asked: Asked) -> Steps:
     """Takes leases and claims from a process, ``machine.4711``."""
     parts = asked.target.split(".")
     if len(parts) < 2 or not parts[0] or not parts[1].isdigit():
-        raise ConfigError(f"{asked.target} is no name of a process, as machine.4711")
+        raise ConfigError(f"{asked.target} is not a name of a process, such as machine.4711")
     name = ".".join(parts[:2])
     with closing(join_queue(settings.storage)) as frontier:
         now = frontier.now()

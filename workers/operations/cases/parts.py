@@ -64,7 +64,7 @@ def find_part(name: str, record: CleanRecord, verdicts: Sequence[Verdict]) -> Pa
     """
     found = _PART.fullmatch(name)
     if found is None:
-        raise ConfigError(f"{name[:40]} is no part of a page, as text 31, link 4 or title")
+        raise ConfigError(f"{name[:40]} is not a part of a page, such as text 31, link 4 or title")
     if found[3]:
         return _field(CaseSubject(found[3]), record)
     subject, place = CaseSubject(found[1]), int(found[2])
@@ -151,6 +151,6 @@ def _time(text: str, was: str) -> str:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise ConfigError(f"{text[:40]} is no time, as 2026-10-05 18:30+08:00") from None
+        raise ConfigError(f"{text[:40]} is not a time, such as 2026-10-05 18:30+08:00") from None
     zone = datetime.fromisoformat(was).tzinfo if was else None
     return (at if at.tzinfo else at.replace(tzinfo=zone or UTC)).isoformat()

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound, ServiceError
+from cleaning.phrases import minute
 from storage.crawl_types import CrawlState
 from storage.opening import join_queue
 from storage.queue.ownership import check_owner
@@ -39,7 +40,7 @@ def paused_line(hosts: Sequence[str]) -> str:
 
 def pause_text(pause: Paused) -> str:
     """Describes the pause of a host: ``since 2026-01-31 12:00 UTC by root@machine: too slow``."""
-    since = f"since {pause.since:%Y-%m-%d %H:%M} UTC" if pause.since else ""
+    since = f"since {minute(pause.since)} UTC" if pause.since else ""
     by = f"by {pause.who}" if pause.who else ""
     said = " ".join(filter(None, (since, by)))
     return printable(": ".join(filter(None, (said, pause.why))))

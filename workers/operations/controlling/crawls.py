@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound, ServiceError
+from cleaning.phrases import minute
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
 from storage.host_waits import Waits
 from storage.opening import join_queue
@@ -106,7 +107,7 @@ def queue_text(queue: QueueRow) -> str:
     heard = (
         f"heard {queue.silent_s:.0f} s ago"
         if queue.is_alive
-        else (f"silent since {queue.heard_at:%Y-%m-%d %H:%M} UTC")
+        else (f"silent since {minute(queue.heard_at)} UTC")
     )
     return f"{queue.place}, {heard}"
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cleaning.errors import NotFound, ServiceError
+from cleaning.phrases import counted
 from cleaning.urls.normal_form import host_of
 from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from storage.queue.receipts import check_store
@@ -210,7 +211,8 @@ class _Sites:
         if not fresh:
             self._recover({spec.crawl_id: spec for spec in to_do})
         self._watcher.print_line(
-            f"{len(to_do)} sites into {self._settings.storage.place}, {self._at_once} at a time"
+            f"{counted(len(to_do), 'site')} into {self._settings.storage.place}, "
+            f"{self._at_once} at a time"
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
         for line in withheld_lines(self._settings, [seed for s in to_do for seed in s.seeds]):

@@ -29,6 +29,7 @@ from functools import partial
 from typing import TypeVar
 
 from cleaning.errors import NotFound, StorageError, StoreDamaged
+from cleaning.phrases import counted
 from cleaning.records import Outlink, Via
 from storage.crawl_types import (
     CrawlRow,
@@ -112,7 +113,7 @@ def recover_crawls(
             done = recovery.recover(row)
             crawl = row.spec.crawl_id
             waiting = frontier.counts(crawl).pending
-            text = f"rebuilt from the store: {done.ended} URLs had ended, {waiting} wait"
+            text = f"rebuilt from the store: {counted(done.ended, 'URL')} had ended, {waiting} wait"
             store.events.add(Event(kind=EventKind.RECOVERED, crawl_id=crawl, text=text))
             yield RecoveredCrawl(crawl=crawl, ended=done.ended, waiting=waiting)
 
@@ -344,8 +345,9 @@ class Recovery:
         if time.monotonic() - self._reported >= REPORT_S:
             self._reported = time.monotonic()
             self._report(
-                f"recovering {row.spec.crawl_id}: {done.ended} URLs done before, links of "
-                f"{done.pages} pages read, {done.offered} URLs waiting"
+                f"recovering {row.spec.crawl_id}: {counted(done.ended, 'URL')} done before, "
+                f"links of {counted(done.pages, 'page')} read, "
+                f"{counted(done.offered, 'URL')} waiting"
             )
 
 

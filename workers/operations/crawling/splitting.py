@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cleaning.errors import ConfigError, StorageError
+from cleaning.phrases import counted
 from storage.crawl_types import CrawlSpec, CrawlState
 from storage.queue.servers.members import check_spec
 from storage.queue.servers.moving import ids_of, take_into_use
@@ -49,5 +50,5 @@ def split_anew(settings: Settings, report: Callable[[str], None]) -> None:
                 store.crawls.put(spec, CrawlState.STOPPED)
 
         number = take_into_use(urls, keep)
-    servers = "1 server" if len(urls) == 1 else f"{len(urls)} servers"
+    servers = counted(len(urls), "server")
     report(f"the queue is on {servers} now; its {number} crawls are rebuilt from the store")

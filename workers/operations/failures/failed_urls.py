@@ -56,27 +56,29 @@ class FailureFilter:
 
 
 def retry_failed(
-    settings: Settings, crawl: str, host: str, reasons: Collection[FailureReason]
+    settings: Settings, target: str, host: str, reasons: Collection[FailureReason]
 ) -> dict[str, int]:
     """Offers failed URLs again; returns how many of each crawl wait to be fetched again.
 
     Args:
         settings: Where store and queue are.
-        crawl: Its name; ``""``: every crawl in the queue.
-        host: Only of this host; ``""``: of all.
+        target: Name of a crawl, or a host in every crawl of the queue; ``""``: every crawl.
+        host: Only of this host of the crawl; ``""``: of all.
         reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
 
     Returns:
         Offered URLs by crawl: ``{"example.com-3f2a": 12}``; crawls without any are left out.
 
     Raises:
-        NotFound: The queue has no crawl of this name.
+        NotFound: The queue has no crawl, and the store no host, of this name.
         StorageError: Another living queue runs the crawl.
     """
-    wanted = FailureFilter(host=host, reasons=reasons)
     offered = {}
     with any_queue(settings) as frontier, existing_store(settings) as store:
-        for name in _crawls(settings, frontier, store, crawl):
+        if target and not host and store.statistics.get(target) is not None:
+            target, host = "", target
+        wanted = FailureFilter(host=host, reasons=reasons)
+        for name in _crawls(settings, frontier, store, target):
             with closing(open_reopener(frontier.url)) as retrying:
                 batches = failed_batches(store, name, wanted)
                 count = sum(retrying.reopen(name, batch) for batch in batches)
@@ -118,7 +120,7 @@ def _crawls(settings: Settings, frontier: Frontier, store: Store, crawl: str) ->
         return [crawl]
     if crawl in {row.spec.crawl_id for row in store.crawls.all()}:
         raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
-    raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+    raise NotFound(f"no crawl and no host is named {crawl}; `crawls` and `hosts` list them")
 
 
 def failed_batches(

@@ -37,7 +37,7 @@ def open_whole(path: Path, *, is_durable: bool = False) -> Iterator[BinaryIO]:
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
-        raise ConfigError(f"cannot write {path}: it is no regular file")
+        raise ConfigError(f"cannot write {path}: it is not a regular file")
     part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

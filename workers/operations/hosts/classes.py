@@ -20,6 +20,7 @@ from workers.config import Settings
 from workers.jobs.url_classes import host_rules, keep_rules, queued_rules
 from workers.operations.backends import any_queue, existing_store
 from workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
+from workers.site_models import read_model
 
 COUNTED_S = 1.0
 """How long the URLs of a class are counted: some 80,000 where the processor is free."""
@@ -30,6 +31,8 @@ SAMPLED_URLS = 1000  # of each final state, that a template is compared with: 0.
 def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
     """Returns the URL classes of a host, crawl by crawl; none before anything is learned.
 
+    A host whose pages were imported has those of its model.
+
     Args:
         settings: Where the queue is.
         host: Lower-case authority; ``""``: all hosts.
@@ -38,12 +41,40 @@ def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
         NotFound: No crawl knows the host.
     """
     with any_queue(settings) as frontier:
+        if host and not frontier.crawls_of(host):
+            imported = _imported(settings, host)
+            if imported is not None:
+                return imported
         stops = frontier.classes.all_stopped()
         return [
             found
             for crawl, name in _hosts(settings, frontier, host)
             for found in classes_of(frontier, crawl, name, stops)
         ]
+
+
+def _imported(settings: Settings, host: str) -> list[UrlClass] | None:
+    """The classes of a host's model, for each crawl that has stored its pages; None: none has."""
+    with existing_store(settings) as store:
+        stored = store.models.get(host)
+        crawls = store.statistics.crawls_of([host]).get(host, ())
+    if not crawls:
+        return None
+    rules = read_model(stored).url_rules if stored else ()
+    return [
+        UrlClass(
+            crawl=crawl,
+            host=host,
+            template=rule.template,
+            kind=rule.kind,
+            better_form=rule.twin,
+            urls=rule.urls,
+            pages_seen=rule.pages,
+            example=rule.example,
+        )
+        for crawl in sorted(crawls)
+        for rule in rules
+    ]
 
 
 def stopped_classes(settings: Settings, host: str = "") -> list[UrlClass]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from cleaning.errors import NotFound, ServiceError
+from cleaning.phrases import second
 from cleaning.records import HostStats
 from storage.host_waits import Waits
 from storage.opening import join_queue
@@ -130,7 +131,7 @@ def as_of_text(as_of: datetime | None) -> str:
     """The age of kept figures: ``these numbers are as of 2026-11-22 14:05:09 UTC``."""
     if as_of is None:
         return "these numbers are of this moment"
-    return f"these numbers are as of {as_of:%Y-%m-%d %H:%M:%S} UTC"
+    return f"these numbers are as of {second(as_of)}"
 
 
 def _moving_line(why: str, as_of: datetime | None) -> str:

@@ -79,7 +79,7 @@ def planned_topic(settings: Settings, name: str, flags: TopicFlags) -> TopicRow:
             wrong.
     """
     if not is_crawl_id(name):
-        raise ConfigError(f"{name!r} is no topic name: {CRAWL_ID_RULE}")
+        raise ConfigError(f"{name!r} is not a topic name: {CRAWL_ID_RULE}")
     store = open_store(settings.storage, create=True)
     try:
         row = store.topics.get(name)
