@@ -11,6 +11,7 @@ import errno
 import io
 import logging
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -111,6 +112,9 @@ EXTRA_OF = (
     )
     | {"pymongo": "mongo", "pyarrow": "parquet"}
 )
+WRONG_LINES = re.compile(r"\n(?=\S+:\d+: |and \d+ more$)")
+"""Between the wrong lines of a file that a message lists; a name may have line breaks, too."""
+
 EPILOG = f"""\
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
@@ -144,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
     except ConfigError as error:
-        lines = str(error).splitlines() or [""]  # one for each wrong line of a list
+        lines = WRONG_LINES.split(str(error))
         sys.stderr.write(f"{__dist__}: " + "".join(f"{readable_line(line)}\n" for line in lines))
         return Exit.WRONG_USE
     except ServiceError as error:

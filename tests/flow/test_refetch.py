@@ -46,7 +46,7 @@ def test_pages_behind_a_wall_are_fetched_again(tmp_path: Path) -> None:
     mended: dict[str, Page] = {path: html(path, LONG) for path in ("/", "/a", "/b", "/whole")}
     with Web(tmp_path / "mended", mended, port=web.port) as web:
         said = folder.output("refetch", web.host, "--since", "1h", "--no-body")
-        assert said == "back in the queue: 3 pages of c\n"
+        assert said == "3 pages of c are back in the queue\n"
         assert folder.output("refetch", "c", "--no-body") == "no stored page matches\n", "they wait"
         second = run_crawl(data, web.url(), *arguments)
         assert (second["state"], second["failed"]) == ("finished", 1)

@@ -42,7 +42,7 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
     }
     with Web(tmp_path / "mended", mended, port=web.port) as web:
         folder = DataFolder(data)
-        assert folder.output("retry") == "back in the queue: 2 failed URLs of c\n"
+        assert folder.output("retry") == "2 failed URLs of c are back in the queue\n"
         none = "no failed URL matches; `failures` lists all of them\n"
         assert folder.output("retry", "c", "--host", web.host) == none, "they wait"
         assert folder.crawls()["c"]["state"] == "stopped", "no more finished"

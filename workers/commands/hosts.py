@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from cleaning.errors import NotFound
+from cleaning.errors import ConfigError, NotFound
 from cleaning.phrases import minute
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
@@ -91,7 +91,9 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
         sys.stdout.write(f"{paused_line([host])}\npaused {pause_text(pause)}\n")
     if found.moving:
         sys.stdout.write(printable(found.moving) + "\n")
-    with suppress(NotFound):  # the queue may be empty
+    with suppress(
+        NotFound, ConfigError
+    ):  # the model of another version is said above  # the queue may be empty
         if classes := find_classes(settings, host):
             sys.stdout.write(classes_text(host, classes, MOST_CLASSES))
 

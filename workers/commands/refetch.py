@@ -50,7 +50,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_answer(RefetchedCrawl(crawl=name, urls=count))
         else:
-            sys.stdout.write(f"back in the queue: {counted(count, 'page')} of {name}\n")
+            is_are = "is" if count == 1 else "are"
+            sys.stdout.write(f"{counted(count, 'page')} of {name} {is_are} back in the queue\n")
     if not offered and not arguments.json:
         sys.stdout.write("no stored page matches\n")
     return 0

@@ -57,7 +57,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             print_answer(RetriedCrawl(crawl=name, urls=count))
         return 0
     for name, count in offered.items():
-        sys.stdout.write(f"back in the queue: {counted(count, 'failed URL')} of {name}\n")
+        is_are = "is" if count == 1 else "are"
+        sys.stdout.write(f"{counted(count, 'failed URL')} of {name} {is_are} back in the queue\n")
     if not offered:
         sys.stdout.write("no failed URL matches; `failures` lists all of them\n")
     return 0

@@ -98,7 +98,7 @@ def test_private_seeds_and_missing_files_are_errors_with_their_line(tmp_path: Pa
         ("list.txt", "https://a.example/\nb.example\n", "sites", "2 'b.example' is not"),
         ("list.txt", "\n", "sites", "0 no URL"),
         ("x.toml", "seeds = [\n", "unreadable", "0 Invalid value"),
-        ("x.toml", 'max_pages = 3\n["a.example"]\n', "crawl", "2 [a.example] is no table"),
+        ("x.toml", 'max_pages = 3\n["a.example"]\n', "crawl", "2 [a.example] is not a table"),
     ],
 )
 def test_the_kind_of_a_file_is_recognized(

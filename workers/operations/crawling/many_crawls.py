@@ -1,4 +1,7 @@
-"""Crawls a list of sites: each site is one crawl, several crawls at a time."""
+"""Crawls a list of sites: each site is one crawl, several crawls at a time.
+
+It has 400 lines: all that happens to a site between its line in the list and its report.
+"""
 
 from __future__ import annotations
 
@@ -211,8 +214,8 @@ class _Sites:
         if not fresh:
             self._recover({spec.crawl_id: spec for spec in to_do})
         self._watcher.print_line(
-            f"{counted(len(to_do), 'site')} into {self._settings.storage.place}, "
-            f"{self._at_once} at a time"
+            counted(len(to_do), "site")
+            + f" into {self._settings.storage.place}, {self._at_once} at a time"
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
         for line in withheld_lines(self._settings, [seed for s in to_do for seed in s.seeds]):

@@ -68,7 +68,7 @@ class Held(Generic[T]):
         self._read = read
         self._lock = threading.Lock()
         self._reading: Reading[T] | None = None
-        self._is_read_anew = False
+        self._refreshing = threading.Thread()
 
     def newest(self) -> Reading[T]:
         """The rows; those of a moment ago while others read them anew."""
@@ -77,9 +77,10 @@ class Held(Generic[T]):
                 self._reading = self._now()
             found = self._reading
             age_s = time.monotonic() - found.read_at
-            if age_s > max(AGE_S, found.took_s / SHARE) and not self._is_read_anew:
-                self._is_read_anew = True
-                threading.Thread(target=self._refresh, daemon=True).start()
+            is_old = age_s > max(AGE_S, found.took_s / SHARE)
+            if is_old and not self._refreshing.is_alive():  # it also ends by a defect
+                self._refreshing = threading.Thread(target=self._refresh, daemon=True)
+                self._refreshing.start()
         return found
 
     def last(self) -> Reading[T] | None:
@@ -87,11 +88,8 @@ class Held(Generic[T]):
         return self._reading
 
     def _refresh(self) -> None:
-        try:
-            with suppress(ServiceError):  # the rows stay, and pages show their age
-                self._reading = self._now()
-        finally:
-            self._is_read_anew = False
+        with suppress(ServiceError):  # the rows stay, and pages show their age
+            self._reading = self._now()
 
     def _now(self) -> Reading[T]:
         begun = time.monotonic()
