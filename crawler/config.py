@@ -34,6 +34,13 @@ class CrawlConfig:
     max_time_s: float | None = field(
         default=None, metadata={"help": "stop after this many seconds; the same command resumes"}
     )
+    dry_after: int = field(
+        default=1_000,
+        metadata={
+            "help": "a topic crawl without max_pages and max_time_s ends after this many records "
+            "in a row, and a third of all, of which none is relevant"
+        },
+    )
     max_depth: int | None = field(
         default=None, metadata={"help": "links from the nearest seed; 0 fetches the seeds only"}
     )
@@ -136,7 +143,14 @@ class CrawlConfig:
     )
 
     def __post_init__(self) -> None:
-        at_least_one = ("max_pages", "slots", "concurrency", "max_page_bytes", "max_attempts")
+        at_least_one = (
+            "max_pages",
+            "slots",
+            "concurrency",
+            "max_page_bytes",
+            "max_attempts",
+            "dry_after",
+        )
         for name in (*at_least_one, "max_image_bytes"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -22,7 +22,6 @@ class WaitReason(StrEnum):
     ADDRESS = "address"  # another host at its address is asked (politeness=ip)
     IN_FLIGHT = "in_flight"  # the answer to a request
     RANK = "rank"  # the better URLs of other hosts (topic crawls)
-    ASLEEP = "asleep"  # the end of its sleep: its last pages were not relevant (topic crawls)
     READY = "ready"  # a spider, which takes a URL at its next call
     IN_STORE = "in_store"  # its URLs, which come back from the store
     PAUSED = "paused"  # an operator's `resume HOST`

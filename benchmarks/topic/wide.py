@@ -95,7 +95,7 @@ def figures(
         "farm_hosts": f"{len({visit.host for visit in farm})}, at most {MOST_HOSTS}",
         "farm_requests": len(farm),
         "barren_requests": len(barren),
-        "asleep": sum(bool(each["asleep_until"]) for each in report["hosts"]),
+        "judged_relevant": report["topic"]["relevant"],
         "least_gap_s": least_gap_s(visits),
     }
 

@@ -270,21 +270,20 @@ def wait_for_queue(
 # Files of ``lua/shared/`` before every script, in this order, and further files of single scripts.
 SHARED = ("politeness", "lib")
 PARTS = {
-    "ack": ("topics", "credit"),
+    "ack": ("topics", "harvest"),
     "add": ("topics", "seen_set"),
     "adopt": ("topics", "seen_set"),
     "flush": ("jobs",),
     "has_seen": ("seen_set",),
     "host_unreachable": ("reach",),
     "keep_accounts": ("seen_set", "texts"),
-    "lease": ("topics", "seen_set", "choose", "robots_lease", "turns", "reach", "serve"),
+    "lease": ("topics", "harvest", "seen_set", "choose", "robots_lease", "turns", "reach", "serve"),
     "mark_ended": ("seen_set",),
     "put": ("jobs",),
     "rank": ("topics",),
     "read_accounts": ("seen_set", "texts"),
     "sweep": ("jobs",),
     "waits": ("topics", "choose"),
-    "wake": ("topics",),
 }
 SCRIPTS = (
     "ack", "add", "adopt", "beat", "claim", "confirm_spill", "drop_keys", "flush",
@@ -292,7 +291,7 @@ SCRIPTS = (
     "keep_cookies", "keep_rules", "learn", "lease", "lift_stops", "live", "locate", "mark_ended",
     "move_spill", "nack", "needs_refill", "open_hosts", "publish_weights", "purge", "put", "rank",
     "read_accounts", "reconcile", "refill", "reopen", "revisit", "robots", "set_state",
-    "share", "spill", "steer", "sweep", "try", "waits", "wake", "watch",
+    "share", "spill", "steer", "sweep", "try", "waits", "watch",
 )  # fmt: skip
 Arg = str | bytes | int
 

@@ -437,7 +437,7 @@ class Frontier:
             job_id: The job of the pages.
             ended: The pages, all of one host, and how each ended.
             judged: Pages that the topic of their crawl has judged, by page id: whether relevant.
-                They change the credit of the host, which sleeps without any (ADR 34).
+                They count in the harvest of the host's domain (ADR 34).
         """
         args: list[Arg] = [job_id, owner_of(ended[0][0].host) if judged else ""]
         verdicts = {page: "relevant" if good else "dull" for page, good in (judged or {}).items()}

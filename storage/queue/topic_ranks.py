@@ -9,15 +9,12 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlSpec
 from storage.queue.clients import Arg, Scripts, queue_errors
-from storage.queue.entries import fingerprint, from_ms
+from storage.queue.entries import fingerprint
 from storage.queue.ranking import Ranker, Reranked, Score
 from storage.server_list import owner_of
 
@@ -41,19 +38,6 @@ def join_turns(pipe: Any, spec: CrawlSpec) -> None:
         pipe.zadd("cc:turn", {spec.crawl_id: 0}, nx=True)
     else:
         pipe.zrem("cc:turn", spec.crawl_id)
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """A topic crawl without work at this moment.
-
-    Attributes:
-        counters: Of its URLs; two looks that find the same have nothing between them.
-        until: When the first sleeping host with URLs wakes; None: no URL waits.
-    """
-
-    counters: tuple[int, ...]
-    until: datetime | None
 
 
 class TopicRanks:
@@ -158,68 +142,11 @@ class TopicRanks:
                 args += [host, fingerprint(page), page]
             self._run("adopt", *args)
 
-    def asleep(self, crawl_id: str) -> dict[str, datetime]:
-        """The sleeping hosts of a crawl and when each wakes, the first to wake first."""
+    def harvest(self, crawl_id: str) -> tuple[int, int]:
+        """The (records, relevant records without reprints) that a crawl has judged so far."""
         with queue_errors():
-            found = self._client.zrange(f"cc:sleep:{crawl_id}", 0, -1, withscores=True)
-            return {host.decode(): from_ms(int(at)) for host, at in found}
-
-    def wake(self, crawl_id: str, hosts: Collection[str] = ()) -> int:
-        """Wakes hosts, all without ``hosts``; returns how many slept.
-
-        A crawl all of whose hosts wake is not dry, whatever it found before.
-        """
-        if not hosts:
-            with queue_errors():
-                self._client.hdel(f"cc:c:{crawl_id}", "dry", "is_dry")
-        names = list(hosts) or list(self.asleep(crawl_id))
-        chunks = (names[start : start + CHUNK] for start in range(0, len(names), CHUNK))
-        return sum(int(self._run("wake", crawl_id, *chunk)) for chunk in chunks)
-
-    def rests_until(self, crawl_id: str) -> datetime | None:
-        """When a topic crawl has work again, if all its waiting URLs are of hosts that sleep.
-
-        None: the crawl has work now, or nothing waits. A crawl that rests is not finished: a
-        process that waits for its end may end now, and begin again at this time.
-        """
-        rest = self.rest(crawl_id)
-        return rest.until if rest else None
-
-    def rest(self, crawl_id: str) -> Rest | None:
-        """Whether and until when a topic crawl rests; None: it has work now."""
-        with queue_errors(), self._client.pipeline() as pipe:
-            pipe.hmget(f"cc:c:{crawl_id}", "pending", "leased", "queued", "seq", "done")
-            pipe.zrange(f"cc:sleep:{crawl_id}", 0, 0, withscores=True)
-            pipe.exists(f"cc:due:{crawl_id}")
-            pipe.hget(f"cc:c:{crawl_id}", "is_dry")
-            pipe.zcount(f"cc:nap:{crawl_id}", "-inf", "(+inf")
-            values, first, is_due, is_dry, callable_hosts = pipe.execute()
-            pending, leased, queued, *more = (int(value or 0) for value in values)
-        if leased or queued:
-            return None
-        counters = (pending, *more)
-        if not pending:
-            return Rest(counters, None)
-        if is_due or (callable_hosts and is_dry != b"1") or not first:
-            return None
-        with queue_errors():
-            scan = self._client.sscan_iter(f"cc:h:{crawl_id}", count=CHUNK)
-            while hosts := [host.decode() for host in islice(scan, CHUNK)]:
-                if self._has_awake(crawl_id, hosts):
-                    return None
-            return Rest(counters, from_ms(int(first[0][1])))
-
-    def _has_awake(self, crawl_id: str, hosts: Sequence[str]) -> bool:
-        """Whether one of the hosts has waiting URLs and does not sleep."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for host in hosts:
-                pipe.zscore(f"cc:sleep:{crawl_id}", host)
-                pipe.exists(*(f"cc:{kind}:{crawl_id}:{host}" for kind in "qrt"))
-            found = pipe.execute()
-        return any(
-            wakes is None and waiting
-            for wakes, waiting in zip(found[::2], found[1::2], strict=True)
-        )
+            judged, relevant = self._client.hmget(f"cc:c:{crawl_id}", "judged", "relevant")
+            return int(judged or 0), int(relevant or 0)
 
     def waiting(self, crawl_id: str) -> int:
         """URLs that a ranking reads: pending ones, those in the store included."""

@@ -12,7 +12,6 @@ from tests.kit.wide_web import ROBOTS, WideSpec
 SMALL = WideSpec(news=20, slow=2, plain=10, farm=8, dead=3, articles=6, seeds=2)
 DELAY_S = 0.2
 PAGES = 90
-CREDIT = 8  # pages without a relevant one after which a host sleeps
 
 
 def test_new_hosts_are_found_through_links(tmp_path: Path) -> None:
@@ -23,7 +22,6 @@ def test_new_hosts_are_found_through_links(tmp_path: Path) -> None:
     assert len(found) >= PAGES / 8
     farm = Counter(visit.host for visit in pages if visit.is_farm)
     assert farm.total() < len(found)  # although each of its links names the topic
-    assert max(farm.values(), default=0) <= CREDIT + 2  # those in flight when it fell asleep
     assert len(farm) <= MOST_HOSTS
     assert least_gap_s(visits) >= DELAY_S - 0.005
     assert report["topic"]["relevant"] >= len(found) / 2

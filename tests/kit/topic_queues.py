@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
@@ -63,13 +62,9 @@ def next_pages(spider: Spider, most: int = 1000) -> list[str]:
     return found
 
 
-def credit(
-    topics: TopicRanks, host: str, pages: int, relevant: int, records: int | None = None
-) -> datetime | None:
-    """Counts pages of a host as their ack does; when the host wakes, None: it is awake."""
+def count_pages(topics: TopicRanks, host: str, pages: int, relevant: int) -> None:
+    """Counts judged pages of a host as their ack does."""
     shared = files("storage") / "queue" / "lua" / "shared"
     parts = [(shared / f"{part}.lua").read_text("utf-8") for part in (*SHARED, *PARTS["ack"])]
-    counts = (pages, relevant, pages if records is None else records)
-    call = f"credit_host('t', ARGV[1], ARGV[2], {', '.join(map(str, counts))})"
+    call = f"count_harvest('t', ARGV[1], ARGV[2], {pages}, {relevant}, {pages})"
     topics._client.eval("".join((*parts, call)), 0, host, owner_of(host))
-    return topics.asleep("t").get(host)

@@ -198,12 +198,9 @@ class TopicHost(HarvestStep):
 
     Attributes:
         host: Lower-case authority.
-        asleep_until: When the host wakes, if it sleeps; else null, also while no process runs the
-            crawl.
     """
 
     host: str
-    asleep_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +285,7 @@ class TopicReport:
         newest: The stories that were found last, newest first, at most 20.
         reprints: The stories with the most relevant pages, at most 20, each with its earliest 20
             pages.
-        hosts: Harvest by host, most stories first; then hosts that sleep without a judged page.
+        hosts: Harvest by host, most stories first.
         images: Its images; left out when its crawl fetches none.
     """
 

@@ -104,6 +104,13 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="spend about N pages an hour: more pages, with worse links among them",
     )
+    parser.add_argument(
+        "--dry-after",
+        type=int,
+        metavar="N",
+        help="without --max-pages and --max-time: end after N records in a row (default 1000), and "
+        "a third of all, of which none is relevant",
+    )
 
 
 def _add_receivers(parser: argparse.ArgumentParser) -> None:

@@ -69,12 +69,6 @@ def _nothing_waits(_: TopicDetails, figures: TopicFigures) -> Sentence | None:
     return Sentence(Level.WARN, "nothing_waits") if figures.report.waiting == 0 else None
 
 
-def _all_asleep(_: TopicDetails, figures: TopicFigures) -> Sentence | None:
-    if not figures.asleep or figures.awake:
-        return None
-    return Sentence(Level.WARN, "all_asleep", {"n": figures.asleep})
-
-
 def _harvests(figures: TopicFigures) -> Sentence:
     pages, stories = lately(figures)
     report = figures.report
@@ -110,5 +104,4 @@ RULES: tuple[Rule, ...] = (
     _none_relevant,
     _spent,
     _nothing_waits,
-    _all_asleep,
 )

@@ -108,10 +108,9 @@ def rank_anew(store: Store, frontier: Frontier, crawl_id: str, learned: Learned)
 
 
 def reach_queue(store: Store, frontier: Frontier, row: TopicRow) -> None:
-    """Lets a mark or an edit of a topic change what waits: learns from it, ranks anew, wakes hosts.
+    """Lets a mark or an edit of a topic change what waits: learns from it, ranks anew.
 
-    Repeating it changes nothing; a run does it for what was changed while the queue was at rest. A
-    host that sleeps had no good links by what the topic was: it is judged by what the topic is.
+    Repeating it changes nothing; a run does it for what was changed while the queue was at rest.
 
     Args:
         store: The store.
@@ -129,7 +128,6 @@ def reach_queue(store: Store, frontier: Frontier, row: TopicRow) -> None:
         ranks.publish_weights(crawl_id, newest.packed, newest.version)
         model = LinkModel.from_bytes(newest.packed)
         ranks.rerank(crawl_id, score_of(model), newest.version)
-    ranks.wake(crawl_id)
     ranks.note_reached(crawl_id, row.version)
 
 

@@ -17,7 +17,7 @@ from cleaning.json_values import dump
 from cleaning.page_warnings import WarningKind
 from cleaning.records import CleanRecord, Outlink
 from cleaning.topics.learner import FIRST_RANK, LinkModel, rank_of
-from cleaning.topics.links import AnchorWords, FoundLink, feature_groups, neighbours
+from cleaning.topics.links import AnchorWords, FoundLink, feature_groups, is_same_host, neighbours
 from cleaning.topics.relevance import judge_record
 from cleaning.topics.topic import Topic
 from cleaning.url_classes.rules import class_of
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from workers.jobs.url_classes import HostUrlRules
     from workers.jobs.url_filter import Ranker
 
+FIRST_LINK_RANK = 100
+"""Of a seed's first link to another host: behind seeds and images, before whatever a model ranks.
+A home page says nothing in its anchor text, and all that its host has lies behind it."""
 DIGITS = 4  # of a relevance: more would differ between two machines and mean nothing
 
 
@@ -99,7 +102,16 @@ class CrawlTopic:
         if outcome.state is UrlState.REDIRECT:
             return partial(self._inherited, outcome.queued.features)
         outlinks = outcome.record.outlinks if outcome.record else ()
-        return partial(self._rank, outcome.queued.url, label, own, _Anchors(outlinks))
+        rank = partial(self._rank, outcome.queued.url, label, own, _Anchors(outlinks))
+        if _is_seed(outcome.queued):
+            return partial(self._rank_of_seed, rank, first_links(outcome.queued.url, outlinks))
+        return rank
+
+    def _rank_of_seed(
+        self, rank: Ranker, firsts: frozenset[str], outlink: Outlink
+    ) -> tuple[int, tuple[int, ...]]:
+        """A URL without features keeps its rank when the others are ranked anew."""
+        return (FIRST_LINK_RANK, ()) if outlink.url in firsts else rank(outlink)
 
     def _inherited(
         self, features: tuple[int, ...], outlink: Outlink
@@ -163,6 +175,25 @@ class _Anchors:
         """The anchor texts about the first link with this text."""
         place = self._places.get(text)
         return () if place is None else neighbours(self._texts, place)
+
+
+def first_links(finder: str, outlinks: Iterable[Outlink]) -> frozenset[str]:
+    """Returns a page's links to other hosts, one each: the home page, or the nearest to it."""
+    found: dict[str, str] = {}
+    for url in (outlink.url for outlink in outlinks if not is_same_host(outlink.url, finder)):
+        host = url.split("/", 3)[2]
+        if host not in found or _folders(url) < _folders(found[host]):
+            found[host] = url
+    return frozenset(found.values())
+
+
+def _folders(url: str) -> int:
+    return url.rstrip("/").count("/")
+
+
+def _is_seed(queued: QueuedPage) -> bool:
+    """Whether a page is a seed, or what a seed redirects to."""
+    return queued.depth == 0 and not queued.features
 
 
 def _class_of(url: str, own: HostUrlRules) -> str:
@@ -235,9 +266,7 @@ def needs_scripts(record: CleanRecord) -> bool:
 
 def _parent_of(queued: QueuedPage) -> str:
     """The page id of the page that has the link; ``""`` for a seed."""
-    if not queued.provenance.referrer:
-        return ""
     try:
-        return page_id(queued.provenance.referrer)
+        return page_id(queued.provenance.referrer or "")
     except InvalidUrl:  # a stored text of another program
         return ""

@@ -29,12 +29,10 @@ from workers.output.topic_report import (
     budget_text,
     copies_of,
     receiver_state,
-    sleeping,
     step_pages,
 )
 
 MOST_HOSTS = 25
-MOST_SLEEPERS = 60
 MOST_DAYS = 90
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -58,7 +56,7 @@ def topic_page(report: TopicReport) -> bytes:
         _newest(report.newest),
         _hosts(report.hosts),
         _reprints(report.reprints),
-        _stack(_asleep(report), _receivers(report.topic.receivers)),
+        _stack(_receivers(report.topic.receivers)),
     ]
     body = element(
         "body",
@@ -100,7 +98,6 @@ def _header(report: TopicReport) -> Element:
 def _numbers(report: TopicReport) -> Element:
     topic, budget, images = report.topic, report.budget, report.images
     rate = f"{_percent(report.stories, topic.pages)} of the pages judged"
-    asleep = len(sleeping(report))
     adopted = f"{report.adopted:,} fetched by other crawls" if report.adopted else ""
     waiting = "queue not running" if report.waiting is None else ""
     hosts = sum(1 for host in report.hosts if host.stories)
@@ -109,7 +106,7 @@ def _numbers(report: TopicReport) -> Element:
         _number("Stories", report.stories, rate, class_="number main"),
         _number("Copies", report.copies, "reprints, not counted as harvest"),
         _number("Pages judged", topic.pages, adopted or budget_text(budget)),
-        _number("Hosts with stories", hosts, f"{asleep:,} asleep" if asleep else ""),
+        _number("Hosts with stories", hosts, ""),
         _number("Waiting URLs", report.waiting, waiting),
         _number("Last hour", budget.last_hour, _wanted(report)),
         None
@@ -222,7 +219,6 @@ def _hosts(hosts: Sequence[TopicHost]) -> Element | None:
             element(
                 "td",
                 element("bdi", host.host),
-                element("span", "asleep", class_="badge sleep") if host.asleep_until else None,
                 _share(host),
             ),
             element("td", f"{host.pages:,}"),
@@ -286,28 +282,6 @@ def _told(story: StoryLine, page: ToldBy) -> Element:
     about = f"{_time(page.at)} · {page.body_chars:,} characters "
     return element(
         "li", _link(page.url, readable(page.url)), element("div", about, marks, class_="quiet")
-    )
-
-
-def _asleep(report: TopicReport) -> Element | None:
-    found = sleeping(report)
-    if not found:
-        return None
-    rows = [
-        element(
-            "li",
-            element("bdi", host.host),
-            element("div", f"until {_time(until)} UTC", class_="quiet"),
-        )
-        for host, until in found[:MOST_SLEEPERS]
-    ]
-    more = len(found) - MOST_SLEEPERS
-    return _room(
-        "",
-        "Asleep",
-        "Hosts whose pages bring little rest, longer each time."
-        + (f" {more:,} more are left out." if more > 0 else ""),
-        element("ul", rows, class_="sleepers"),
     )
 
 

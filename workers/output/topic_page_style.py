@@ -5,13 +5,13 @@ STYLE = """
   color-scheme: light dark;
   --paper: #f6f5f1; --card: #fffefb; --line: #e4e1d8; --ink: #1c2321; --soft: #5d6663;
   --faint: #8b928f; --story: #0b7a6b; --story-soft: #0b7a6b24; --copy: #d08a1d;
-  --copy-soft: #d08a1d33; --sleep: #6d5bb0; --bad: #b3402e; --shade: 0 1px 2px #0000000d;
+  --copy-soft: #d08a1d33; --bad: #b3402e; --shade: 0 1px 2px #0000000d;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #121615; --card: #1a201e; --line: #2c3431; --ink: #e9ece9; --soft: #a5aeaa;
     --faint: #7d8783; --story: #3fc7b1; --story-soft: #3fc7b12e; --copy: #e9b253;
-    --copy-soft: #e9b25333; --sleep: #b1a2ee; --bad: #ee8f7d; --shade: none;
+    --copy-soft: #e9b25333; --bad: #ee8f7d; --shade: none;
   }
 }
 * { box-sizing: border-box; }
@@ -41,7 +41,6 @@ header { display: grid; gap: 14px; margin-bottom: clamp(20px, 3vw, 36px); }
 .words .without { color: var(--bad); text-decoration: line-through; }
 .badge { font-size: .78rem; padding: 1px 10px; color: var(--soft); white-space: nowrap; }
 .badge.copy { color: var(--copy); border-color: currentColor; background: none; }
-.badge.sleep { color: var(--sleep); border-color: currentColor; background: none; }
 .badge.bad { color: var(--bad); border-color: currentColor; background: none; }
 .quiet { color: var(--soft); font-size: .9rem; }
 .numbers {
@@ -140,12 +139,6 @@ tr:last-child td { border-bottom: 0; }
 }
 .share i { background: var(--story); }
 .share i + i { background: var(--copy); }
-.sleepers {
-  display: flex; flex-wrap: wrap; gap: 8px; list-style: none; margin: 14px 0 0; padding: 0;
-}
-.sleepers li {
-  border: 1px solid var(--line); border-radius: 10px; padding: 5px 12px; font-size: .88rem;
-}
 footer { margin-top: 28px; color: var(--faint); font-size: .82rem; }
 @media print {
   body { background: none; }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 from msgspec import UNSET
 
@@ -16,7 +15,6 @@ from workers.answers.topics import (
     PageToMark,
     ReceiverLine,
     TopicBudget,
-    TopicHost,
     TopicLine,
     TopicReport,
 )
@@ -175,20 +173,6 @@ def _host_lines(report: TopicReport) -> Iterator[str]:
         yield f"  {host.host}  {_harvest(host)}"
     if len(shown) > MOST_HOSTS:
         yield f"  and {len(shown) - MOST_HOSTS} more hosts"
-    asleep = sleeping(report)
-    if asleep:
-        yield f"asleep: {counted(len(asleep), 'host')}"
-    for host, until in asleep[:MOST_HOSTS]:
-        brought = _harvest(host) if host.stories or host.copies else "brought nothing"
-        yield f"  {host.host}  until {until:%Y-%m-%d %H:%M} UTC, {brought}"
-    if len(asleep) > MOST_HOSTS:
-        yield f"  and {len(asleep) - MOST_HOSTS} more hosts"
-
-
-def sleeping(report: TopicReport) -> list[tuple[TopicHost, datetime]]:
-    """The hosts that sleep and until when, the first to wake first."""
-    found = [(host, host.asleep_until) for host in report.hosts if host.asleep_until]
-    return sorted(found, key=lambda each: (each[1], each[0].host))
 
 
 def step_pages(report: TopicReport) -> int:

@@ -21,7 +21,6 @@ _COUNTED = {
     WaitReason.ADDRESS: ("shares its address", "share their address"),
     WaitReason.IN_STORE: ("waits for URLs of the store", "wait for URLs of the store"),
     WaitReason.RETRY: ("waits for a next attempt", "wait for a next attempt"),
-    WaitReason.ASLEEP: ("sleeps", "sleep"),
     WaitReason.LIMIT: ("has reached --max-pages", "have reached --max-pages"),
     WaitReason.SLOW_DOWN: ("answered 429 or 503", "answered 429 or 503"),
     WaitReason.ROBOTS: ("has a robots.txt with 5xx", "have a robots.txt with 5xx"),
@@ -37,7 +36,6 @@ _TIMED = frozenset(
         WaitReason.ROBOTS,
         WaitReason.AWAY,
         WaitReason.GONE,
-        WaitReason.ASLEEP,
     }
 )
 _HOST = {
@@ -52,7 +50,6 @@ _HOST = {
     WaitReason.ADDRESS: "waits for another host at its address",
     WaitReason.IN_FLIGHT: "is being asked",
     WaitReason.RANK: "waits while other hosts have better URLs for the topic",
-    WaitReason.ASLEEP: "sleeps while other hosts are asked for the topic,",
     WaitReason.READY: "ready: a spider takes its next URL",
     WaitReason.IN_STORE: "waits for its URLs of the store",
     WaitReason.PAUSED: "paused, `resume {host}` ends the pause",

@@ -58,7 +58,7 @@ if left == 0 then
 end
 if judged > 0 then
   -- damaged figures of a host keep no page from its end
-  pcall(credit_host, crawl, host, ARGV[2], judged, relevant, records)
+  pcall(count_harvest, crawl, host, ARGV[2], judged, relevant, records)
 end
 settle(crawl)
 if done > 0 then

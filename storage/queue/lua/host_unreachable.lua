@@ -7,9 +7,10 @@
 -- 'gone' (the patience is spent: give the URL up; the lease is still held) or 'stale' (an old token).
 local FIRST_WAIT_MS, LONGEST_WAIT_MS = 1000, 256000
 local BEHIND_MS = 500 -- another URL of the host goes first after the wait: the failed URL may be at fault
-local PROBE_MS = 600000 -- between two requests to a gone host
+local PROBE_MS = 60000 -- between two requests to a gone host
+local NAME_PROBE_MS = 3600000 -- between two look-ups of a gone name: it may be registered tomorrow, not in a minute
+local NAME_AGAIN_MS = 10000 -- until the second look-up: the name server may have failed for a moment
 local UNKNOWN_FAILURES = 9 -- in a row, after which a host that never answered is gone
-local UNKNOWN_NAMES = 3 -- look-ups in a row of a host that never answered
 local ROBOTS_FAILURES = 3 -- of a known host in a row, after which failures of its robots.txt count
 local MOST_EXCUSES = 2 -- of a URL whose requests get a connection but no response
 
@@ -41,23 +42,26 @@ if suspect == 'host' or suspect == 'name' then
     release(crawl, host, t, 0, 'none')
     wake()
     return 'elsewhere'
-  elseif suspect == 'name' then
-    -- A name that was never known: after one URL's attempts the host is gone, and its other URLs end without a request.
-    local f = redis.call('HMGET', g, 'answers', 'failures')
-    if not f[1] then
-      local failures = (tonumber(f[2]) or 0) + 1
-      redis.call('HSET', g, 'failures', failures)
-      if failures >= UNKNOWN_NAMES then
-        redis.call('HSET', g, 'next_probe', whole(t + PROBE_MS))
-        return 'gone'
-      end
-    end
+  elseif suspect == 'name' and redis.call('HEXISTS', g, 'answers') == 1 then
     return 'counts'
   end
 end
 local wait = FIRST_WAIT_MS
 if suspect == 'connection' then
   wait = 0 -- the host's pause is enough
+elseif suspect == 'name' then
+  -- A name that was never known is looked up once more; then all its URLs end without a request.
+  local f = redis.call('HMGET', g, 'failures', 'wait_until')
+  local until_ms = tonumber(f[2]) or 0
+  if not f[1] then
+    wait = NAME_AGAIN_MS
+    redis.call('HSET', g, 'failures', 1, 'wait_until', whole(t + wait))
+  elseif until_ms > t then
+    wait = until_ms - t -- this look-up began before the first one ended
+  else
+    redis.call('HSET', g, 'next_probe', whole(t + NAME_PROBE_MS))
+    return 'gone'
+  end
 elseif suspect ~= 'network' then
   local f = redis.call('HMGET', g, 'answers', 'failures', 'waited_ms', 'wait_until')
   local failures, waited, until_ms = tonumber(f[2]) or 0, tonumber(f[3]) or 0, tonumber(f[4]) or 0

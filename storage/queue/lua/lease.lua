@@ -164,7 +164,7 @@ end
 if turns then
   for _, topic in pairs(turns.topics) do
     if topic.is_running then
-      attend(topic, t)
+      attend(topic.crawl, t)
     end
   end
   drain()
@@ -197,10 +197,8 @@ local nearest = redis.call('ZRANGE', 'cc:ready', 0, 0, 'WITHSCORES')
 if nearest[2] then
   out[2] = math.max(0, tonumber(nearest[2]) - t)
 end
-for crawl, topic in pairs(turns and turns.topics or {}) do
-  local wakes_at = topic.is_running and redis.call('ZRANGE', 'cc:sleep:' .. crawl, 0, 0, 'WITHSCORES')[2]
+for _, topic in pairs(turns and turns.topics or {}) do
   local wait = topic.is_open and 0 or topic.is_held and HELD_BACK_MS
-    or wakes_at and math.max(0, tonumber(wakes_at) - t)
   if wait and (out[2] < 0 or wait < out[2]) then
     out[2] = wait
   end

@@ -22,14 +22,10 @@ local function note(host, state)
     redis.call('ZADD', hosts, 'XX', state == 'heads' and 1 or whole(t + held), host)
     redis.call('HSET', cursors, host, state)
   end
-  if not is_asleep(crawl, host) then
-    renew_top(crawl, host)
-    local rank = redis.call('ZSCORE', 'cc:top:' .. crawl, host)
-    if rank then
-      redis.call('ZADD', 'cc:best:' .. crawl, 'XX', rank, host)
-    end
-  elseif redis.call('ZSCORE', 'cc:nap:' .. crawl, host) then
-    renew_nap(crawl, host)
+  renew_top(crawl, host)
+  local rank = redis.call('ZSCORE', 'cc:top:' .. crawl, host)
+  if rank then
+    redis.call('ZADD', 'cc:best:' .. crawl, 'XX', rank, host)
   end
 end
 

@@ -52,8 +52,6 @@ local function reason_of(crawl, host, c, g, pause, waiting)
   end
   if by_crawl or g.paused then
     return by_crawl or 'paused', 0
-  elseif is_asleep(crawl, host) and waiting.revisit == 0 then
-    return 'asleep', tonumber(redis.call('ZSCORE', 'cc:sleep:' .. crawl, host))
   elseif (tonumber(g.next_probe) or 0) > t then
     return 'gone', tonumber(g.next_probe)
   elseif clock > t then

@@ -1,6 +1,6 @@
 """Topic crawls over several queue servers: each ranks its own hosts, all by the same weights.
 
-A host is on one server, with its URLs, its credit and its sleep. The learner publishes the weights
+A host is on one server, with its URLs. The learner publishes the weights
 on every server, and ranks the URLs of all anew. ``TopicServers`` stands where one server has
 ``TopicRanks``: it has every operation of that class, so none acts on one server alone in passing,
 but the two by which a server hears what others lease (``ONE_SERVERS_OWN``).
@@ -9,10 +9,9 @@ but the two by which a server hears what others lease (``ONE_SERVERS_OWN``).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from datetime import datetime
 
 from storage.queue.ranking import Reranked, Score
-from storage.queue.topic_ranks import Rest, TopicHosts, TopicRanks
+from storage.queue.topic_ranks import TopicHosts, TopicRanks
 from storage.server_list import server_of, split_call
 
 ONE_SERVERS_OWN = frozenset({"leased_lately", "hear"})
@@ -91,45 +90,10 @@ class TopicServers:
 
         split_call(pages, lambda page: server_of(page[1], self._number), on_server)
 
-    def asleep(self, crawl_id: str) -> dict[str, datetime]:
-        """The sleeping hosts of a crawl and when each wakes, the first to wake first."""
-        found = [pair for each in self._all() for pair in each.asleep(crawl_id).items()]
-        return dict(sorted(found, key=lambda pair: pair[1]))
-
-    def wake(self, crawl_id: str, hosts: Collection[str] = ()) -> int:
-        """Wakes hosts, all without ``hosts``; returns how many slept."""
-        if not hosts:
-            return sum(each.wake(crawl_id) for each in self._all())
-        parts: dict[int, list[str]] = {}
-        for host in hosts:
-            parts.setdefault(server_of(host, self._number), []).append(host)
-        return sum(self._server(index).wake(crawl_id, part) for index, part in parts.items())
-
-    def rest(self, crawl_id: str) -> Rest | None:
-        """Whether and until when a crawl rests; None: a server has work now.
-
-        Servers are asked one after another: a page of one may lead to a host of another in
-        between. A crawl rests when two looks in a row find the same counters.
-        """
-        first = self._look(crawl_id)
-        second = self._look(crawl_id) if first else None
-        return second if first == second else None
-
-    def _look(self, crawl_id: str) -> Rest | None:
-        found = []
-        for each in self._all():
-            rest = each.rest(crawl_id)
-            if rest is None:
-                return None
-            found.append(rest)
-        wakes = [rest.until for rest in found if rest.until is not None]
-        counters = tuple(n for rest in found for n in rest.counters)
-        return Rest(counters=counters, until=min(wakes, default=None))
-
-    def rests_until(self, crawl_id: str) -> datetime | None:
-        """When a crawl has work again, if all its waiting URLs are of hosts that sleep."""
-        rest = self.rest(crawl_id)
-        return rest.until if rest else None
+    def harvest(self, crawl_id: str) -> tuple[int, int]:
+        """The (records, relevant records without reprints) that a crawl has judged so far."""
+        found = [each.harvest(crawl_id) for each in self._all()]
+        return sum(judged for judged, _ in found), sum(relevant for _, relevant in found)
 
     def waiting(self, crawl_id: str) -> int:
         """URLs that a ranking reads."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -55,7 +54,7 @@ class WatchedServers(QueueServers):
         for name, table in PARTS.items():
             parts = [getattr(member, name) for member in self.members]
             setattr(self, name, Spread(parts, table, partial(self._wrapped, part=name)))
-        self.topics = _WatchedTopics(self)
+        self.topics = TopicServers(len(self.members), lambda index: self.members[index].topics)
         try:
             self.check()
         except BaseException:
@@ -150,20 +149,3 @@ class WatchedServers(QueueServers):
         if all(each is ABSENT for each in found):
             raise QueueUnavailable("; ".join(self._why.values()))
         return [[None] * len(names) if each is ABSENT else each for each in found]
-
-
-class _WatchedTopics(TopicServers):
-    """The topic crawls of the servers that answer."""
-
-    def __init__(self, queue: WatchedServers) -> None:
-        super().__init__(len(queue.members), lambda index: queue.members[index].topics)
-        self._queue = queue
-
-    def asleep(self, crawl_id: str) -> dict[str, datetime]:
-        """The sleeping hosts of a crawl and when each wakes, the first to wake first."""
-        found = [
-            self._queue.ask(i, member.topics.asleep, crawl_id, is_read=True)
-            for i, member in enumerate(self._queue.members)
-        ]
-        pairs = [pair for each in found if each is not ABSENT for pair in each.items()]
-        return dict(sorted(pairs, key=lambda pair: pair[1]))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
+from storage.host_waits import WaitReason
 from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.frontier import Frontier
@@ -224,6 +225,55 @@ def test_a_host_that_never_answered_is_not_waited_for(frontier: Frontier, spider
     assert excuse(spider, lease) is LeaseDecision.GONE, "nine requests in vain"
     give_up(spider, lease)
     assert {lease.is_gone for lease in spider.lease()} == {True}
+
+
+@pytest.mark.parametrize("has_rules", [True, False])
+def test_a_name_that_does_not_exist_is_looked_up_twice(
+    frontier: Frontier, spider: Spider, client: Any, has_rules: bool
+) -> None:
+    """Without a look-up for each URL: these took most requests of a topic crawl."""
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", urls(5))
+    if has_rules:
+        client.hset(G, "robots_until", 99_999_999_999_999)
+    first, *others = spider.lease(2)
+    assert (first.role is PageRole.PAGE) is has_rules
+    assert excuse(spider, first, Unreachable.NAME) is LeaseDecision.WAITS
+    for lease in others:  # its look-up was under way
+        assert excuse(spider, lease, Unreachable.NAME) is LeaseDecision.WAITS
+    assert spider.lease() == ()
+    (wait,) = frontier.waits.of([("c", "a.example")]).hosts
+    assert wait.reason is WaitReason.AWAY
+    later(client)
+    (again,) = spider.lease(1)
+    assert again.attempt == 1, "the first look-up has cost none"
+    assert excuse(spider, again, Unreachable.NAME) is LeaseDecision.GONE
+    if has_rules:
+        give_up(spider, again)
+    else:
+        spider.run(spider.queue.miss_robots(again, ttl_ms=60_000))
+    gone: list[Lease] = []
+    while leases := spider.lease(1):
+        gone += leases
+        spider.put(leases[0], NOTHING, asked=False)
+    assert {lease.is_gone for lease in gone} == {True}
+    assert len(gone) + (again.role is PageRole.PAGE) == 5, "no URL was lost"
+    assert frontier.counts("c").pending == 0
+
+
+def test_a_name_that_is_known_later_is_crawled(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c"))
+    frontier.add("c", urls(3))
+    (robots,) = spider.lease(1)
+    assert excuse(spider, robots, Unreachable.NAME) is LeaseDecision.WAITS
+    later(client)
+    (robots,) = spider.lease(1)
+    spider.put_robots(robots)
+    later(client)
+    assert {lease.is_gone for lease in spider.lease()} == {False}
+    assert client.hget(G, "failures") is None
 
 
 def test_a_robots_txt_that_hangs_alone_holds_nobody(known: Spider, client: Any) -> None:

@@ -13,7 +13,14 @@ from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.revisits import Visit
 from storage.queue.topic_ranks import MOST_HOSTS
 from tests.kit.queues import A, Spider, ack_all, let_time_pass, server_ms, spec, urls
-from tests.kit.topic_queues import credit, judge_pages, next_pages, open_topic, ranked, topic_spec
+from tests.kit.topic_queues import (
+    count_pages,
+    judge_pages,
+    next_pages,
+    open_topic,
+    ranked,
+    topic_spec,
+)
 
 
 def test_only_newer_weights_replace_weights(frontier: Frontier) -> None:
@@ -102,9 +109,9 @@ def test_a_host_with_a_judged_page_has_a_lease_by_waiting_time_in_forty(
     frontier: Frontier, spider: Spider
 ) -> None:
     open_topic(frontier, a=range(200, 300), b=(990, 998))
-    credit(frontier.topics, "a.example", 1, 1)
+    count_pages(frontier.topics, "a.example", 1, 1)
     assert "b 990" in next_pages(spider, 20)
-    credit(frontier.topics, "b.example", 1, 0)
+    count_pages(frontier.topics, "b.example", 1, 0)
     assert "b 998" not in next_pages(spider, 15)
     assert "b 998" in next_pages(spider, 15)
 
@@ -116,7 +123,7 @@ def test_a_lease_by_waiting_time_looks_at_no_host_twice(
     hosts = {f"h{n}": (900,) for n in range(60)}
     open_topic(frontier, "t", a=range(200, 300), **hosts)
     for host in ("a", *hosts):
-        credit(frontier.topics, f"{host}.example", 1, 1)
+        count_pages(frontier.topics, f"{host}.example", 1, 1)
     next_pages(spider, 41)  # all hosts have given robots.txt, and all have been looked at
     client.config_resetstat()
     assert len(next_pages(spider, 50)) == 50

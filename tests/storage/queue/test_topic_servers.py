@@ -13,11 +13,11 @@ from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState
 from storage.queue.servers.members import WorkingMember
 from storage.queue.servers.spread import QueueServers
-from storage.queue.topic_ranks import MOST_HOSTS, Rest
+from storage.queue.topic_ranks import MOST_HOSTS
 from storage.server_list import server_of
 from tests.kit.queue_server import QueueServer, empty_clients
 from tests.kit.queues import Spider, ack_all, let_time_pass
-from tests.kit.topic_queues import credit, ranked, topic_spec
+from tests.kit.topic_queues import count_pages, ranked, topic_spec
 from workers.config import Settings
 from workers.context import Context
 from workers.processes.topic_floors import TopicFloors
@@ -153,46 +153,11 @@ def test_the_budget_of_a_topic_is_spent_to_the_page(
     assert (fetched, counts.stored, counts.state) == (9, 9, CrawlState.FINISHED)
 
 
-def test_a_crawl_rests_when_all_its_servers_rest(
-    queue: QueueServers,
-    workers: list[WorkingMember],
-    urls: list[str],
-    clients: list[Any],
-    opened: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    spider = opened(Spider, urls[0])
-    for lease in spider.pages():
-        spider.put(lease)
-    spider.flush()
-    for member, host in zip(queue.members, (FIRST, SECOND), strict=True):
-        member.offer("t", ranked(host, 900, 901))
-        credit(member.topics, host, 40, 0)
-    for client in clients:
-        client.hset("cc:c:t", "is_dry", "1")  # no sleeping host is called
-    assert queue.topics.rests_until("t") is None, "the seed is in flight"
-    ack_all(queue.members[0], clients[0])
-    asleep = queue.topics.asleep("t")
-    assert asleep.keys() == {FIRST, SECOND}
-    assert queue.topics.rests_until("t") == min(asleep.values())
-
-    first, looks = queue.members[0].topics, 0
-    look = first.rest
-
-    def look_before_a_link_arrives(crawl_id: str) -> Rest | None:
-        nonlocal looks
-        found = look(crawl_id)
-        looks += 1
-        if looks == 1:
-            assert workers[1].offer("t", ranked(FIRST, 950)) == [True]
-        return found
-
-    monkeypatch.setattr(first, "rest", look_before_a_link_arrives)
-    assert queue.topics.rests_until("t") is None, "two looks differ"
-    assert queue.topics.rests_until("t") == min(asleep.values())
-    assert queue.topics.wake("t", [SECOND]) == 1
-    assert queue.topics.asleep("t").keys() == {FIRST}
-    assert queue.topics.wake("t") == 1
+def test_the_harvest_of_a_crawl_is_that_of_all_servers(queue: QueueServers) -> None:
+    for member, host, relevant in zip(queue.members, (FIRST, SECOND), (3, 0), strict=True):
+        count_pages(member.topics, host, 40, relevant)
+    assert queue.topics.harvest("t") == (80, 3)
+    assert queue.topics.harvest("nothing") == (0, 0)
 
 
 def test_a_server_with_worse_urls_waits_while_another_leases_better_ones(

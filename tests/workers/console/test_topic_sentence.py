@@ -84,7 +84,6 @@ CASES = [
     (details(line(relevant=0), max_pages=10), "none_relevant", "warn"),
     (details(replace(REPORT, waiting=0), max_pages=1000), "spent", "warn"),
     (details(replace(REPORT, waiting=0), max_pages=1001), "nothing_waits", "warn"),
-    (details(replace(REPORT, hosts=(replace(HOST, asleep_until=NOW),))), "all_asleep", "warn"),
     (details(replace(REPORT, harvest=())), "others", "ok"),
     (details(replace(REPORT, harvest=(STEP,) * 7 + (POOR,) * 3)), "falls", "warn"),
     (details(replace(REPORT, harvest=(POOR,) * 2)), "harvests", "ok"),

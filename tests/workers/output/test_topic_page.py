@@ -51,7 +51,7 @@ def report_of(title: str = TITLE, url: str = URL) -> TopicReport:
         story="4f1193a0c27be51", copies=3,
     )  # fmt: skip
     steps = tuple(HarvestStep(pages=100, stories=n, copies=n // 3) for n in (60, 20, 5))
-    host = TopicHost(pages=400, stories=85, copies=5, host=title, asleep_until=T0)
+    host = TopicHost(pages=400, stories=85, copies=5, host=title)
     day = TopicDay(day="2026-11-23", pages=400, stories=85, copies=5)
     return TopicReport(
         topic=line, made_at=T0, stories=85, copies=5, adopted=100, batches=3, waiting=7,

@@ -91,18 +91,6 @@ class TopicFigures:
         """When they were read."""
         return self.report.made_at
 
-    @property
-    def asleep(self) -> int | None:
-        """Hosts that sleep; None: the queue was not read."""
-        if self.report.waiting is None:
-            return None
-        return sum(1 for host in self.report.hosts if host.asleep_until)
-
-    @property
-    def awake(self) -> int | None:
-        """The other hosts with a judged page; None: the queue was not read."""
-        return None if self.asleep is None else len(self.report.hosts) - self.asleep
-
     def part_of_stories(
         self, order: StoryOrder, after: tuple[int, str] | None, limit: int
     ) -> tuple[Sequence[KeptStory], str]:

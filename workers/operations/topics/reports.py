@@ -152,7 +152,7 @@ def report_of(
     """
     name, (harvest, story_of) = row.name, found
     model = store.topics.model(name)
-    waiting, asleep = _queued(settings, row)
+    waiting = _waiting(settings, row)
     line = topic_line(store, row)
     return TopicReport(
         topic=line,
@@ -167,22 +167,21 @@ def report_of(
         days=tuple(_days(harvest)),
         newest=tuple(_newest(store, name, harvest, story_of)),
         reprints=tuple(_reprints(store, harvest)),
-        hosts=tuple(_hosts(store.topics.by_host(name), harvest, asleep)),
+        hosts=tuple(_hosts(store.topics.by_host(name), harvest)),
         images=count_images(store, row) or UNSET,
     )
 
 
-def _queued(settings: Settings, row: TopicRow) -> tuple[int | None, dict[str, datetime]]:
-    """(URLs that wait, hosts that sleep) of a topic's crawl; (None, {}) without a queue.
+def _waiting(settings: Settings, row: TopicRow) -> int | None:
+    """The URLs of a topic's crawl that wait; None: no process runs the crawl.
 
     A queue at rest is left alone: who starts it has the data folder, and a crawl that begins in
     this second would be refused.
     """
     with suppress(NotFound, QueueUnavailable), queue_side(settings, at_rest=False) as side:
         if side.frontier is not None:
-            pending = side.frontier.counts(row.crawl_id).pending
-            return pending, side.frontier.topics.asleep(row.crawl_id)
-    return None, {}
+            return side.frontier.counts(row.crawl_id).pending
+    return None
 
 
 def _budget(store: Store, row: TopicRow, harvest: Harvest) -> TopicBudget:
@@ -232,13 +231,10 @@ def _reprints(store: Store, harvest: Harvest) -> Iterator[StoryLine]:
             yield replace(line, pages=pages)
 
 
-def _hosts(
-    sums: Mapping[str, tuple[int, int]], harvest: Harvest, asleep: Mapping[str, datetime]
-) -> Iterator[TopicHost]:
+def _hosts(sums: Mapping[str, tuple[int, int]], harvest: Harvest) -> Iterator[TopicHost]:
     hosts = []
-    for host in {*sums, *asleep}:
-        pages, relevant = sums.get(host, (0, 0))
+    for host, (pages, relevant) in sums.items():
         copies = min(relevant, harvest.copies_of_host.get(host, 0))
         counts = {"pages": pages, "stories": relevant - copies, "copies": copies}
-        hosts.append(TopicHost(host=host, asleep_until=asleep.get(host), **counts))
+        hosts.append(TopicHost(host=host, **counts))
     yield from sorted(hosts, key=lambda each: (-each.stories, -each.copies, each.pages, each.host))

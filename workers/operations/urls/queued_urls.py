@@ -148,7 +148,6 @@ def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> s
     counts, topic = frontier.counts(crawl), frontier.spec(crawl).topic
     command = f"`topic {topic}`" if topic else "`run` with the same URLs"
     is_at_rest = not is_running or bool(topic and counts.state is CrawlState.STOPPED)
-    wakes = frontier.topics.asleep(crawl).get(host) if topic and is_at_rest else None
     pause = next((each for each in frontier.pauses() if each.host == host), None)
     noted = f" {pause_text(paused_host(pause))}" if pause else ""
     reasons = [
@@ -159,6 +158,5 @@ def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> s
         ),
         (bool(pause), f"the host is paused (`resume {host}` ends the pause){noted}"),
         (is_at_rest, f"nothing runs the {'topic' if topic else 'crawl'}; {command} resumes it"),
-        (wakes is not None, f"its host sleeps until {wakes:%Y-%m-%d %H:%M} UTC" if wakes else ""),
     ]
     return "; ".join(text for holds, text in reasons if holds)

@@ -47,7 +47,7 @@ end
 -- The crawls that have work at a host, in turn, and the policy of all together: the longest pause, the
 -- fewest slots. A crawl without work left counts as long as requests are under way.
 local function works_at(round, host, g)
-  local works, pause, slots, turns = {}, 0, math.huge, round.turns
+  local works, pause, slots = {}, 0, math.huge
   for _, crawl in ipairs(redis.call('ZRANGE', 'cc:gc:' .. host, 0, -1)) do
     local c = crawl_of(round, crawl)
     if not c.state then
@@ -57,9 +57,6 @@ local function works_at(round, host, g)
       local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')
       local due = redis.call('ZRANGE', retry, 0, 0, 'WITHSCORES')
       local again = c.fresh == '1' and redis.call('ZRANGE', 'cc:v:' .. crawl .. ':' .. host, 0, 0, 'WITHSCORES') or {}
-      if turns and turns.topics[crawl] and is_asleep(crawl, host) then
-        first, due = {}, {} -- new URLs and retries sleep; pages that are kept are visited when they are due
-      end
       local has_work = first[1] or due[1]
       local is_spent = has_work and c.max and c.max ~= '' and (tonumber(c.used) or 0) >= tonumber(c.max)
       if is_spent then

@@ -18,8 +18,6 @@
 -- cc:turn                  zset  topic crawl, " ordinary" (all others), " now" -> pass (turns.lua)
 -- cc:due:<crawl>           zset  host that is due in a topic crawl alone or beside ordinary crawls -> since, ms
 -- cc:best:<crawl>          zset  the same hosts -> rank of the best URL; cc:top:<crawl>  zset  host, due or not -> the same
--- cc:sleep:<crawl>         zset  host of a topic crawl that sleeps -> wakes at, ms
--- cc:nap:<crawl>           zset  such a host that may be called before -> rank of its best URL, or +inf
 -- cc:rank:<crawl>          zset  host whose URLs are to be ranked anew -> held until, ms (0, 1: free, heads first)
 -- cc:ranker:<crawl>        hash  " version", " at" (ms) of the ranking; host -> heads, or cursor of its scan
 -- cc:ad:<crawl>            set   pages that a topic crawl adopted while they waited in it: they end unasked
@@ -37,8 +35,9 @@
 --                                +template: followed inside a refused one
 -- cc:u:<crawl>:<host>      hash  pages ended; rules of the URL classes, rules_version; judged: changes of accounts
 -- cc:cr:<crawl>:<host>     hash  turn: revisit or new, which of the two was served last; of a topic crawl
---                                judged_pages, relevant, credit, misses, sleeps, called (shared/credit.lua)
--- cc:df:<crawl>            hash  registered domain, "." for all -> "120 30": pages of a topic crawl, relevant ones
+--                                judged_pages, domain (shared/harvest.lua)
+-- cc:df:<crawl>            hash  registered domain, "." for all -> "120 30 4": pages of a topic crawl, relevant ones,
+--                                hosts that had pages
 -- cc:ck:<crawl>:<host>     hash  the host's cookies: ["sid", "/"] -> ["sid", "3f9a", "/", false, 0] (entries.py)
 -- cc:up:<host>             hash  template -> an operator's pin (forbid, thread); field '': number of changes
 -- cc:q:<crawl>:<host>      zset  pending entry (entries.py) -> rank * 10^12 + order of discovery, 50000000000007
@@ -119,7 +118,7 @@
 --   politeness host, factor 1.0, hosts (politeness.lua), fresh 1 (it visits URLs again);
 --   of a topic crawl floor 35 (ranks), picks: leases by rank; looked 1700000000000: hosts that are due since
 --   before have judged pages (turns.lua); steered_ms, steered_fetched: steer.lua;
---   judged: records; dry: those since the last relevant one; is_dry 1: too many (credit.lua);
+--   judged: records; relevant: those on the topic (harvest.lua);
 --   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled,
 --   revisits (that wait), revisited (that ended);
 --   where servers share it (share.lua): total ('' no limit) of all, max of this one, round that looked at it last;

@@ -9,11 +9,11 @@ local BY_TIME = 10 -- every tenth lease of a topic takes a host of which no page
 local SELDOM = 4 -- if there is none, every fourth of these takes the host that has waited longest
 local LOOKED_AT = 128 -- hosts at most that have waited longest, of those not looked at before
 local BY_TURN = 4 -- every fourth lease of a host with several crawls goes by turn
-local CALL_RANKS = 35 -- a sleeping host is called for a URL so much better than all of hosts that do not sleep
 local MOST_UNJUDGED = 20 -- fetched pages that wait to be judged: a batch of the learner, more is leased by old ranks
 local CHOSE_MS = 3000 -- a rank that was leased on one of several queue servers holds worse ones back on the others
 local MOST_IDLE_MS = 5000 -- a better host is waited for as long, with the crawl's other hosts idle
-local DRAIN, WAKES, HEAL = 64, 16, 64
+local MOST_TOPS = 32 -- hints that are looked at for the best host: a domain has up to 20 hosts
+local DRAIN, HEAL = 64, 64
 local HOLD_MS, HELD_MS = 600000, 30000 -- a page is not fetched for another topic meanwhile; the next look
 
 -- Reads the running topic crawls; nil when there are no topic crawls at all.
@@ -30,12 +30,12 @@ local function read_turns(t)
     elseif crawl == ' ordinary' then
       turns.ordinary = pass
     else
-      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'queued', 'is_dry', 'looked', 'total')
+      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'queued', 'looked', 'total')
       if c[1] then
         local is_full = (tonumber(c[4] or '') or 0) >= MOST_UNJUDGED
         turns.topics[crawl] = { crawl = crawl, pass = pass, floor = tonumber(c[2] or '') or FLOOR,
-          picks = tonumber(c[3] or '') or 0, looked = c[6] or '-inf', is_running = c[1] == 'running', is_dry = c[5] == '1',
-          is_split = c[7] and true, elsewhere = tonumber(c[7] and redis.call('GET', 'cc:elsewhere:' .. crawl) or ''),
+          picks = tonumber(c[3] or '') or 0, looked = c[5] or '-inf', is_running = c[1] == 'running',
+          is_split = c[6] and true, elsewhere = tonumber(c[6] and redis.call('GET', 'cc:elsewhere:' .. crawl) or ''),
           is_full = is_full, is_held = is_full, is_open = c[1] == 'running' and not is_full }
       else
         redis.call('ZREM', 'cc:turn', crawl)
@@ -132,36 +132,36 @@ local function works_of_turn(round, host, works, look)
   return ordinary, next_at, 'kept'
 end
 
--- Whether a host better than those that are due may be waited for: its time comes soon, or its answer does.
-local function is_soon(host, t)
-  local f = redis.call('HMGET', 'cc:g:' .. host, 'answers', 'failures')
-  if not f[1] and f[2] then
-    return false -- it never answered and failed: nothing waits for it
+-- Whether a host better than those that are due may be waited for: its time comes soon, or its answer does. Nothing
+-- waits for a host that fails, is paused, or whose domain has had its share.
+local function is_soon(crawl, host, t)
+  local g = redis.call('HMGET', 'cc:g:' .. host, 'failures', 'paused', 'held', 'answer_ended')
+  if g[1] or g[2] or is_over_share(crawl, host) then
+    return false
   end
   local at = tonumber(redis.call('ZSCORE', 'cc:ready', host))
   if at then
     return at <= t + MOST_IDLE_MS
   end
-  local g = redis.call('HMGET', 'cc:g:' .. host, 'held', 'answer_ended')
-  return (tonumber(g[1]) or 0) > 0 and (tonumber(g[2]) or 0) > t - MOST_IDLE_MS
+  return (tonumber(g[3]) or 0) > 0 and (tonumber(g[4]) or 0) > t - MOST_IDLE_MS
 end
 
 -- The rank of the best host of a crawl that is due or will be soon; nil: there is none.
 local function top_rank(crawl, t)
   local top = 'cc:top:' .. crawl
-  for _ = 1, 8 do
+  for _ = 1, MOST_TOPS do
     local first = redis.call('ZRANGE', top, 0, 0, 'WITHSCORES')
     if not first[1] then
       return nil
     end
     local host, rank = first[1], tonumber(first[2])
     local due = tonumber(redis.call('ZSCORE', 'cc:best:' .. crawl, host))
-    if due and due <= rank or not due and is_soon(host, t) then
-      return rank
-    elseif due then
+    if due and is_over_share(crawl, host) or not due and not is_soon(crawl, host, t) then
+      redis.call('ZREM', top, host) -- the host's next look notes it again
+    elseif due and due > rank then
       redis.call('ZADD', top, due, host) -- the hint was out of date
     else
-      redis.call('ZREM', top, host) -- the host's next look notes it again
+      return rank
     end
   end
 end
@@ -170,16 +170,6 @@ end
 local function best_rank(topic, t)
   local here = top_rank(topic.crawl, t)
   return topic.elsewhere and math.min(here or math.huge, topic.elsewhere) or here
-end
-
--- Wakes the sleeping host with the best URL, when all other hosts have worse ones; not while the crawl finds nothing.
-local function call_sleeper(topic, rank, t)
-  local first = not topic.is_dry and redis.call('ZRANGE', 'cc:nap:' .. topic.crawl, 0, 0, 'WITHSCORES') or {}
-  local limit = (tonumber(first[2] or '') or math.huge) + CALL_RANKS
-  if rank > limit and (best_rank(topic, t) or math.huge) > limit then
-    wake_host(topic.crawl, first[1])
-    redis.call('HSET', 'cc:cr:' .. topic.crawl .. ':' .. first[1], 'called', 1)
-  end
 end
 
 -- The host of a lease that goes by waiting time, whatever the host's rank; nil: the lease goes by rank. Hosts that
@@ -199,6 +189,23 @@ local function choose_by_time(topic)
   return turn % SELDOM == 0 and redis.call('ZRANGE', due, 0, 0)[1] or nil
 end
 
+-- The host with the best URL of those that are due, and its rank. A host whose domain has had its share comes behind all
+-- others, also behind those that are due soon: its rank is infinite.
+local function best_due(crawl)
+  local best = 'cc:best:' .. crawl
+  local first = redis.call('ZRANGE', best, 0, 0, 'WITHSCORES')
+  if not first[1] or tonumber(first[2]) < LEAST_RANK or not is_over_share(crawl, first[1]) then
+    return first[1], tonumber(first[2] or '')
+  end
+  local others = redis.call('ZRANGE', best, 1, LOOKED_AT, 'WITHSCORES')
+  for i = 1, #others, 2 do
+    if not is_over_share(crawl, others[i]) then
+      return others[i], tonumber(others[i + 1])
+    end
+  end
+  return first[1], math.huge
+end
+
 -- The host that a topic crawl is served next; nil: no host is due, or all are below the floor (topic.is_held).
 local function choose_host(topic, t)
   topic.chosen_rank = nil
@@ -206,27 +213,27 @@ local function choose_host(topic, t)
   if by_time then
     return by_time
   end
-  local first = redis.call('ZRANGE', 'cc:best:' .. topic.crawl, 0, 0, 'WITHSCORES')
-  call_sleeper(topic, tonumber(first[2] or math.huge), t)
-  if not first[1] then
+  local host, rank = best_due(topic.crawl)
+  if not host then
     return nil
   end
-  local rank = tonumber(first[2])
   local top = rank > RETRY_RANK and best_rank(topic, t)
   if top and rank > top + topic.floor then
     topic.is_held = true
     return nil
   end
   topic.chosen_rank = rank > RETRY_RANK and rank < math.huge and rank or nil
-  return first[1]
+  return host
 end
 
--- Brings the hosts of a topic up to date: wakes some that sleep, and repairs hints that were lost.
-local function attend(topic, t)
-  local crawl = topic.crawl
-  local woken = redis.call('ZRANGEBYSCORE', 'cc:sleep:' .. crawl, '-inf', t, 'LIMIT', 0, WAKES)
-  for _, host in ipairs(woken) do
-    wake_host(crawl, host)
+-- Repairs hints that were lost.
+local function attend(crawl, t)
+  local asleep = 'cc:sleep:' .. crawl
+  if redis.call('EXISTS', asleep) == 1 then -- of a version whose hosts slept
+    for _, host in ipairs(redis.call('ZRANGE', asleep, 0, -1)) do
+      join_group(crawl, host)
+    end
+    redis.call('DEL', asleep, 'cc:nap:' .. crawl)
   end
   local due, best = 'cc:due:' .. crawl, 'cc:best:' .. crawl
   if redis.call('ZCARD', due) ~= redis.call('ZCARD', best) then

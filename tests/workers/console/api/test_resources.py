@@ -109,8 +109,7 @@ def test_the_same_answers_as_the_commands(reader: Program, folder: DataFolder) -
 
 def without_queue(report: dict[str, Any]) -> dict[str, Any]:
     """A report without what the queue holds, which only the command opens at rest."""
-    hosts = [{**host, "asleep_until": None} for host in report["hosts"]]
-    return {**report, "made_at": None, "waiting": None, "hosts": hosts}
+    return {**report, "made_at": None, "waiting": None}
 
 
 def test_the_way_of_a_url_is_that_of_why(reader: Program, folder: DataFolder) -> None:
