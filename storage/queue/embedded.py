@@ -26,7 +26,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -42,6 +42,12 @@ from cleaning.errors import (
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 30.0
 LOOK_S = 0.02  # between two looks at a process that ends
+# The file is written anew when it has twice what it had after it was written last, and at least
+# this: the server's own 64 MB kept crawls below it (most crawls) at ten times what they hold.
+REWRITE_BYTES = 4 << 20
+# At a stop: a queue of 100 MB is written in 1 s, a larger one was written while it ran.
+REWRITE_LIMIT_S = 10.0
+LEAST_REWRITE_BYTES = 64 << 10
 PR_SET_PDEATHSIG = 1
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 OVERCOMMIT = Path("/proc/sys/vm/overcommit_memory")
@@ -49,6 +55,7 @@ OVERCOMMIT_NOTE = (
     b"The server may warn about memory overcommit below. Crawls run all the same: only while "
     b"memory is nearly full, rewriting the queue's file may fail, and is tried again later.\n"
 )
+CUT_BYTES = 64 << 10  # read at once, from the end
 SOCKET_NOTE = "queue/socket"
 NO_SPACE = "no space left for the queue in {}: free some"
 DAMAGED = (
@@ -181,16 +188,19 @@ class DataLock:
         try:
             make_data_folder(data)
             self._file = (data / "lock").open("a+b")
+            # The folder is locked, too: whoever deletes the file does not delete the lock.
+            self._folder = os.open(data, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise StoreUnavailable(
                 f"cannot use {data} as data folder: {error.strerror}; choose another with --data"
             ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock_folder()
         except OSError as error:
             self._file.seek(0)
             owner = self._file.read(20).decode("ascii", "replace").strip()
-            self._file.close()
+            self.release()
             raise DataDirectoryInUse(
                 f"{data} is in use by process {owner or '?'}: wait for it, "
                 "join it (worker, spider), or choose another with --data"
@@ -202,10 +212,28 @@ class DataLock:
     def release(self) -> None:
         """Releases the lock."""
         self._file.close()
+        os.close(self._folder)
+
+    def _lock_folder(self) -> None:
+        """Locks the folder, where its file system can.
+
+        Raises:
+            BlockingIOError: Another process has the lock.
+        """
+        try:
+            fcntl.flock(self._folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise
+        except OSError:  # NFS locks only what is open for writing
+            pass
 
 
 class EmbeddedServer:
-    """The running server of one data folder; owns the folder's lock."""
+    """The running server of one data folder; owns the folder's lock.
+
+    Attributes:
+        notice: What the start has done to the files of the queue, in one line; ``""``: nothing.
+    """
 
     def __init__(self, data: Path, memory_bytes: int = 0) -> None:
         """Takes the folder's lock; ``start`` starts the server.
@@ -226,6 +254,7 @@ class EmbeddedServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._watchdog: Watchdog | None = None
         self._stopped = False
+        self.notice = ""
 
     @property
     def url(self) -> str:
@@ -266,6 +295,7 @@ class EmbeddedServer:
         if not self._note.exists() or socket_path(self._data) != self._socket:
             self._note.write_bytes(os.fsencode(self._socket))
         self._end_watchdog()
+        self._cut_zeros(folder)
         options = {
             "port": "0",
             "unixsocket": str(self._socket),
@@ -273,6 +303,7 @@ class EmbeddedServer:
             "dir": str(folder),
             "appendonly": "yes",
             "appendfsync": "everysec",
+            "auto-aof-rewrite-min-size": str(REWRITE_BYTES),
             "save": "",
             "maxmemory": str(self._memory_bytes),
             "maxmemory-policy": "noeviction",
@@ -298,6 +329,32 @@ class EmbeddedServer:
         if not sys.platform.startswith("linux"):
             self._watchdog = Watchdog(self._process.pid)
         self._await_answer(log_path, log_from)
+
+    def _cut_zeros(self, folder: Path) -> None:
+        """Cuts zeros off the end of the queue's file, which a power loss leaves behind.
+
+        What is left ends in the middle of a command at worst, and the server reads such a file.
+        """
+        files = (folder / "appendonlydir").glob("*.incr.aof")
+        last = max(files, key=lambda path: int(path.name.split(".")[-3]), default=None)
+        if last is None:
+            return
+        with last.open("r+b") as file:
+            size = end = file.seek(0, os.SEEK_END)
+            while end:
+                begin = max(0, end - CUT_BYTES)
+                file.seek(begin)
+                kept = file.read(end - begin).rstrip(b"\0")
+                end = begin + len(kept)
+                if kept:
+                    break
+            if end < size:
+                file.truncate(end)
+                os.fsync(file.fileno())
+                self.notice = (
+                    f"the queue's file ended in {size - end} zeros (was power lost?): they are cut "
+                    "off, and what was written last may be fetched again"
+                )
 
     def _await_answer(self, log_path: Path, log_from: int) -> None:
         # Imported here: slow to load, and not needed to find the socket.
@@ -349,6 +406,7 @@ class EmbeddedServer:
             return  # the socket may belong to another process by now
         self._stopped = True
         if self._process and self._process.poll() is None:
+            self._write_anew()
             self._process.terminate()
             if not ends_within(self._process, STOP_LIMIT_S):
                 self._process.kill()
@@ -358,6 +416,29 @@ class EmbeddedServer:
         with suppress(OSError):  # the folder may be unusable, and the cause of the stop
             self._note.unlink()
         self._lock.release()
+
+    def _write_anew(self) -> None:
+        """Has the queue's file written anew when it has twice what it had when it was."""
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.exceptions import RedisError
+        from redis.retry import Retry
+
+        client = Redis(
+            unix_socket_path=str(self._socket), socket_timeout=1, retry=Retry(NoBackoff(), 0)
+        )
+        pause, limit = threading.Event(), time.monotonic() + REWRITE_LIMIT_S
+        with suppress(RedisError), closing(client):  # it is stopped all the same
+            about = client.info("persistence")
+            is_small = about["aof_current_size"] < LEAST_REWRITE_BYTES
+            if is_small or about["aof_current_size"] < 2 * about["aof_base_size"]:
+                return
+            client.bgrewriteaof()
+            while time.monotonic() < limit:
+                about = client.info("persistence")
+                if not (about["aof_rewrite_in_progress"] or about["aof_rewrite_scheduled"]):
+                    return
+                pause.wait(LOOK_S)
 
     def _end_watchdog(self) -> None:
         if self._watchdog:

@@ -25,7 +25,8 @@ def raw_place(settings: Settings, store: Store, target: str) -> tuple[str | None
     _, host = crawls_of_target(store, target)
     if host:
         return None, host
-    with queue_side(settings, at_rest=False) as side:
+    # A queue at rest is started for this, and its file written anew when it is stopped.
+    with queue_side(settings, at_rest=True) as side:
         if side.frontier is not None:
             counts = side.frontier.counts_of([target]).get(target)
             if counts and counts.state in (CrawlState.RUNNING, CrawlState.PAUSED) and counts.open:

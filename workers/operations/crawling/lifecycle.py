@@ -125,6 +125,8 @@ def take_over(backends: CrawlBackends, report: Callable[[str], None]) -> None:
         store.repair_archive()
         if fault := store.archive_fault():
             report(fault)
+    if backends.server.notice:
+        report(backends.server.notice)
     frontier.hold_for_disk(is_full=False)
     frontier.forget_damage()
     frontier.expire_sessions()
