@@ -124,6 +124,9 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
     except BaseTimeoutException:
         job.break_off() if job.is_cleaning else job.give_back()
         raise
+    except MemoryError:  # it may pass: the page is tried alone, as one that killed its worker
+        log.warning("job out of memory", extra={"job": rq_job.id, "host": host})
+        job.break_off()
     except BaseException:
         job.break_off()
         raise
@@ -544,8 +547,8 @@ def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: Ho
         return failed(page, Failure(reason=FailureReason.NOT_HTML, detail=str(error)))
     except PageError as error:
         return failed(page, Failure(reason=FailureReason.PAGE_ERROR, detail=str(error)))
-    except BaseTimeoutException:
-        raise  # the job's time is over: it counts as a crash of this page
+    except (BaseTimeoutException, MemoryError):
+        raise  # the job's time or memory is over: it counts as a crash of this page
     except Exception as error:
         # A defect of this program must not fail the job's other pages; the log has the traceback.
         log.exception("page failed", extra={"url": page.url})

@@ -41,6 +41,10 @@ if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
             os.kill(os.getpid(), signal.SIGKILL)
         if raw.url.endswith("/exit"):
             os._exit(3)
+        if raw.url.endswith("/memory"):
+            raise MemoryError
+        if raw.url.endswith("/memory-once") and first("memory"):
+            raise MemoryError
         if raw.url.endswith("/defect"):
             raise RuntimeError("a defect\\nof ours")
         if raw.url.endswith("/slow") and first("slow"):

@@ -38,6 +38,25 @@ def ends_on_request(bench: Bench) -> None:
     assert bench.process.wait(LIMIT_S) == 0, bench.log
 
 
+def test_a_page_on_which_memory_runs_out_is_tried_alone_and_kept(bench: Bench) -> None:
+    fine = [f"{HOST}/{n}" for n in range(4)]
+    bench.fetch(*fine[:2], f"{HOST}/memory", f"{HOST}/memory-once", *fine[2:])
+    bench.start_worker()
+    bench.sweep_until(bench.is_done)
+    assert bench.stored() == [*fine, f"{HOST}/memory-once"], "its memory came back"
+    failures = bench.failures()
+    assert set(failures) == {f"{HOST}/memory"}
+    assert failures[f"{HOST}/memory"][0] is FailureReason.POISON
+    with closing(bench.store()) as store:
+        [case] = store.cases.read()
+        kept = store.cases.page(case.case_id)
+    assert case.url == f"{HOST}/memory"
+    assert kept is not None
+    assert kept.body
+    assert "job out of memory" in bench.log
+    ends_on_request(bench)
+
+
 def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned(
     bench: Bench,
 ) -> None:
