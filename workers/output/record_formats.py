@@ -48,6 +48,9 @@ _UNSAFE_YAML = re.compile(
     r"[<>&\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]|(?<=\])[(\[:]"
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# Where lists are separated by ";" (Excel in German or French), a cell may begin behind one or at a
+# line inside of a text. There "- item" is a list, and "-1" is a number.
+_INNER_FORMULA = re.compile(r"(?<=[;\n])(?=[ \t]*(?:[=@＝＠]|[+＋－-][A-Za-z(]))")
 
 
 def read_fields(text: str, *, links: bool = True, default: Sequence[str] = ALL_FIELDS) -> list[str]:
@@ -128,6 +131,7 @@ def _cell(value: bytes) -> str:
         return ""
     text = str(json.loads(value)) if value.startswith(b'"') else value.decode()
     text = _ENDS.sub("\n", text).replace("\0", "\ufffd")
+    text = _INNER_FORMULA.sub("'", text)
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 

@@ -159,6 +159,28 @@ def test_fields_of_json_lines(printed: Printed) -> None:
     assert (record.title, record.links) == (whole["title"], ())
 
 
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        (";=1+1", ";'=1+1"),
+        ("a; +cmd|x", "a;' +cmd|x"),
+        ("a\n@SUM(1)\n=2", "a\n'@SUM(1)\n'=2"),
+        ("=1;=2", "'=1;'=2"),
+        ("a;-) b\n- item\n-1 degree; + more", "a;-) b\n- item\n-1 degree; + more"),
+    ],
+)
+def test_csv_guards_cells_of_lists_that_semicolons_separate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, cell: str
+) -> None:
+    store = SqliteStore(tmp_path / "records.sqlite")
+    store.crawls.put(CrawlSpec(crawl_id="c1", seeds=(f"{BASE}/",)), CrawlState.FINISHED)
+    store.save([outcome("/t/1", body=text)])
+    store.close()
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
+    assert call(settings, "export", "--format", "csv", "--fields", "body") == 0
+    assert list(csv.reader(io.StringIO(capsys.readouterr().out)))[1] == [cell]
+
+
 def test_csv(printed: Printed) -> None:
     rows = list(csv.reader(io.StringIO(printed("--format", "csv", "--crawl", "c1"))))
     assert rows[0][:3] == ["url", "host", "fetched_at"]
@@ -308,7 +330,7 @@ def test_a_file_for_each_page(printed: Printed, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "read"),
-    [("a\r\nb\rc\nd", "a\nb\nc\nd"), ("a\0b", "a\ufffdb"), ('"a",b', '"a",b'), ("\r=1", "'\n=1")],
+    [("a\r\nb\rc\nd", "a\nb\nc\nd"), ("a\0b", "a\ufffdb"), ('"a",b', '"a",b'), ("\r=1", "'\n'=1")],
 )
 def test_a_csv_cell_ends_where_it_should(text: str, read: str) -> None:
     from workers.output.record_formats import CsvWriter
