@@ -93,7 +93,12 @@ def open_async_client(url: str) -> Any:
 
 def _opened(client: Any, url: str, **options: Any) -> Any:
     try:
-        return client.from_url(url, **options)
+        opened = client.from_url(url, **options)
+        opened.connection_pool.make_connection()  # connects nothing; reads the URL's options
+        return opened
+    except TypeError as error:
+        option = str(error).rpartition(" ")[2]
+        raise ConfigError(f"the Redis URL has an option that is unknown: {option}") from None
     except ValueError:
         # The message does not quote the URL: its wrong part may be half of a password.
         raise ConfigError(

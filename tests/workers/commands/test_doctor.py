@@ -122,3 +122,15 @@ def test_a_folder_that_cannot_be_written(
             assert "cannot be written" in said["data folder"]
     finally:
         tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize(("mode", "is_open"), [(0o755, True), (0o750, False), (0o700, False)])
+def test_a_folder_that_every_user_may_read_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: int, is_open: bool
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(mode)
+    status, said = checked(data, capsys)
+    assert status == 0
+    assert said["data folder"].startswith("WARN  every user may read" if is_open else "ok    ")

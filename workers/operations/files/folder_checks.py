@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -63,7 +64,7 @@ def _receivers(settings: Settings) -> str | Warned:
     return f"{len(found)} of topics, none fails" if found else "none"
 
 
-def _data(data: Path) -> str:
+def _data(data: Path) -> str | Warned:
     folder = data.resolve()
     while not folder.exists():
         folder = folder.parent
@@ -71,7 +72,11 @@ def _data(data: Path) -> str:
         raise ConfigError(f"{folder} is not a folder: choose another with --data")
     if not os.access(folder, os.W_OK):
         raise ConfigError(f"{folder} is not writable: choose another folder with --data")
-    return str(data) if data.exists() else f"{data} will be created"
+    if not data.exists():
+        return f"{data} will be created"
+    if data.stat().st_mode & stat.S_IROTH and data.stat().st_mode & stat.S_IXOTH:
+        return Warned(f"every user may read {data}, its pages and cookies: `chmod 700 {data}`")
+    return str(data)
 
 
 def _disk(data: Path, quota: int) -> str | Warned:
