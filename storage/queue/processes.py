@@ -112,6 +112,17 @@ class Processes:
         members: list[bytes] = self._client.zrangebyscore(_WHO, since, "+inf")
         return members
 
+    def silent(self, names: Sequence[str]) -> list[tuple[ProcessRole, str]]:
+        """Returns those of some processes that were not heard for ``LIFE_S``, each time."""
+        with queue_errors():
+            until = queue_ms(self._client) - LIFE_S * 1000
+            lines = [each.decode() for each in self._client.zrangebyscore(_WHO, "(0", until)]
+        found = [(ProcessRole(role), name) for role, _, name in (x.partition(" ") for x in lines)]
+        # A spider's name has a part of its own: machine.4711.0a1b2c3d
+        asked = {*names}
+        plain = [(role, ".".join(name.split(".")[:2])) for role, name in found]
+        return [(role, name) for role, name in plain if name in asked]
+
     def declare_dead(self, is_dead: Callable[[str], bool]) -> None:
         """Declares processes dead by name; the next ``take_silent`` returns them."""
         with queue_errors():

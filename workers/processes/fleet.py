@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
+from storage.live_state import ProcessRole
 from storage.queue.clients import OutageLog
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.entries import process_name
@@ -25,6 +26,12 @@ LOOK_S = 0.1
 # A role stops before the role that it feeds.
 STOP_ORDER = ("keeper", "spider", "worker", "sender", "sweeper")
 MIN_FREE_BYTES = 8 << 20  # less cannot take the pages in flight
+SILENT_EVERY_S = 5.0  # between two looks for silent processes
+# Silent for a minute (LIFE_S) and for these looks, a process hangs or was stopped: one that waits
+# for a store that is locked, or that is stopped for a moment, is heard before.
+HUNG_S = 60.0
+# Not the sender: a command of a user may take its time.
+REPLACED = frozenset({ProcessRole.SPIDER, ProcessRole.WORKER, ProcessRole.SWEEPER})
 SIZE_EVERY_S = 2.0  # the folder holds few files, but measuring each costs
 
 
@@ -98,6 +105,8 @@ class Fleet:
         self._supervisor = Supervisor(settings.storage.data.resolve(), environ_of(settings), forks)
         self._dead: list[int] = []  # process ids whose leases and claims the queue still holds
         self._woken = threading.Event()
+        self._silent_since: dict[str, float] = {}
+        self._looked_for_silent = 0.0
 
     def start(self, *, has_topic: bool = False) -> None:
         """Starts every process, and begins to count signals; ``has_topic``: with a sender."""
@@ -150,6 +159,7 @@ class Fleet:
             self._frontier.expire_process(process_name(self._dead[-1]))
             self._dead.pop()
         self._kill_declared_dead()
+        self._kill_hung()
         self.look_for_damage()
 
     def _kill_declared_dead(self) -> None:
@@ -160,6 +170,29 @@ class Fleet:
         mine = {process_name(pid): pid for pid in self._supervisor.living()}
         for name in self._frontier.processes.take_to_replace(list(mine)):
             self._supervisor.kill(mine[name])
+
+    def _kill_hung(self) -> None:
+        """Kills processes that hang or were stopped, and says so; ``wait`` starts others.
+
+        Times are those of this process: while the machine or the queue slept, nobody was heard.
+        """
+        now = time.monotonic()
+        if now - self._looked_for_silent < SILENT_EVERY_S:
+            return
+        if now - self._looked_for_silent > 2 * SILENT_EVERY_S:
+            self._silent_since.clear()
+        self._looked_for_silent = now
+        mine = {process_name(pid): pid for pid in self._supervisor.living()}
+        silent = self._frontier.processes.silent(list(mine))
+        since = {
+            name: self._silent_since.get(name, now) for role, name in silent if role in REPLACED
+        }
+        self._silent_since = since
+        for role, name in silent:
+            if now - since.get(name, now) >= HUNG_S:
+                self._report(f"the {role} {mine[name]} hangs, or was stopped: another one starts")
+                self._supervisor.kill(mine[name])
+                del since[name]
 
     def look_for_damage(self) -> None:
         """Returns when no process has met a damaged database; to be called after ``stop``, too.

@@ -306,6 +306,7 @@ WAITS: Mapping[str, Meaning] = {
 }
 PROCESSES: Mapping[str, Meaning] = {
     "take_to_replace": on_all(union),
+    "silent": on_all(union),
     "declare_dead": on_all(nothing),
     "forget_all": on_all(nothing),
     "ask_to_replace": on_all(nothing),

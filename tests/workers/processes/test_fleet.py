@@ -18,7 +18,7 @@ from storage.live_state import ProcessRole
 from storage.opening import join_queue
 from storage.queue.entries import process_name
 from tests.kit.console import settings_of
-from tests.kit.crawls import start, stored_urls
+from tests.kit.crawls import ROOT, start, stored_urls
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web, html
 from workers.config import Settings
@@ -85,13 +85,56 @@ def test_a_stopped_worker_that_is_declared_dead_is_replaced(tmp_path: Path) -> N
             run.communicate(timeout=LIMIT_S)
 
 
+# Loaded by the interpreter of `run`: a process is silent after 3 seconds, and beats each second.
+IMPATIENT = """
+import storage.queue.processes as processes
+import workers.processes.fleet as fleet
+
+processes.LIFE_S, processes.BEAT_S = 3, 0.5
+fleet.HUNG_S, fleet.SILENT_EVERY_S = 12.0, 1.0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", [ProcessRole.SPIDER, ProcessRole.WORKER, ProcessRole.SWEEPER])
+def test_a_process_that_hangs_is_replaced_and_said(tmp_path: Path, role: ProcessRole) -> None:
+    links = {f"/{n}": str(n) for n in range(300)}
+    pages = {path: {"body": html(path, path), "latency_ms": 100} for path in links}
+    settings = settings_of(tmp_path / "data")
+    early = tmp_path / "early"
+    early.mkdir()
+    (early / "sitecustomize.py").write_text(IMPATIENT)
+    with Web(tmp_path / "web", {"/": html("home", "home", links=links), **pages}) as web:
+        run = start(
+            "run", web.url("/"), "--allow-private", "--data", str(settings.storage.data),
+            "--workers", "1", CRAWLCLEAN_SLOTS="1", PYTHONPATH=f"{early}:{ROOT}",
+        )  # fmt: skip
+        try:
+            (stopped,) = processes_of(settings, role)
+            os.kill(stopped, signal.SIGSTOP)
+            assert run.stderr is not None
+            said = f"the {role} {stopped} hangs, or was stopped: another one starts"
+            assert any(said in line for line in run.stderr)
+            wait_until(lambda: not Path(f"/proc/{stopped}").exists())
+            before = len(stored_urls(settings.storage.data))
+            wait_until(lambda: len(stored_urls(settings.storage.data)) > before)
+        finally:
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=LIMIT_S)
+
+
 def workers_of(settings: Settings) -> list[int]:
     """Process ids of the workers, when some were heard."""
+    return processes_of(settings, ProcessRole.WORKER)
+
+
+def processes_of(settings: Settings, role: ProcessRole) -> list[int]:
+    """Process ids of a role, when some were heard."""
     found: list[int] = []
 
     def ask() -> bool:
         with suppress(ServiceError), closing(join_queue(settings.storage)) as queue:
-            found[:] = [each.pid for each in queue.now().of_role(ProcessRole.WORKER)]
+            found[:] = [each.pid for each in queue.now().of_role(role)]
         return bool(found)
 
     wait_until(ask)
