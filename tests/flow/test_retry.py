@@ -42,7 +42,8 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
     }
     with Web(tmp_path / "mended", mended, port=web.port) as web:
         folder = DataFolder(data)
-        assert folder.output("retry") == "2 failed URLs of c are back in the queue\n"
+        host = web.url().split("/")[2]
+        assert folder.output("retry", host) == "2 failed URLs of c are back in the queue\n"
         none = "no failed URL matches; `failures` lists all of them\n"
         assert folder.output("retry", "c", "--host", web.host) == none, "they wait"
         assert folder.crawls()["c"]["state"] == "stopped", "no more finished"
@@ -60,4 +61,4 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
         assert stats == recount(store, "c", web.host)
         store.close()
         assert "offered again  failed: http_status" in folder.output("why", web.url("/404"))
-        assert "no crawl is named x" in folder.error("retry", "x")
+        assert "no crawl and no host is named x" in folder.error("retry", "x")
