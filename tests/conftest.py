@@ -1,14 +1,19 @@
-"""How `make test` spreads its files: the folders that take longest first, none left for the end."""
+"""How `make test` spreads its files, the longest folders first; and that a test cleans up."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Generator
+import os
+import threading
+import time
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.kit.processes import children_of, command_of, is_alive
 
 # An example may take its time while other work takes the machine.
 settings.register_profile("any machine", deadline=None)
@@ -16,6 +21,12 @@ settings.load_profile("any machine")
 
 TESTS = Path(__file__).parent
 LONGEST_FIRST = ("chaos", "flow", "browser", "house", "fuzz", "workers", "storage")
+
+SHARED = ("tests.kit.forked", "multiprocessing.resource_tracker", "multiprocessing.forkserver")
+"""In the commands of processes that all tests of a process use, started by the first of them."""
+
+LEFT_S = 20.0
+"""A thread that waits for a socket with a limit, on a busy machine, ends within seconds."""
 
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
@@ -48,3 +59,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
 
     items.sort(key=place)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_behind() -> Iterator[None]:
+    """Fails the test whose thread or child process is still there a while after its end.
+
+    What a fixture of the module or the session has started was there before the test.
+    """
+    threads, children = set(threading.enumerate()), set(children_of(os.getpid()))
+    yield
+
+    def left() -> list[str]:
+        found = [f"thread {each.name}" for each in threading.enumerate() if each not in threads]
+        return found + [
+            f"process {pid}: {command}"
+            for pid in children_of(os.getpid())
+            if pid not in children and is_alive(pid)
+            if not any(shared in (command := command_of(pid)) for shared in SHARED)
+        ]
+
+    until = time.monotonic() + LEFT_S
+    while left() and time.monotonic() < until:
+        time.sleep(0.05)  # daemon threads of what was closed are at their last lines
+    assert not left(), f"the test has left {', '.join(left())}"

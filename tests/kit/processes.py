@@ -37,6 +37,14 @@ def family_of(pid: int) -> list[int]:
     return below + [each for child in below for each in family_of(child)]
 
 
+def command_of(pid: int) -> str:
+    """The command line of a process; ``""`` of one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
+    except OSError:
+        return ""
+
+
 def role_of(pid: int) -> str:
     """Role of a process: ``run``, ``spider``, ``worker`` (its jobs too), ``sweeper``, ``queue``.
 
