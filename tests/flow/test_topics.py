@@ -368,22 +368,36 @@ def test_an_edit_of_a_topic_at_rest_wakes_its_hosts_in_the_next_run(
     assert recipes_asked(crawled) > before + 20
 
 
-@pytest.mark.parametrize("change", ["edit", "mark"])
+def has_begun(folder: DataFolder) -> bool:
+    """Whether a run that keeps fresh has written its order into queue and store."""
+    (topic,) = folder.rows("topic", "quake", "--show", "--json")
+    return bool(topic["options"]["keep_fresh"])
+
+
+@pytest.mark.parametrize("change", ["edit", "mark", "seed"])
 def test_a_change_of_a_running_topic_reaches_what_waits(
     copy: DataFolder, crawled: Crawled, change: str
 ) -> None:
     run = start("topic", "quake", "--keep-fresh", "--no-webhook", "--data", str(copy.data))
     try:
-        wait_until(lambda: "waits" in copy.crawls()["quake"], LIMIT_S)
+        wait_until(lambda: has_begun(copy), LIMIT_S)
         before = recipes_asked(crawled)
         judged = {page["url"] for page in copy.rows("topic", "quake", "--to-mark", "500", "--json")}
         recipe = next(url for url in judged if RECIPES in url and "/a/" in url)
-        arguments = ("--edit", *COOKING) if change == "edit" else ("--relevant", recipe)
+        new = f"{crawled.url(RECIPES, '/list.html')}?page="
+        arguments = {
+            "edit": ("--edit", *COOKING),
+            "mark": ("--relevant", recipe),
+            "seed": ("--edit", "--seeds", *(f"{new}{n}" for n in range(3))),
+        }[change]
         copy.output("topic", "quake", *arguments)
         wait_until(lambda: recipes_asked(crawled) >= before + 3, LIMIT_S)
     finally:
         os.killpg(run.pid, signal.SIGINT)
         run.communicate()
+    (topic,) = copy.rows("topic", "quake", "--show", "--json")
+    added = [seed for seed in topic["options"]["seeds"] if seed.startswith(new)]
+    assert len(added) == (3 if change == "seed" else 0)
 
 
 def test_a_purge_keeps_the_pages_of_other_topics(copy: DataFolder) -> None:

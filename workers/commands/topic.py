@@ -63,7 +63,8 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
         "--seeds",
         nargs="+",
         metavar="FILE|URL",
-        help="where the crawl begins: files with a URL a line, or URLs",
+        help="where the crawl begins: files with a URL a line, or URLs; with --edit more of them, "
+        "also while it runs",
     )
     parser.add_argument(
         "--query",
@@ -137,7 +138,7 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
     one = parser.add_mutually_exclusive_group()
     for name, text in (
         ("show", "print the topic, and fetch nothing"),
-        ("edit", "change the words or examples that are given; stored pages are judged anew"),
+        ("edit", "change the words or examples given, add seeds; stored pages are judged anew"),
         ("pause", "fetch nothing until --resume"),
         ("resume", "end a pause"),
         ("weights", "print what was learned of links"),
@@ -170,7 +171,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         raise ConfigError("--html FILE goes with --report")
     if not action:
         return _crawl(settings, arguments)
-    if arguments.seeds:
+    if arguments.seeds and action != "edit":
         raise ConfigError(f"--seeds is for the crawl: leave --{action.replace('_', '-')} out")
     is_asked = not (_flags(arguments).is_empty and _receivers(arguments).is_empty)
     if action != "edit" and is_asked:
@@ -287,13 +288,17 @@ def _change_state(settings: Settings, arguments: argparse.Namespace, action: str
 
 
 def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> None:
+    from workers.operations.topics.crawls import add_seeds
     from workers.operations.topics.receivers import set_receivers
     from workers.operations.topics.topics import edit_topic, mark_page
     from workers.output.progress import Tally
 
     if action == "edit":
         set_receivers(settings, arguments.name, _receivers(arguments))
-        if _flags(arguments).is_empty and not _receivers(arguments).is_empty:
+        if arguments.seeds:
+            add_seeds(settings, arguments.name, arguments.seeds)
+        is_asked = bool(arguments.seeds) or not _receivers(arguments).is_empty
+        if _flags(arguments).is_empty and is_asked:
             return  # words stay, so no page is judged anew
 
     with Tally("judged anew", 0) as tally:

@@ -334,6 +334,8 @@ class _Run:
 
     def _end(self, before: CrawlCounts, end: End) -> CrawlResult:
         counts = self._frontier.counts(self._spec.crawl_id)
+        # An operator may have added seeds meanwhile (`topic NAME --edit --seeds`).
+        self._spec = replace(self._spec, seeds=self._frontier.spec(self._spec.crawl_id).seeds)
         end_crawl(self._backends, self._spec, counts)
         self._store.statistics.refresh()
         self._watcher.show(counts, end.why, last=True)

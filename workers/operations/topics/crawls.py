@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.topics.topic import Topic
-from storage.crawl_types import CrawlSpec, Scope
+from storage.crawl_types import CrawlSpec, CrawlState, Discovery, Scope
 from storage.store.protocol import Store
 from workers.config import Settings
-from workers.operations.backends import existing_store
+from workers.operations.backends import existing_store, queue_side
 from workers.operations.crawling.one_crawl import CrawlResult, Watcher, run_crawl
 from workers.operations.crawling.specs import crawl_spec, read_list
 from workers.operations.topics.receivers import ReceiverFlags, check_receivers, set_receivers
@@ -86,6 +87,36 @@ def _seeds(settings: Settings, given: Sequence[str]) -> list[str]:
         urls = [each] if "://" in each else read_list(settings, Path(each))[0]
         found |= dict.fromkeys(urls)
     return list(found)
+
+
+def add_seeds(settings: Settings, name: str, given: Sequence[str]) -> None:
+    """Adds seeds to a topic's crawl; one that runs fetches them at once.
+
+    Args:
+        settings: Where store and queue are.
+        name: Of the topic.
+        given: URLs, and files with URLs.
+
+    Raises:
+        ConfigError: A seed is wrong, or the topic has no crawl yet.
+    """
+    before = _stored_spec(settings, name)
+    if before is None:
+        raise ConfigError(f"topic {name} has no crawl yet: give --seeds without --edit")
+    if before.allow_private:
+        settings = replace(settings, crawl=replace(settings.crawl, allow_private=True))
+    new = crawl_spec(settings, _seeds(settings, given), name).seeds
+    spec = replace(before, seeds=tuple(dict.fromkeys((*before.seeds, *new))))
+    with existing_store(settings) as store:
+        row = crawl_of(store, name)
+        if row is not None:
+            store.crawls.put(spec, row.state)
+    with suppress(NotFound), queue_side(settings, at_rest=False) as side:
+        frontier = side.frontier
+        if frontier is not None and frontier.counts(name).state is CrawlState.RUNNING:
+            frontier.open_crawl(spec)
+        elif frontier is not None:  # paused, and stays so
+            frontier.add(name, [Discovery(url=url, rank=0) for url in new])
 
 
 def run_topic(
