@@ -121,3 +121,30 @@ def test_any_text_has_a_signature_that_depends_on_nothing_else(text: str) -> Non
 def test_lone_surrogates_and_letters_beyond_the_first_plane_are_read() -> None:
     text = "\ud800" + "".join(chr(0x20000 + n) for n in range(200))
     assert story_signature(text) == story_signature(text + "\udfff")
+
+
+NOTICE = (
+    "关于举办{year}年{level}级等级考试的通知。各考点请于{day}日前完成报名,考试定于上午{hour}点开始,考生须携带身份证与"
+    "准考证,提前到达考场。成绩将在考试结束后公布,请考生留意网站公告,逾期不予受理。请互相转告,谢谢合作,祝各位考生取得好成绩,"
+    "并请考点老师做好准备。"
+)
+FACTS = {"year": "2026", "level": "A1", "day": "5", "hour": "9"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"level": "C2"}, {"day": "16"}, {"year": "2025"}, {"day": "9", "hour": "5"}, {"level": "三"}],
+)
+@pytest.mark.parametrize("same_host", [True, False])
+def test_short_notices_with_other_numbers_are_no_copies(
+    other: dict[str, str], same_host: bool
+) -> None:
+    first, second = NOTICE.format(**FACTS), NOTICE.format(**FACTS | other)
+    signatures = story_signature(first), story_signature(second)
+    assert not is_same_story(
+        signatures[0], len(first), signatures[1], len(second), same_host=same_host
+    )
+    assert not set(story_keys(signatures[0])) & set(story_keys(signatures[1]))
+    reprint = f"转载:{second}责任编辑小王"
+    again = story_signature(reprint)
+    assert is_same_story(signatures[1], len(second), again, len(reprint), same_host=same_host)
