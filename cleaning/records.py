@@ -125,7 +125,7 @@ class Via(StrEnum):
     LINK = "link"  # <a> or <area>
     FRAME = "frame"  # <frame> or <iframe>
     REDIRECT = "redirect"  # a 3xx response
-    META_REFRESH = "meta_refresh"  # <meta http-equiv=refresh>
+    META_REFRESH = "meta_refresh"  # <meta http-equiv=refresh>, the header, or a script alone
     NEXT = "next"  # <link rel=next>
     CANONICAL = "canonical"  # <link rel=canonical>
     SITEMAP = "sitemap"  # a sitemap

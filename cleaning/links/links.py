@@ -5,14 +5,13 @@ the block they stand in (``kinds``, over the counts of ``lists``), then by the m
 (``with_model``).
 
 *Outlinks* are URLs to fetch: each once, in document order, pages only. Beside links they come from
-frames, ``<meta http-equiv=refresh>``, ``rel=next`` and ``rel=canonical``. The page's own URL and
+frames, refreshes (meta, header, or the script of an empty page), ``rel=next`` and
+``rel=canonical``. The page's own URL and
 obvious assets (``data/asset_extensions.txt``) stay out. A URL that is found several times has its
 first position and its best score.
 """
 
 from __future__ import annotations
-
-import re
 
 from cleaning.body.page_body import Body
 from cleaning.document.document import Document
@@ -20,6 +19,7 @@ from cleaning.document.tree import Tree
 from cleaning.links.evidence import MAX_WORDS_CHARS, OwnValues, judge_address, judge_words
 from cleaning.links.kinds import judge_links
 from cleaning.links.lists import LinkLists
+from cleaning.links.moves import REFRESH, moves
 from cleaning.links.with_model import apply_model_to_links
 from cleaning.model.places import SitePlaces
 from cleaning.page_warnings import PageWarning, WarningKind
@@ -44,8 +44,6 @@ _SCORES = {
     LinkKind.AD: 0.05,
 }
 _SCORE_OF_VIA = {Via.FRAME: 0.9, Via.META_REFRESH: 0.9, Via.NEXT: 0.8, Via.CANONICAL: 0.7}
-# Possessive: white space must not be shared out between neighbours in every way.
-_REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+|(?!url\s*+=))[\"']?+(.+)", re.I | re.S)
 
 
 def read_links(
@@ -186,6 +184,10 @@ def read_outlinks(
     """
     found = _Found(own=normalize(document.page.url))
     url_of = resolver(document.base, document.page.encoding)
+    for move in moves(document):
+        target = url_of(move)
+        if target:
+            found.add(target, Via.META_REFRESH, LinkKind.OTHER, _SCORE_OF_VIA[Via.META_REFRESH], "")
     done = 0
     for tag, attributes, before in document.tree.head:
         via, href = _of_head(tag, attributes)
@@ -281,7 +283,7 @@ def _of_head(tag: str, attributes: dict[str, str]) -> tuple[Via | None, str | No
     if tag == "meta":
         if (get("http-equiv") or "").strip().lower() != "refresh":
             return None, None
-        match = _REFRESH.fullmatch((get("content") or "").strip())
+        match = REFRESH.fullmatch((get("content") or "").strip())
         return (Via.META_REFRESH, match[1].strip("\"' \t\r\n\f")) if match else (None, None)
     if tag == "link":
         rel = (get("rel") or "").lower().split()

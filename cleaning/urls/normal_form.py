@@ -250,9 +250,9 @@ def _resolve_slowly(base: _Parts, href: str, encoding: str) -> str | None:
         if scheme not in _DEFAULT_PORTS:
             return None
         rest = href[scheme_match.end() :]
-        if scheme != base.scheme or rest[:1] in {"/", "\\"}:
+        if scheme != base.scheme or rest[:2].replace("\\", "/") == "//":
             return _join(_split(href, encoding))
-        href = rest  # ``http:page.html`` is relative when the schemes agree
+        href = rest  # ``http:page.html`` and ``http:/x`` are relative when the schemes agree
     if not href:
         return _join(base)
     path, mark, query = href.partition("?")
