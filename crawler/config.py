@@ -120,6 +120,13 @@ class CrawlConfig:
             "cookies, proxy"
         },
     )
+    page_robots: bool = field(
+        default=True,
+        metadata={
+            "help": "obey what pages say to robots, in `<meta name=robots>`, `X-Robots-Tag` and "
+            "`rel=nofollow`: a noindex page gives no record, nofollow links are not followed"
+        },
+    )
     verify_tls: bool = field(
         default=False,
         metadata={

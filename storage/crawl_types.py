@@ -103,6 +103,7 @@ class FailureReason(StrEnum):
     ROBOTS = "robots"  # robots.txt forbids the URL
     PATTERN = "pattern"  # --include and --exclude of the crawl leave the URL out
     TRAP = "trap"  # many pages of its URL class in a row brought nothing new
+    NOINDEX = "noindex"  # the page asks robots not to keep it
     DROPPED = "dropped"  # a record step of another package dropped its record
     POISON = "poison"  # several workers died while they cleaned the page
     PAGE_ERROR = "page_error"  # the page cannot be cleaned
@@ -154,6 +155,7 @@ class CrawlSpec:
         verify_tls: Whether hosts with a wrong certificate are refused.
         include: Patterns (``/news/``) of which one must match a followed URL, if there are any.
         exclude: Patterns of URLs that are not followed; they win (``cleaning/urls/url_choice.py``).
+        page_robots: Whether noindex and nofollow of pages and links are obeyed.
         keep_fresh: Whether ended URLs are visited again when they are due, without end.
         topic: Name of its topic, which orders its URLs; ``""``: an ordinary crawl.
     """
@@ -173,6 +175,7 @@ class CrawlSpec:
     verify_tls: bool = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    page_robots: bool = True
     keep_fresh: bool = False
     topic: str = ""
 

@@ -289,7 +289,7 @@ class _Job:
         version = self._patiently(newest)
         while True:
             self._model = self._patiently(partial(models.version, self._host, version))
-            endings = self._clean(pages, spec.keep_raw)
+            endings = self._clean(pages, spec)
             if endings is None:
                 return None
             if spec.keep_fresh:
@@ -374,7 +374,7 @@ class _Job:
         new = self._patiently(lambda: self._frontier.add(self._crawl_id, list(found.values())))
         self._tally[Counter.IMAGES_NEW] += new
 
-    def _clean(self, pages: Sequence[QueuedPage], keep_raw: KeepRaw) -> list[Ending] | None:
+    def _clean(self, pages: Sequence[QueuedPage], spec: CrawlSpec) -> list[Ending] | None:
         begun = time.monotonic()
         endings = []
         self.is_cleaning = True
@@ -382,7 +382,7 @@ class _Job:
             # A page that could not be fetched is not cleaned, and cannot kill the worker.
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
-            ending = _end(page, keep_raw, self._model, self._hooks)
+            ending = _end(page, spec, self._model, self._hooks)
             endings.append(ending if self._topic is None else with_picture(ending))
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
@@ -540,9 +540,9 @@ def _counter_of(outcome: Outcome) -> Counter:
     return ENDED[outcome.state]
 
 
-def _end(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:
+def _end(page: QueuedPage, spec: CrawlSpec, model: SiteModel | None, hooks: HookCalls) -> Ending:
     try:
-        return end_page(page, keep_raw, model, hooks)
+        return end_page(page, spec.keep_raw, model, hooks, obeys=spec.page_robots)
     except NotHtml as error:
         return failed(page, Failure(reason=FailureReason.NOT_HTML, detail=str(error)))
     except PageError as error:

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from cleaning import RawPage, clean
+from cleaning import RawPage
 from cleaning.document.feed import is_feed, read_feed
+from cleaning.document.page_robots import page_robots
 from cleaning.document.sitemap import read_sitemap
 from cleaning.document.sniffing import foreign_type, image_type
 from cleaning.errors import NotHtml
 from cleaning.model.site_model import SiteModel
+from cleaning.page import read
 from cleaning.page_warnings import WarningKind
 from cleaning.phrases import counted
 from cleaning.records import CleanRecord, LinkKind, Outlink, Provenance, Via
@@ -36,6 +38,7 @@ from storage.crawl_types import (
 )
 from storage.queue.entries import LINK_TEXT_CHARS
 from storage.store.images import IMAGE_RANK
+from workers import __dist__
 from workers.hooks.calling import HookCalls
 
 log = logging.getLogger(__name__)
@@ -46,6 +49,7 @@ EXCLUDING = frozenset(
         FailureReason.ROBOTS,
         FailureReason.PATTERN,
         FailureReason.TRAP,
+        FailureReason.NOINDEX,
         FailureReason.DROPPED,
     }
 )
@@ -56,6 +60,7 @@ VERDICTS = frozenset(
     {
         FailureReason.NOT_HTML,
         FailureReason.BAD_REDIRECT,
+        FailureReason.NOINDEX,
         FailureReason.DROPPED,
         FailureReason.GONE,
     }
@@ -92,6 +97,8 @@ def end_page(
     keep_raw: KeepRaw,
     model: SiteModel | None = None,
     hooks: HookCalls | None = None,
+    *,
+    obeys: bool = True,
 ) -> Ending:
     """Returns the ending of a page; a page that could not be fetched is not cleaned.
 
@@ -100,6 +107,7 @@ def end_page(
         keep_raw: Which responses the archive keeps.
         model: The model of its host, or None.
         hooks: Record steps that its record goes through, or None.
+        obeys: Whether its noindex and nofollow count (``CrawlSpec.page_robots``).
 
     Raises:
         PageError: The page cannot be cleaned: the caller makes its ending with ``failed``.
@@ -121,7 +129,7 @@ def end_page(
         return _sitemap(page)
     if page.role is PageRole.IMAGE:
         return _image(page)
-    return _page(page, keep_raw, model, hooks or HookCalls())
+    return _page(page, keep_raw, model, hooks or HookCalls(), obeys=obeys)
 
 
 def failed(page: QueuedPage, failure: Failure) -> Ending:
@@ -208,7 +216,14 @@ def count_lost_fields(ending: Ending) -> int:
     return len(lost)
 
 
-def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: HookCalls) -> Ending:
+def _page(
+    page: QueuedPage,
+    keep_raw: KeepRaw,
+    model: SiteModel | None,
+    hooks: HookCalls,
+    *,
+    obeys: bool,
+) -> Ending:
     if is_feed(page.result.body):
         return _feed(page)
     foreign = foreign_type(page.result.body)
@@ -224,21 +239,44 @@ def _page(page: QueuedPage, keep_raw: KeepRaw, model: SiteModel | None, hooks: H
         depth=page.depth,
         provenance=page.provenance,
     )
-    cleaned = clean(raw, model)
+    reading = read(raw, model)
+    cleaned = reading.record
+    outlinks = cleaned.outlinks
+    if obeys:
+        robots = page_robots(reading.document, __dist__)
+        outlinks = _followed(cleaned, is_nofollow=robots.is_nofollow)
+        if robots.is_noindex:
+            why = Failure(reason=FailureReason.NOINDEX, detail="the page asks not to be kept")
+            return replace(failed(page, why), outlinks=outlinks)
     record, dropped_by = hooks.finish(cleaned)
     if record is None:
         dropped = Failure(reason=FailureReason.DROPPED, detail=f"by the record step {dropped_by}")
-        return replace(failed(page, dropped), outlinks=cleaned.outlinks)
+        return replace(failed(page, dropped), outlinks=outlinks)
     outcome = Outcome(
         queued=page,
         state=UrlState.RECORD,
         record=record,
         html_chars=len(raw.html),
         keep_raw=_is_kept(page, keep_raw),
-        log=page.log + _step("cleaned", _summary(record)),
+        log=page.log + _step("cleaned", _summary(record, len(cleaned.outlinks) - len(outlinks))),
         story=record_signature(record),
     )
-    return Ending(outcome=outcome, outlinks=record.outlinks)
+    return Ending(outcome=outcome, outlinks=outlinks)
+
+
+def _followed(record: CleanRecord, *, is_nofollow: bool) -> tuple[Outlink, ...]:
+    """Returns the outlinks that may be followed: a URL with one link without nofollow may."""
+    if is_nofollow:
+        return tuple(link for link in record.outlinks if link.via is Via.META_REFRESH)
+    marked = {link.url for link in record.links if "nofollow" in link.rel.split()}
+    if not marked:
+        return record.outlinks
+    marked -= {link.url for link in record.links if "nofollow" not in link.rel.split()}
+    return tuple(
+        link
+        for link in record.outlinks
+        if link.url not in marked or link.via not in (Via.LINK, Via.NEXT)
+    )
 
 
 def _is_verdict(page: QueuedPage, failure: Failure) -> bool:
@@ -254,12 +292,14 @@ def _unchanged(page: QueuedPage, was: UrlState) -> Ending:
     return Ending(outcome=Outcome(queued=page, state=was, unchanged=True, log=page.log + step))
 
 
-def _summary(record: CleanRecord) -> str:
+def _summary(record: CleanRecord, unfollowed: int) -> str:
     text = (
         f"{record.kind}, body {len(record.body)} characters by {record.body_source}, "
         f"{counted(len(record.links), 'link')}, "
         f"{counted(len(record.outlinks), 'outlink')}, model {record.model_version}"
     )
+    if unfollowed:
+        text += f", {unfollowed} outlinks are nofollow"
     if record.warnings:
         text += ", warnings: " + ", ".join(str(w.kind) for w in record.warnings)
     return text

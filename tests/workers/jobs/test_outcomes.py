@@ -229,3 +229,53 @@ def test_a_missed_revisit_leaves_the_url_as_it_was(
     assert outcome.state is (UrlState.RECORD if is_missed else UrlState.FAILED)
     assert outcome.failure == why
     assert outcome.log[-1].step == ("missed" if is_missed else "failed")
+
+
+PAGE_LINKS = (
+    "<a href=/a>甲</a><a href=/b rel=nofollow>乙</a><a href=/c rel='ugc NoFollow'>丙</a>"
+    "<a href=/d rel=nofollow>丁</a><a href=/d>丁</a><a href=/e rel='nofollow next'>下</a>"
+)
+FOLLOWED = ["a", "d"]
+EVERY = ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize(
+    ("head", "headers", "state", "followed"),
+    [
+        ("", (), UrlState.RECORD, FOLLOWED),
+        ("<meta name=robots content=noindex>", (), UrlState.EXCLUDED, FOLLOWED),
+        ("<meta name=robots content=nofollow>", (), UrlState.RECORD, []),
+        ("<meta name=robots content=none>", (), UrlState.EXCLUDED, []),
+        ("", (("x-robots-tag", "noindex"),), UrlState.EXCLUDED, FOLLOWED),
+        ("", (("X-Robots-Tag", "somebot: noindex"),), UrlState.RECORD, FOLLOWED),
+    ],
+)
+def test_what_a_page_says_to_robots_counts_unless_the_crawl_says_otherwise(
+    head: str, headers: tuple[tuple[str, str], ...], state: UrlState, followed: list[str]
+) -> None:
+    body = f"{head}<title>题</title><p>{LONG}</p>{PAGE_LINKS}".encode()
+    queued = page(body, headers=(*HTML, *headers))
+    ending = end_page(queued, KeepRaw.ALL)
+    assert ending.outcome.state is state
+    assert [link.url.rpartition("/")[2] for link in ending.outlinks] == followed
+    if state is UrlState.EXCLUDED:
+        assert ending.outcome.failure is not None
+        assert ending.outcome.failure.reason is FailureReason.NOINDEX
+        assert ending.outcome.record is None
+    ending = end_page(queued, KeepRaw.ALL, obeys=False)
+    assert ending.outcome.state is UrlState.RECORD
+    assert [link.url.rpartition("/")[2] for link in ending.outlinks] == EVERY
+
+
+def test_a_nofollow_page_may_still_send_its_reader_on() -> None:
+    head = "<meta name=robots content=nofollow><meta http-equiv=refresh content='0; url=/x'>"
+    ending = end_page(page(f"{head}{PAGE_LINKS}".encode()), KeepRaw.ALL)
+    assert [(link.url, link.via) for link in ending.outlinks] == [
+        (f"https://{HOST}/x", Via.META_REFRESH)
+    ]
+
+
+def test_a_revisit_that_finds_noindex_ends_the_record() -> None:
+    body = f"<meta name=robots content=noindex><p>{LONG}".encode()
+    outcome = end_page(page(body, was=UrlState.RECORD), KeepRaw.ALL).outcome
+    assert (outcome.state, outcome.unchanged) == (UrlState.EXCLUDED, False)

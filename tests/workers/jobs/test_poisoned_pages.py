@@ -13,7 +13,7 @@ import zstandard
 
 from cleaning.records import Via
 from cleaning.urls.normal_form import page_id
-from storage.crawl_types import FailureReason, FetchResult, KeepRaw, PageRole, UrlState
+from storage.crawl_types import CrawlSpec, FailureReason, FetchResult, PageRole, UrlState
 from storage.queue.entries import pack_result, read_page
 from storage.sqlite.store import SqliteStore
 from workers.hooks.calling import HookCalls
@@ -68,7 +68,7 @@ def test_any_field_may_be_anything(store: SqliteStore, field: bytes) -> None:
         page = read_page("c", page_id(URL), 7, changed)
         assert page.provenance.via in Via
         assert page.role in PageRole
-        ending = _end(page, KeepRaw.ALL, None, HookCalls())
+        ending = _end(page, CrawlSpec(crawl_id="c", seeds=()), None, HookCalls())
         assert ending.outcome.state in UrlState
         if ending.outcome.failure:
             assert ending.outcome.failure.reason in FailureReason

@@ -62,6 +62,7 @@ def crawl_spec(settings: Settings, urls: Sequence[str], name: str) -> CrawlSpec:
         verify_tls=crawl.verify_tls,
         include=crawl.include,
         exclude=crawl.exclude,
+        page_robots=crawl.page_robots,
         keep_fresh=crawl.keep_fresh,
     )
 
