@@ -82,7 +82,7 @@ class CrawlConfig:
         default=50,
         metadata={
             "help": "pages in a row without new content after which a URL class is stopped; "
-            "0 follows every trap"
+            "0 stops none"
         },
     )
     concurrency: int = field(

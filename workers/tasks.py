@@ -72,6 +72,7 @@ from workers.jobs.url_classes import (
     learn_classes,
     page_yields,
     queued_rules,
+    with_samples,
 )
 from workers.jobs.url_filter import Chosen, UrlFilter, count_refusals, unknown
 from workers.jobs.visits import with_visit, without_vanished_page
@@ -223,14 +224,15 @@ class _Job:
         discoveries, finders = self._discoveries(spec, endings)
         if spec.images:
             self._offer_images(endings, is_topic=bool(spec.topic))
+        sample = partial(with_samples, self._frontier.classes, spec, self._host, discoveries)
+        discoveries = self._patiently(sample)
         marks = self._patiently(lambda: self._frontier.offer(self._crawl_id, discoveries))
         self._tally[Counter.OUTLINKS_NEW] += sum(marks)
-        if spec.trap_pages:
-            new: dict[int, list[str]] = {}
-            for discovery, finder, is_new in zip(discoveries, finders, marks, strict=True):
-                if is_new:
-                    new.setdefault(finder, []).append(discovery.url)
-            self._judge(spec, page_yields([e.outcome for e in endings], new))
+        new: dict[int, list[str]] = {}
+        for discovery, finder, is_new in zip(discoveries, finders, marks, strict=True):
+            if is_new:
+                new.setdefault(finder, []).append(discovery.url)
+        self._judge(spec, page_yields([e.outcome for e in endings], new))
         self._tally[Counter.TOPIC_PAGES_ADOPTED] += self._patiently(
             partial(self._adopter.adopt, endings)
         )
@@ -393,9 +395,7 @@ class _Job:
         if not yields:
             return
         stopped = self._patiently(
-            lambda: judge_yields(
-                self._frontier.classes, self._crawl_id, self._host, spec.trap_pages, yields
-            )
+            lambda: judge_yields(self._frontier.classes, spec, self._host, yields)
         )
         self._tally[Counter.TRAPS] += len(stopped)
         self._are_rules_new |= bool(stopped)

@@ -7,8 +7,8 @@ in the order in which they end.
 A page has *news* for a class that its URL is in when
 
 - its text is new to the crawl, or
-- it found a new URL of a live class outside this class. A class is *live* while it is not stopped
-  and fewer than ``limit`` pages in a row ended in it without new text.
+- it found a new URL of a live class outside this class. A class is *live* while it is not
+  stopped, some of its pages were fetched, and fewer than ``MOST_DULL`` in a row had no new text.
 
 A page is *barren* when it has no news and its class grows, which is any of these:
 
@@ -22,13 +22,16 @@ a page with news): it neither counts nor ends a row.
 A class is *stopped* when the last ``limit`` pages of its row were barren. A group holds what its
 classes bring together, so it is stopped later: after ``GROUP_ROWS`` times as many, and only when no
 more than ``GROUP_SHARE`` of its pages had news. A page with news ends the row, and lifts a stop. A
-page with next to no body counts a quarter, for it may be like others by design.
+page with next to no body counts a quarter, for it may be like others by design, unless it found
+many new URLs. Up to half of the row may be pages of dull classes that the last page of the class
+fed: they are stopped with it.
 
 The *text* of a page is title, body, anchor texts and content images. Anchor texts belong to it, for
 two lists with other entries are two pages; those of ``rel=nofollow`` links do not. Numbers in the
-body do not count: a page with a counter of its readers is no new page. Of a page with next to no
-body, numbers anywhere and parts of its own address do not count either: a calendar in every month,
-an error page that names the address.
+body do not count: a page with a counter of its readers is no new page. Nor do dates anywhere: a
+calendar says the same in every month. They count where the body has many figures: two days of a
+table of prices are two pages. Of a page with next to no body, numbers anywhere and parts of its own
+address do not count either: an error page that names the address.
 """
 
 from __future__ import annotations
@@ -36,10 +39,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
+from cleaning.lexicon import word_table
 from cleaning.records import CleanRecord, ImageKind
 
 MAX_NEW_CLASSES = 20  # classes of the URLs that one page found; more do not change the judgement
@@ -50,14 +55,24 @@ GROUP_SHARE = 0.05
 MOST_CLASSES = 1_000
 MOST_ACCOUNTS = 1_500
 QUARTERS = 4  # rows are counted in quarters of a page
+MOST_DULL = 4  # pages in a row: one or two may be empty by chance, and each costs a request
+YOUNG = 4 * MOST_DULL  # pages of a class that may be put back: to do so reads all that waits
+FEW_NEW = 10  # new URLs of one page; a gallery or a list of users leads on to fewer
 FINGERPRINT_BYTES = 4
 THIN_BYTES = 100  # a shorter body, in UTF-8, is next to none: a dozen words
 READ_CHARS = 2_000  # of a body are read without numbers; the rest counts as written
 LEAST_ECHO_CHARS = 3
 MAX_ECHOES = 16
+FEW_FIGURES = 8  # of a body, numbers beside dates: counters of readers and replies are fewer
 
 # Possessive and only at the start of a word: a page cannot make it slow.
 _WORD_WITH_DIGIT = re.compile(r"\b[A-Za-z_]*+[0-9][A-Za-z0-9_]*+", re.ASCII)
+_DATE = re.compile(
+    r"(?:(?<!\d)\d{1,2}[\s.,/-]{0,3}){0,2}(?<!\d)(?:19|20)\d\d(?!\d)"
+    r"(?:[\s.,/年-]{0,3}\d{1,2}(?!\d)[月日]?){0,2}|[一二三四五六七八九十]{1,3}[月日]|星期[一-龥]"
+)
+_DAY = re.compile(r"^\d{1,2}$", re.M)
+_FIGURE = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +104,7 @@ class PageYield:
         found: The patterns of URLs that were new to the crawl and of another class, once for each
             class: ``(("/news/*", "/news/**"),)``.
         found_own: Whether URLs of its own class were new.
+        found_many: Whether more than ``FEW_NEW`` URLs were new.
     """
 
     patterns: tuple[str, ...]
@@ -100,6 +116,7 @@ class PageYield:
     has_query: bool = False
     found: tuple[tuple[str, ...], ...] = ()
     found_own: bool = False
+    found_many: bool = False
 
 
 class Account(NamedTuple):
@@ -109,13 +126,20 @@ class Account(NamedTuple):
         pages: Pages that ended.
         with_news: Pages with news.
         barren: Barren pages in a row, in quarters of a page.
-        dull: Pages without new text in a row, in quarters of a page.
+        dull: Pages without new text in a row.
+        leading: Pages that found new URLs.
     """
 
     pages: int = 0
     with_news: int = 0
     barren: int = 0
     dull: int = 0
+    leading: int = 0
+
+    @property
+    def is_dull_end(self) -> bool:
+        """Whether its pages bring neither text nor URLs: those that wait come last."""
+        return self.dull >= MOST_DULL and not self.leading
 
 
 class Asked(NamedTuple):
@@ -151,12 +175,14 @@ class Verdict:
         fingerprints: The new fingerprints.
         stopped: Stopped pattern -> reason, ``"brought nothing new for long: 2 of 90 pages did"``.
         lifted: Patterns that are not stopped any more.
+        faded: Young classes that are not live any more: other URLs come first.
     """
 
     accounts: dict[str, Account] = field(default_factory=dict)
     fingerprints: set[int] = field(default_factory=set)
     stopped: dict[str, str] = field(default_factory=dict)
     lifted: set[str] = field(default_factory=set)
+    faded: set[str] = field(default_factory=set)
 
 
 def asked_of(pages: Iterable[PageYield]) -> Asked:
@@ -172,15 +198,19 @@ def asked_of(pages: Iterable[PageYield]) -> Asked:
     return Asked(tuple(patterns), tuple(fingerprints))
 
 
-def judge(known: Known, pages: Sequence[PageYield], limit: int) -> Verdict:
+def judge(
+    known: Known, pages: Sequence[PageYield], limit: int, *, is_sampled: bool = True
+) -> Verdict:
     """Judges pages: returns the changed accounts of their host, stopped classes and lifted stops.
 
     Args:
         known: What ``asked_of(pages)`` named.
         pages: In the order in which they ended.
-        limit: Barren pages in a row that stop a class, >= 1.
+        limit: Barren pages in a row that stop a class, >= 1; 0 stops none.
+        is_sampled: Whether the crawl fetches URLs of a new class soon: one that was not fetched is
+            no news.
     """
-    judgement = _Judgement(known, limit * QUARTERS)
+    judgement = _Judgement(known, limit * QUARTERS, is_sampled=is_sampled)
     for page in pages:
         judgement.add(page)
     return judgement.verdict
@@ -189,9 +219,10 @@ def judge(known: Known, pages: Sequence[PageYield], limit: int) -> Verdict:
 class _Judgement:
     """Judges pages one after the other."""
 
-    def __init__(self, known: Known, limit: int) -> None:
+    def __init__(self, known: Known, limit: int, *, is_sampled: bool) -> None:
         self._known = known
         self._limit = limit
+        self._is_sampled = is_sampled
         self.verdict = Verdict()
 
     def add(self, page: PageYield) -> None:
@@ -201,9 +232,9 @@ class _Judgement:
             self._remember(page.variant)
         leads_to: list[tuple[str, ...]] = []
         makes_more = False
+        found = page.found[:MAX_NEW_CLASSES]
         if not has_new_text:
             self._remember(page.address)
-            found = page.found[:MAX_NEW_CLASSES]
             makes_more = (
                 bool(found)
                 or page.found_own
@@ -218,13 +249,26 @@ class _Judgement:
                 pages=before.pages + 1,
                 with_news=before.with_news + has_news,
                 barren=0 if has_news else before.barren + weight * is_barren,
-                dull=0 if has_new_text else before.dull + weight,
+                dull=0 if has_new_text else before.dull + 1,
+                leading=before.leading + (bool(found) or page.found_own),
             )
             self.verdict.accounts[pattern] = account
+            is_class = pattern == page.patterns[0]
+            if account.dull == MOST_DULL and account.is_dull_end and account.pages <= YOUNG:
+                self.verdict.faded.update([pattern] if is_class else ())
+            fed = self._dull_ones(found) if is_class else {}
+            more = QUARTERS * sum(each.dull for each in fed.values())
+            row = account.barren + min(more, account.barren)
             if has_news:
                 self._lift(pattern)
-            elif is_barren and self._is_over(account, is_group=pattern != page.patterns[0]):
-                self._stop(pattern, account)
+            elif is_barren and self._is_over(account, row, is_group=not is_class):
+                for each, ended in {**fed, pattern: account}.items():
+                    self._stop(each, ended)
+
+    def _dull_ones(self, found: Sequence[tuple[str, ...]]) -> dict[str, Account]:
+        """The accounts of the classes that a page fed, of those whose last pages were dull."""
+        accounts = {each: self._account(each) for each, *_ in found}
+        return {each: own for each, own in accounts.items() if own and own.dull >= MOST_DULL}
 
     def _read_text(self, page: PageYield) -> tuple[bool, int]:
         """Returns (whether a page has new text, its weight in a row: quarters of a page)."""
@@ -233,7 +277,7 @@ class _Judgement:
         is_new = self._remember(page.text)
         if page.bare is None:
             return is_new, QUARTERS
-        return self._remember(page.bare) and is_new, 1
+        return self._remember(page.bare) and is_new, QUARTERS if page.found_many else 1
 
     def _accounts(self, patterns: Iterable[str]) -> Iterator[tuple[str, Account]]:
         """Yields the account of each pattern; a new one only while the host has room."""
@@ -253,7 +297,11 @@ class _Judgement:
     def _is_live(self, patterns: tuple[str, ...]) -> bool:
         """Whether a new URL of these patterns is news."""
         account = self._account(patterns[0])
-        if account is not None and account.dull >= self._limit:
+        if account is None:
+            is_fetched = not self._is_sampled or self._size() >= MOST_CLASSES
+        else:
+            is_fetched = account.dull < MOST_DULL
+        if not is_fetched:
             return False
         return not any(map(self._is_stopped, patterns))
 
@@ -262,12 +310,14 @@ class _Judgement:
             return True
         return pattern in self._known.stopped and pattern not in self.verdict.lifted
 
-    def _is_over(self, account: Account, *, is_group: bool) -> bool:
-        """Whether an account has the row of barren pages that stops its class or group."""
+    def _is_over(self, account: Account, row: int, *, is_group: bool) -> bool:
+        """Whether a row of barren pages stops the class or group of an account."""
+        if not self._limit:
+            return False
         if not is_group:
-            return account.barren >= self._limit
+            return row >= self._limit
         has_news = account.with_news > account.pages * GROUP_SHARE
-        return account.barren >= self._limit * GROUP_ROWS and not has_news
+        return row >= self._limit * GROUP_ROWS and not has_news
 
     def _stop(self, pattern: str, account: Account) -> None:
         if not self._is_stopped(pattern):
@@ -298,10 +348,13 @@ def content_fingerprints(record: CleanRecord) -> Fingerprints:
     )
     links = "\n".join([link.text for link in record.links if "nofollow" not in link.rel])
     read, rest = record.body[:READ_CHARS], record.body[READ_CHARS:]
-    text = fingerprint_of((record.title, _without_numbers(read), rest, links, *images))
+    title, undated = record.title, _without_dates(read)
+    if len(_FIGURE.findall(undated)) <= FEW_FIGURES:
+        title, read, links = _without_dates(title), undated, _DAY.sub("", _without_dates(links))
+    text = fingerprint_of((title, _without_numbers(read), rest, links, *images))
     if len(record.body.encode("utf-8", "replace")) >= THIN_BYTES:
         return Fingerprints(text=text)
-    own = "\n".join((record.title, record.body, links[:READ_CHARS]))
+    own = "\n".join((title, read, links[:READ_CHARS]))
     for echo in _address_parts(record.url):
         own = own.replace(echo, " ")
     bare = (_without_numbers(own), links[READ_CHARS:], *images)
@@ -313,6 +366,17 @@ def fingerprint_of(parts: Iterable[str]) -> int:
     joined = "\n".join(parts).encode("utf-8", "replace")
     digest = blake2b(joined, digest_size=FINGERPRINT_BYTES).digest()
     return int.from_bytes(digest, "big", signed=True)
+
+
+def _without_dates(text: str) -> str:
+    """Removes dates, and words that begin as the name of a month: ``Friday, 3 May 2024``."""
+    return _DATE.sub("", _month_names().sub("", text))
+
+
+@lru_cache(maxsize=1)
+def _month_names() -> re.Pattern[str]:
+    names = "|".join(sorted(word_table("month_names")))
+    return re.compile(rf"\b(?:{names}|mon|tues?|wednes|thurs?|fri|satur|sun)[^\W\d_]{{0,6}}+", re.I)
 
 
 def _without_numbers(text: str) -> str:

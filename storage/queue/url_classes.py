@@ -168,6 +168,12 @@ class UrlClassLedger:
         ]
         return sorted(rows, key=lambda row: (-row.pages, row.pattern))
 
+    def accounts(self, crawl_id: str, host: str, patterns: Sequence[str]) -> list[Account]:
+        """The accounts of some classes of a host, in their order; zeros where there is none."""
+        with queue_errors():
+            found = self._client.hmget(f"cc:k:{crawl_id}:{host}", patterns)
+            return [_account(packed) if packed else Account() for packed in found]
+
     def lift(self, crawl_id: str, host: str) -> int:
         """Resets the accounts and stops of a host's classes; returns how many were stopped."""
         with queue_errors():
@@ -259,7 +265,7 @@ def _row(
 
 
 def _account(packed: bytes) -> Account:
-    """Decodes an account, ``b"120 3 48 200"``: the fields of ``Account`` in their order."""
+    """Decodes an account, ``b"120 3 48 200 9"``: the fields of ``Account`` in their order."""
     return Account(*map(int, packed.split()))
 
 

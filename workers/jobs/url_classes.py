@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from cleaning.url_classes.learning import learn_url_rules
 from cleaning.url_classes.rules import (
+    LIST_RANK,
     UrlRule,
     UrlRules,
+    class_of,
     class_with_groups,
     followed_inside,
     rank_of,
@@ -26,7 +28,9 @@ from cleaning.url_classes.rules import (
 )
 from cleaning.url_classes.sample import PageFacts, facts_of_record
 from cleaning.url_classes.stopping import (
+    FEW_NEW,
     MAX_NEW_CLASSES,
+    MOST_DULL,
     PageYield,
     asked_of,
     content_fingerprints,
@@ -48,6 +52,8 @@ log = logging.getLogger(__name__)
 LEARN_AT = tuple(10 * 2**n for n in range(20))
 SAMPLED_RECORDS = 400
 SAMPLED_REDIRECTS = 400
+DULL_RANK = 98  # behind the ranks of all kinds and depths
+FORM_RANK = 65  # from here on: users, forms, buttons; sitemaps, whose pages links lead to as well
 MAX_FOUND = 20_000  # URLs whose rules are cached
 MOVED = "redirects to"  # the step of a decision log whose detail is the target
 ROOT_CLASS: tuple[str, ...] = ("/",)  # class of a URL on another host, or of a site's root
@@ -167,7 +173,7 @@ def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) 
     if spec.max_depth is None:  # else a crawl goes level by level
 
         def place_of(found: Discovery) -> int:
-            return known.rank(found.url, found.rank)
+            return found.rank if found.rank == DULL_RANK else known.rank(found.url, found.rank)
 
         ranked = frontier.classes.rerank(crawl_id, host, place_of)
     extra = {"host": host, "pages": len(facts), "classes": len(known.rules), "ranked": ranked}
@@ -219,19 +225,57 @@ def page_yields(outcomes: Sequence[Outcome], new: Mapping[int, Sequence[str]]) -
 
 
 def judge_yields(
-    ledger: UrlClassLedger, crawl_id: str, host: str, limit: int, yields: Sequence[PageYield]
+    ledger: UrlClassLedger, spec: CrawlSpec, host: str, yields: Sequence[PageYield]
 ) -> dict[str, str]:
     """Adds what pages of a host brought to its accounts; returns the classes this stops, and why.
 
+    Waiting URLs of a class whose first pages were dull and led nowhere come behind all others.
+
     Args:
         ledger: Keeps the accounts.
-        crawl_id: The crawl of the pages.
+        spec: Of the crawl of the pages.
         host: Their host.
-        limit: Barren pages in a row that stop a class, >= 1 (``--trap-pages``).
         yields: One for each page, in the order in which they ended.
     """
-    decide = partial(judge, pages=yields, limit=limit)
-    return ledger.judge(crawl_id, host, asked_of(yields), decide).stopped
+    decide = partial(judge, pages=yields, limit=spec.trap_pages, is_sampled=samples_classes(spec))
+    verdict = ledger.judge(spec.crawl_id, host, asked_of(yields), decide)
+    if verdict.faded and samples_classes(spec):
+
+        def place_of(found: Discovery) -> int:
+            return DULL_RANK if class_of(found.url) in verdict.faded else found.rank
+
+        ledger.rerank(spec.crawl_id, host, place_of)
+    return verdict.stopped
+
+
+def samples_classes(spec: CrawlSpec) -> bool:
+    """Whether a crawl fetches the first URLs of each class soon: its order is its own to choose."""
+    return spec.max_depth is None and not spec.topic
+
+
+def with_samples(
+    ledger: UrlClassLedger, spec: CrawlSpec, host: str, found: Sequence[Discovery]
+) -> list[Discovery]:
+    """Orders the URLs that pages of a host found by what their classes have brought.
+
+    One URL of each class that has hardly been fetched waits no longer than a list: behind endless
+    lists it would show too late, or never, what it brings. Those of dull classes that
+    lead nowhere come last.
+    """
+    places: dict[str, list[int]] = {}
+    for place, each in enumerate(found if samples_classes(spec) else ()):
+        is_page = each.role is PageRole.PAGE and each.url.split("/", 3)[2] == host
+        if is_page and (pattern := class_of(each.url)):
+            places.setdefault(pattern, []).append(place)
+    ranked = list(found)
+    accounts = ledger.accounts(spec.crawl_id, host, list(places)) if places else []
+    for account, there in zip(accounts, places.values(), strict=True):
+        if account.is_dull_end:
+            for place in there:
+                ranked[place] = replace(ranked[place], rank=DULL_RANK)
+        elif account.pages < MOST_DULL and LIST_RANK < ranked[there[0]].rank < FORM_RANK:
+            ranked[there[0]] = replace(ranked[there[0]], rank=LIST_RANK)
+    return ranked
 
 
 def _yield_of(outcome: Outcome, new: Sequence[str]) -> PageYield:
@@ -250,6 +294,7 @@ def _yield_of(outcome: Outcome, new: Sequence[str]) -> PageYield:
         has_query=bool(mark),
         found=tuple(patterns for name, patterns in found.items() if own[:1] != (name,)),
         found_own=own[:1] != () and own[0] in found,
+        found_many=len(new) > FEW_NEW,
     )
 
 

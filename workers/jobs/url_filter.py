@@ -183,8 +183,8 @@ class UrlFilter:
             sign = find_trap_sign(url)
             if sign:
                 return TRAPS[sign]
-            if host == self._own.host and self._own.is_refused(url):
-                return Refusal.STOPPED_CLASS
+        if host == self._own.host and self._own.is_refused(url):
+            return Refusal.STOPPED_CLASS
         if not is_chosen and not self._choice.is_included(url):
             return Refusal.NOT_INCLUDED
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cleaning import RawPage, clean
 from cleaning.url_classes.stopping import Fingerprints, content_fingerprints
 from tests.kit.web import html
@@ -46,9 +48,9 @@ def test_a_link_that_is_not_to_be_followed_is_no_news() -> None:
 
 
 def test_a_thin_page_is_what_is_left_without_numbers_and_its_own_address() -> None:
-    january, june = html("2026-1", links={"/c/1": "1"}), html("2026-6", links={"/c/6": "6"})
-    assert said(january).text != said(june).text
-    assert said(january).bare == said(june).bare is not None
+    first, sixth = html("第1期", links={"/c/1": "甲"}), html("第6期", links={"/c/6": "甲"})
+    assert said(first).text != said(sixth).text
+    assert said(first).bare == said(sixth).bare is not None
     missing = [html("404", f"找不到 /x/{name}。") for name in ("plum", "pear")]
     plum, pear = (
         said(m, f"http://a.example/x/{n}") for m, n in zip(missing, ("plum", "pear"), strict=True)
@@ -56,5 +58,27 @@ def test_a_thin_page_is_what_is_left_without_numbers_and_its_own_address() -> No
     assert plum.bare == pear.bare is not None
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("May 2024", "December 2025"),
+        ("Friday, 3 May 2024", "Monday, 24 June 2024"),
+        ("2024-05-03", "1999-12-31"),
+        ("3.5.2024", "12/24/2030"),
+        ("2024年5月3日 星期五", "2025年12月24日 星期三"),
+        ("Mai 2024", "Dezember 2024"),
+    ],
+)
+def test_dates_are_no_news_unless_the_page_has_figures(one: str, other: str) -> None:
+    def calendar(date: str, text: str, link: str) -> int:
+        return said(html(date, text, links={"/a": "甲", "/b": link})).text
+
+    assert calendar(one, TEXT, "7") == calendar(other, TEXT, "8")
+    assert calendar(one, TEXT, "7") != calendar(other + " 乙", TEXT, "7")
+    prices = TEXT + "、".join(f"{n}.50 元" for n in range(40, 50))
+    assert calendar(one, prices, "7") != calendar(other, prices, "7")
+
+
 def test_a_page_cannot_make_it_slow() -> None:
+    said(html("2024" * 50_000, "1 " * 100_000, links={"/x": "三" * 100_000}))
     said(html("题", "a" * 200_000, links={f"/{n}": "b" * 5_000 for n in range(20)}))

@@ -9,6 +9,7 @@ from cleaning.url_classes.stopping import (
     GROUP_ROWS,
     MOST_ACCOUNTS,
     MOST_CLASSES,
+    MOST_DULL,
     Account,
     Known,
     PageYield,
@@ -78,15 +79,22 @@ def test_a_stop_has_its_row_and_a_row_has_no_news(pages: list[PageYield]) -> Non
     for page in pages:
         verdict = judge(known, [page], LIMIT)
         for pattern in verdict.stopped:
-            rows = GROUP_ROWS if pattern.endswith("**") else 1
-            assert verdict.accounts[pattern].barren >= 4 * LIMIT * rows
+            own = after(known, verdict).accounts[pattern]
+            if pattern.endswith("**"):
+                assert own.barren >= 4 * LIMIT * GROUP_ROWS
+            elif pattern == page.patterns[0]:
+                assert own.barren >= 4 * LIMIT / 2
+            else:
+                assert own.dull >= MOST_DULL, "fed by a class that was stopped"
         assert verdict.lifted <= set(page.patterns)
         for pattern, account in verdict.accounts.items():
             before = known.accounts.get(pattern, Account())
             assert account.pages == before.pages + 1
             assert (account.with_news > before.with_news) <= (account.barren == 0)
         known = after(known, verdict)
-        assert all(known.accounts[pattern].barren for pattern in known.stopped)
+        assert all(
+            known.accounts[each].barren or known.accounts[each].dull for each in known.stopped
+        )
 
 
 @given(PAGES)

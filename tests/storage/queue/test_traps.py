@@ -196,6 +196,43 @@ def test_a_crawl_that_is_gone_has_no_accounts(site: Site, client: Any) -> None:
     assert list(client.scan_iter("cc:k:*")) == []
 
 
+def test_classes_that_feed_each_other_end_together(site: Site) -> None:
+    stopped: dict[str, str] = {}
+    for month in range(30):
+        days = [f"/cal/{month}?d={day}" for day in range(3)]
+        on = f"/cal/{month - 1}" if month else ROOT
+        finds = (f"/cal/{month + 1}", *days)
+        stopped |= site.ends(f"/cal/{month}", "no event", finds=finds, on=on)
+        if len(stopped) == 2:
+            break
+        stopped |= site.ends(days[0], "no event this day", on=f"/cal/{month}")
+    assert set(stopped) == {"/cal/*", "/cal/*?d"}
+    assert month < 2 * LIMIT
+
+
+def test_a_class_that_is_never_fetched_is_no_news(site: Site) -> None:
+    stopped = [
+        site.ends(f"/cal/{n}", "no event", finds=(f"/cal/{n + 1}", f"/cal/{n}?d=1"), on=ROOT)
+        for n in range(LIMIT + 1)
+    ]
+    assert [set(each) for each in stopped] == [set()] * LIMIT + [{"/cal/*"}]
+
+
+def test_lists_without_text_that_lead_to_pages_with_text_go_on(site: Site) -> None:
+    for n in range(4 * LIMIT):
+        assert not site.ends(f"/list/{n}", "more", finds=(f"/list/{n + 1}", f"/page/{n}.html"))
+        assert not site.ends(f"/page/{n}.html", f"text {n}", on=f"/list/{n}")
+
+
+def test_a_crawl_that_follows_every_trap_keeps_its_accounts(site: Site) -> None:
+    page = PageYield(patterns=("/s/*",), text=1, address=2, finder=2, variant=4, found_own=True)
+    pages = [page] * 90
+    decide = partial(judge, pages=pages, limit=0)
+    assert site.frontier.classes.judge("c", HOST, asked_of(pages), decide).stopped == {}
+    [row] = site.frontier.classes.rows("c", HOST)
+    assert (row.pages, row.with_news, row.barren_in_a_row) == (90, 1, 89)
+
+
 def test_a_lease_tells_the_version_of_the_stopped_classes(
     site: Site, spider: Spider, client: Any
 ) -> None:
@@ -209,7 +246,7 @@ def test_a_lease_tells_the_version_of_the_stopped_classes(
     assert site.frontier.classes.lift("c", HOST) == 1
     site.frontier.open_crawl(spec(trap_pages=0))
     let_time_pass(client, HOST)
-    assert spider.pages(1)[0].traps_version == 0, "a crawl that follows every trap"
+    assert spider.pages(1)[0].traps_version == 2, "what an operator forbids counts in any crawl"
 
 
 def test_who_judges_by_what_was_changed_meanwhile_judges_again(site: Site) -> None:
@@ -224,7 +261,7 @@ def test_who_judges_by_what_was_changed_meanwhile_judges_again(site: Site) -> No
 
     verdict = ledger.judge("c", HOST, asked_of([page]), decide)
     assert [len(known.fingerprints) for known in judged] == [0, 2]
-    assert verdict.accounts["/s/*"] == Account(pages=2, with_news=1, dull=4)
+    assert verdict.accounts["/s/*"] == Account(pages=2, with_news=1, dull=1)
     assert ledger.rows("c", HOST)[0].pages == 2
 
 

@@ -7,7 +7,7 @@ local HOST = {
   'stopped_version', 'unable', 'trial',
 }
 local CRAWL = {
-  'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', 'fresh', 'traps', 'patterns', 'verify_tls',
+  'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', 'fresh', 'patterns', 'verify_tls',
   unpack(POLICY)
 }
 

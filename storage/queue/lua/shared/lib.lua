@@ -29,8 +29,8 @@
 -- cc:a:<crawl>             list  receipts, the newest first: "<page> 1700000000000", the last page of an ack and the
 --                                time of its response as stored, ms (receipts.py)
 -- cc:seen:<crawl>:<n>      set   fingerprints of URLs (-42), bucket n; cc:tx:<crawl>:<n> of texts
--- cc:k:<crawl>:<host>      hash  URL class (/cal/*) -> account "120 3 48 200": pages, with_news, barren, dull;
---                                rows (barren, dull) in quarters of a page
+-- cc:k:<crawl>:<host>      hash  URL class (/cal/*) -> account "120 3 48 200 9": pages, with_news, barren, dull, leading;
+--                                barren in quarters of a page
 -- cc:ts:<crawl>:<host>     hash  stopped URL class (/cal/*) -> why; =template (=/reply.php?id={n}): refused,
 --                                +template: followed inside a refused one
 -- cc:u:<crawl>:<host>      hash  pages ended; rules of the URL classes, rules_version; judged: changes of accounts

@@ -48,7 +48,7 @@ local function lease(round, crawl, host, pid, g, marks, opened)
   if p.role == 'robots' then
     pause = policy_of(crawl, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0)
   end
-  local stopped = c.traps ~= '0' and tonumber(g.stopped_version) or 0
+  local stopped = tonumber(g.stopped_version) or 0
   return { crawl, pid, p.url or false, host, token, attempt, p.role or false, tonumber(p.depth) or false,
     c.private or false, version, marks, pause, stopped, p.referrer or '', c.patterns or '', p.via or 'link',
     p.etag or '', p.last_modified or '', table.concat(redis.call('HVALS', 'cc:ck:' .. crawl .. ':' .. host), '\n') }
