@@ -16,7 +16,6 @@ from typing import Any
 
 from benchmarks.documents.labels import Box, annotate, check
 from benchmarks.documents.plots_site import SITE_PLOTS
-from benchmarks.documents.plots_topic import TOPIC_PLOTS
 from benchmarks.kit.environments import move_to_experiments
 from benchmarks.kit.results import ROOT, kept
 
@@ -178,7 +177,6 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "related-threshold": threshold_sweep,
     "quality-and-speed": quality_and_speed,
     **SITE_PLOTS,
-    **TOPIC_PLOTS,
 }
 
 

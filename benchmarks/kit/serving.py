@@ -56,15 +56,13 @@ def choose_sites(description: str, default: Collection[str], port: int) -> tuple
     return given.sites or list(default), given.port
 
 
-@contextmanager
-def served_topic(folder: Path, topic: Path, port: int, robots: str) -> Iterator[Any]:
-    """Serves all sites of a topic's data and its portal for the block; yields the module as above.
+def unpack_topic(folder: Path, topic: Path, port: int) -> Any:
+    """Unpacks all sites of a topic's data and its portal; returns the module that reads them.
 
     Args:
         folder: For the pages.
         topic: The data, with the portal's pages.
         port: Of all hosts; the portal's links get it.
-        robots: The robots.txt of every host, ``""`` for the server's own, which names a sitemap.
     """
     www = folder / "www"
     for name in ("sites", "sites2"):
@@ -75,9 +73,19 @@ def served_topic(folder: Path, topic: Path, port: int, robots: str) -> Iterator[
         page.parent.mkdir(exist_ok=True)
         text = source.read_text("utf-8")
         page.write_text(_ANY_PORT.sub(rf"\1:{port}", text), "utf-8")
-    faults = folder / "faults.json"
-    faults.write_text(json.dumps({"robots": {"*": robots}} if robots else {}), "utf-8")
     os.environ |= {"SITES_WWW": str(www), "SITES_SET": "topic"}
+    return _siteroot()
+
+
+@contextmanager
+def served_topic(folder: Path, topic: Path, port: int, robots: str) -> Iterator[Any]:
+    """Serves all sites of a topic's data and its portal for the block; yields the module, too.
+
+    ``robots`` is the robots.txt of every host.
+    """
+    unpack_topic(folder, topic, port)
+    faults = folder / "faults.json"
+    faults.write_text(json.dumps({"robots": {"*": robots}}), "utf-8")
     with _served(folder, port, "--faults", str(faults)) as siteroot:
         yield siteroot
 
@@ -97,11 +105,16 @@ def served_sites(folder: Path, port: int, *options: str) -> Iterator[Any]:
 
 @contextmanager
 def _served(folder: Path, port: int, *options: str) -> Iterator[Any]:
-    data = require_data("sites")
-    sys.path.insert(0, str(data))
-    command = [sys.executable, str(data / "siteserver.py"), "--port", str(port), *options]
+    program = require_data("sites") / "siteserver.py"
+    command = [sys.executable, str(program), "--port", str(port), *options]
     with _SiteServer(command, log=folder / "siteserver.log", port=port):
-        yield importlib.import_module("siteroot")
+        yield _siteroot()
+
+
+def _siteroot() -> Any:
+    """The data's own module that reads the files of the sites."""
+    sys.path.insert(0, str(require_data("sites")))
+    return importlib.import_module("siteroot")
 
 
 class _SiteServer(ServerProcess):

@@ -1,18 +1,23 @@
-"""How much of a topic a crawl has found after how many pages: a part of ``topic.py``."""
+"""The ruler of topic crawls, simulated and live, and of their baseline: a part of ``topic.py``.
+
+Targets are the relevant pages that links reach from the portal, without the examples. A step is a
+page that was not fetched before; the portal's pages, other URLs of a page, and URLs that no server
+has are none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.topic.crawlers import FLOOR, Judge, Plan, TopicCrawl, best_first, breadth_first
 from benchmarks.topic.web import BenchTopic, Web
 
 AT = (5, 10, 20, 30)  # per cent of the reachable pages
+GATE_AT = (10, 20)  # per cent at which a live crawl is compared with simulated ones
+MOST_BELOW = 0.10  # single live crawls of a topic spread by about as much
 LEAST_AT = 20  # per cent at which the least topic is named
 POINTS = 60  # of a harvest curve, half a per cent of the pages each
-
-Crawler = Callable[[Web, BenchTopic], Iterable[str]]
+MARGIN = 40  # records of a budget beyond the steps: second URLs of pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,28 +28,35 @@ class Harvest:
         recall: Share of the targets found after 5, 10, 20, 30 % of the pages.
         half: Share of the pages after which half of the targets were found.
         curve: Share of the targets after each half per cent of the pages.
-        dead: Dead links that were followed on the way to 20 % of the pages.
+        pages: Steps.
+        is_whole: Whether it came to the last step of the line, or found all targets.
     """
 
     recall: tuple[float, ...]
     half: float
     curve: tuple[float, ...]
-    dead: int
+    pages: int
+    is_whole: bool
+
+
+def budget(web: Web) -> int:
+    """Returns the records after which a crawl may end."""
+    return round(len(web.reachable) * AT[-1] / 100) + MARGIN
 
 
 def harvest(web: Web, topic: BenchTopic, pages: Iterable[str]) -> Harvest:
-    """Returns what a crawl found of a topic, by 30 % of the pages and more until half is found."""
+    """Returns what a crawl found of a topic within its budget: ``pages`` in their order."""
     targets = web.targets(topic)
     size = len(web.reachable)
     total = len(targets) or 1
     found = [0]
-    dead = 0
+    seen = set(web.portal)
     for page in pages:
-        if page in web.missing:
-            dead += len(found) <= size * LEAST_AT / 100
+        if page in seen:
             continue
+        seen.add(page)
         found.append(found[-1] + (page in targets))
-        if len(found) > size * AT[-1] / 100 + 1 and 2 * found[-1] >= total:
+        if len(found) > budget(web):
             break
 
     def share(part: float) -> float:
@@ -55,59 +67,37 @@ def harvest(web: Web, topic: BenchTopic, pages: Iterable[str]) -> Harvest:
         recall=tuple(share(per_cent / 100) for per_cent in AT),
         half=half,
         curve=tuple(share(point * AT[-1] / 100 / POINTS) for point in range(POINTS + 1)),
-        dead=dead,
+        pages=len(found) - 1,
+        is_whole=len(found) > round(size * AT[-1] / 100) or found[-1] == len(targets),
     )
 
 
-def crawlers(floor: int = FLOOR) -> dict[str, Crawler]:
-    """Returns the crawlers by name; those of ours share the judgements of pages."""
-    judges: dict[tuple[str, bool], Judge] = {}
-
-    def ours(plan: Plan, *, examples: bool) -> Crawler:
-        def crawl(web: Web, topic: BenchTopic) -> Iterable[str]:
-            key = topic.name, examples
-            if key not in judges:
-                judges[key] = Judge(web, topic, examples=examples)
-            return TopicCrawl(web, judges[key], plan).pages()
-
-        return crawl
-
-    plans = {
-        "": Plan(),
-        ", a page a host and tick": Plan(ticks=True, floor=floor),
-        ", a page a host and tick, no floor": Plan(ticks=True),
-    }
-    found: dict[str, Crawler] = {
-        "breadth-first": lambda web, _: breadth_first(web),
-        "best-first on anchors": best_first,
-    }
-    for given, examples in (("three examples", True), ("query alone", False)):
-        for name, plan in plans.items():
-            found[f"ours, {given}{name}"] = ours(plan, examples=examples)
-    return found
+def faults(live: Harvest, draws: Sequence[Harvest]) -> list[str]:
+    """Returns in words where a live crawl is far below the least of the simulated draws."""
+    rows = zip(AT, live.recall, least(draws), strict=True)
+    return [
+        f"live {short([here])} at {per_cent} %, least draw {short([lowest])}"
+        for per_cent, here, lowest in rows
+        if per_cent in GATE_AT and here < lowest - MOST_BELOW
+    ]
 
 
-def measure(web: Web, crawler: Crawler) -> dict[str, Harvest]:
-    """Returns what a crawler finds, by topic; topics without a target are left out."""
-    return {
-        topic.name: harvest(web, topic, crawler(web, topic))
-        for topic in web.topics
-        if web.targets(topic)
-    }
+def least(draws: Sequence[Harvest]) -> list[float]:
+    """Returns the least recall of some draws, at each share of the pages."""
+    return [min(shares) for shares in zip(*(each.recall for each in draws), strict=True)]
 
 
 def line(rows: Sequence[Harvest]) -> str:
-    """Returns the line of a crawler: ``recall 5/10/20/30 %: .51 .77 .91 .96, least topic ...``."""
-    means = [sum(row.recall[place] for row in rows) / len(rows) for place in range(len(AT))]
-    least = min(row.recall[AT.index(LEAST_AT)] for row in rows)
+    """Returns the line of a crawler: ``recall 5/10/20/30 %: .51 .77 .91 .96, least at ...``."""
+    means = [sum(shares) / len(rows) for shares in zip(*(row.recall for row in rows), strict=True)]
     half = sum(row.half for row in rows) / len(rows)
-    figures = " ".join(map(_short, means))
-    at = "/".join(map(str, AT))
-    return (
-        f"recall {at} %: {figures}, least topic at {LEAST_AT} %: {_short(least)}, "
-        f"half of the targets after {100 * half:.1f} %"
-    )
+    text = f"recall {'/'.join(map(str, AT))} %: {short(means)}"
+    if len(rows) > 1:
+        lowest = least(rows)[AT.index(LEAST_AT)]
+        text += f", least at {LEAST_AT} %: {short([lowest])}"
+    return f"{text}, half of the targets after {100 * half:.1f} %"
 
 
-def _short(share: float) -> str:
-    return f"{share:.2f}".lstrip("0") if share < 0.995 else "1.00"
+def short(shares: Sequence[float]) -> str:
+    """Returns shares with two digits: ``.50 1.00``."""
+    return " ".join(f"{share:.2f}".lstrip("0") if share < 0.995 else "1.00" for share in shares)

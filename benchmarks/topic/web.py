@@ -5,7 +5,6 @@ A part of ``topic.py``. The folder has (its README is the format):
 - ``topics.json``: portal pages, number of reachable pages, and the topics, each with its query,
   three example pages and the relevant pages;
 - ``graph.jsonl.gz``: ``{page, title, out: [[target, anchor texts joined by " | "], ...]}``;
-- ``dead.jsonl.gz``: ``{page, dead: [[host/path, anchor], ...]}``, links that are answered with 404;
 - ``pages.jsonl.gz``: ``{page, title, body, ...}``.
 
 A page is named ``host/file``.
@@ -16,13 +15,13 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import random
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from benchmarks.kit.results import require_data
 
 VARIABLE = "CRAWLCLEAN_BENCH_TOPIC"
 
@@ -62,18 +61,14 @@ class Web:
     Attributes:
         portal: The pages from which every crawl begins; fetched at no cost.
         links: The links of each page.
-        dead: The links of each page that no server answers.
         texts: The text of each page.
         topics: The topics.
-        missing: Targets in ``links`` that no server answers; none unless asked for.
     """
 
     portal: tuple[str, ...]
     links: dict[str, OutLinks]
-    dead: dict[str, OutLinks]
     texts: dict[str, PageText]
     topics: tuple[BenchTopic, ...]
-    missing: frozenset[str] = frozenset()
 
     @cached_property
     def reachable(self) -> frozenset[str]:
@@ -85,56 +80,17 @@ class Web:
                 if target not in found and target in self.links:
                     found.add(target)
                     todo.append(target)
-        return frozenset(found - set(self.portal) - self.missing)
-
-    def with_dead_links(self) -> Web:
-        """Returns a copy whose dead links are followed, behind the others of their page."""
-        missing = frozenset(target for out in self.dead.values() for target, _ in out)
-        missing -= self.links.keys()
-        links = {page: (*out, *self.dead.get(page, ())) for page, out in self.links.items()}
-        links.update(dict.fromkeys(sorted(missing), ()))
-        return replace(self, links=links, missing=missing)
+        return frozenset(found - set(self.portal))
 
     def targets(self, topic: BenchTopic) -> frozenset[str]:
         """Names of the pages that a crawl of the topic should find."""
         return topic.relevant.difference(topic.examples) & self.reachable
 
-    def changed(self, seed: int, *, hosts: float = 0.0, anchors: float = 0.0) -> Web:
-        """Returns a copy with hosts left out, links in another order and anchor texts blanked.
-
-        Args:
-            seed: Of the choice.
-            hosts: Share of hosts that are left out.
-            anchors: Share of links without anchor text.
-        """
-        choice = random.Random(seed)  # noqa: S311 - a repeatable choice
-        names = sorted({page.partition("/")[0] for page in self.links} - {_host(self.portal[0])})
-        gone = set(choice.sample(names, round(hosts * len(names))))
-        links = {}
-        for page, out in self.links.items():
-            if _host(page) in gone:
-                continue
-            kept = [
-                (target, "" if choice.random() < anchors else text)
-                for target, text in out
-                if _host(target) not in gone
-            ]
-            if page in self.portal:
-                choice.shuffle(kept)
-            links[page] = tuple(kept)
-        return replace(self, links=links)
-
-
-def _host(page: str) -> str:
-    return page.partition("/")[0]
-
 
 def folder() -> Path:
-    """Returns the folder of the data; ends the program with a message when none is named."""
+    """Returns the folder of the data: that which ``VARIABLE`` names, else the labelled data's."""
     named = os.environ.get(VARIABLE)
-    if not named:
-        sys.exit(f"no topics to crawl: set {VARIABLE} to a folder (benchmarks/topic/web.py)")
-    return Path(named)
+    return Path(named) if named else require_data("topic")
 
 
 def read_web(place: Path) -> Web:
@@ -143,7 +99,6 @@ def read_web(place: Path) -> Web:
     return Web(
         portal=tuple(head["portal"]),
         links={row["page"]: _links(row["out"]) for row in _rows(place / "graph.jsonl.gz")},
-        dead={row["page"]: _links(row["dead"]) for row in _rows(place / "dead.jsonl.gz")},
         texts={
             row["page"]: PageText(title=row["title"] or row.get("h1", ""), body=row["body"])
             for row in _rows(place / "pages.jsonl.gz")
