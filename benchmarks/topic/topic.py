@@ -83,7 +83,7 @@ def _simulate(web: Web, asked: argparse.Namespace, wrong: list[str]) -> Harvests
         found[topic].append(draw)
         _say(f"{topic}, draw {draw.number}: {line([draw.harvest])}")
         _say(f"  {draw.costs}")
-        if not draw.harvest.is_whole:
+        if draw.simulated.pending and not draw.harvest.is_whole:
             wrong.append(f"{topic}, draw {draw.number}: {EARLY}")
     harvests = {topic: [draw.harvest for draw in draws] for topic, draws in found.items()}
     for topic, rows in harvests.items():
