@@ -1,4 +1,7 @@
-"""A topic crawl with the real program: killed, resumed, marked, edited, asked."""
+"""A topic crawl with the real program: killed, resumed, marked, edited, asked.
+
+More than 400 lines: all tests share one crawl, which takes half a minute.
+"""
 
 from __future__ import annotations
 
