@@ -134,9 +134,9 @@ def _with_numbers(signature: bytes, letters: str) -> bytes:
     """The signature of a short text, which agrees with that of no text with other numbers.
 
     Numbers are digits with the Latin letters about them, and Chinese numerals of dates and levels,
-    in the order of the text: ``2026``, ``a1``, ``三``.
+    each once, in the order of the text: ``2026``, ``a1``, ``三``.
     """
-    numbers = " ".join(_NUMBERS.findall(letters))
+    numbers = " ".join(dict.fromkeys(_NUMBERS.findall(letters)))
     if not numbers:
         return signature
     digest = sha256(numbers.encode()).digest()
