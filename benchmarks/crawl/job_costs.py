@@ -28,7 +28,7 @@ if {{"run", "worker"}} & {{*sys.orig_argv}}:
 
     file = Path(__file__).parent / {NAME!r}
     real_job, real_count = CleaningWorker.execute_job, tasks._Job.count
-    real_clean, real_learn = endings.clean, tasks.learn_now
+    real_clean, real_learn = endings.read, tasks.learn_now
     last, used = [], dict(clean_ms=0.0, learn_ms=0.0, pages=0, learned=0)
 
     def write_row(**row):
@@ -66,7 +66,7 @@ if {{"run", "worker"}} & {{*sys.orig_argv}}:
         write_row(task=task, host=host, worker_ms=own_ms, fork_ms=fork_ms)
 
     CleaningWorker.execute_job, tasks._Job.count = execute_job, count
-    endings.clean = timed("clean_ms", "pages", real_clean)
+    endings.read = timed("clean_ms", "pages", real_clean)
     tasks.learn_now = timed("learn_ms", "learned", real_learn)
 """
 

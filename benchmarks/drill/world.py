@@ -46,12 +46,12 @@ SABOTAGE = f"""
 import os, signal, sys
 if {{"run", "worker"}} & {{*sys.orig_argv}}:
     import workers.jobs.outcomes as endings
-    real = endings.clean
+    real = endings.read
     def clean(raw, *rest):
         if raw.url.endswith("{POISON}"):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(raw, *rest)
-    endings.clean = clean
+    endings.read = clean
 """
 
 

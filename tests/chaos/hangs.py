@@ -29,7 +29,7 @@ from pathlib import Path
 if "worker" in sys.orig_argv:
     import workers.jobs.outcomes as endings
 
-    real, folder = endings.clean, Path(__file__).parent
+    real, folder = endings.read, Path(__file__).parent
 
     def clean(raw, *rest):
         mark = folder / hashlib.sha1(raw.url.encode()).hexdigest()
@@ -40,7 +40,7 @@ if "worker" in sys.orig_argv:
                 signal.pause()
         return real(raw, *rest)
 
-    endings.clean = clean
+    endings.read = clean
 """
 
 

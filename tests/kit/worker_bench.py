@@ -27,7 +27,7 @@ from pathlib import Path
 if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
     import workers.jobs.outcomes as endings
 
-    real, folder = endings.clean, Path(__file__).parent
+    real, folder = endings.read, Path(__file__).parent
 
     def first(name):
         mark = folder / name
@@ -56,7 +56,7 @@ if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
                 signal.pause()
         return real(raw, *rest)
 
-    endings.clean = clean
+    endings.read = clean
 """
 
 
@@ -74,7 +74,7 @@ if "run" in sys.orig_argv:
 if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
     import workers.jobs.outcomes as endings
 
-    real = endings.clean
+    real = endings.read
 
     def clean(raw, *rest):
         if raw.url.endswith("/wait"):
@@ -84,7 +84,7 @@ if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
                 time.sleep(0.01)
         return real(raw, *rest)
 
-    endings.clean = clean
+    endings.read = clean
 """
 
 

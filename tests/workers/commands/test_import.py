@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from cleaning import CleanRecord, RawPage, SiteModel, clean
+from cleaning import RawPage, SiteModel
 from cleaning.errors import ConfigError
+from cleaning.page import Reading, read
 from cleaning.records import Via
 from cleaning.urls.normal_form import page_id
 from storage.config import StorageConfig
@@ -230,12 +231,12 @@ def test_a_defect_in_one_page_costs_that_page(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def defective(page: RawPage, model: SiteModel | None) -> CleanRecord:
+    def defective(page: RawPage, model: SiteModel | None) -> Reading:
         if page.url.endswith("/2.html"):
             raise IndexError("list index out of range")
-        return clean(page, model)
+        return read(page, model)
 
-    monkeypatch.setattr("workers.jobs.outcomes.clean", defective)
+    monkeypatch.setattr("workers.jobs.outcomes.read", defective)
     rows = write_rows(tmp_path / "rows.jsonl", *(row(n) for n in range(4)))
     assert call(settings, "import", str(rows), "--no-learn") == 1
     assert "/2.html: IndexError: list index out of range" in capsys.readouterr().err

@@ -133,7 +133,9 @@ class _Batch:
     def _clean(self, page: QueuedPage) -> tuple[Outcome, str]:
         """(outcome, why there is no record)."""
         try:
-            return end_page(page, KeepRaw.ALL, self._model(page.host), self._hooks).outcome, ""
+            model = self._model(page.host)
+            # What a page says to robots was for who fetched it.
+            return end_page(page, KeepRaw.ALL, model, self._hooks, obeys=False).outcome, ""
         except NotHtml as error:
             failure = Failure(reason=FailureReason.NOT_HTML, detail=str(error))
         except PageError as error:
