@@ -3,8 +3,9 @@
 - 2xx: the rules of the body. 4xx, and 3xx that cannot be followed: everything is allowed.
 - 5xx: older rules stay in force for a while. Without older rules the host waits; after
   ``ERRORS_PATIENCE`` such responses in a row everything is forbidden for an hour (ADR 5).
-- No response: as 5xx, but without older rules everything is allowed for 15 seconds, so that the
-  pages of the host fail with their own cause.
+- A connection, but no response (reset, timeout): as 5xx.
+- No connection: older rules stay in force for 15 seconds; without any, everything is allowed, so
+  that the pages of the host fail with their own cause.
 
 A parser stores every rule of a group once for every name of the group: 20,000 names and as many
 rules in half a megabyte would become 400 million rules. ``rules_for`` keeps only the names that
@@ -15,7 +16,9 @@ from __future__ import annotations
 
 import logging
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import OrderedDict
+from collections.abc import Sequence
 
 from protego import Protego
 
@@ -32,7 +35,7 @@ MAX_BYTES = 512 << 10
 MAX_SITEMAPS = 100
 SITEMAP_RANK = 60  # after the pages that links lead to
 FORBIDDEN = "robots.txt forbids it"
-ERRORS = "robots.txt answers 5xx"
+ERRORS = "robots.txt cannot be had"
 FORBID_ALL = f"# {ERRORS}\nUser-agent: *\nDisallow: /\n"
 ALLOW_ALL = ""
 UNREACHABLE_TTL_MS = 15 * 1000  # short: fetched again soon after the host is back
@@ -51,11 +54,13 @@ RULE = re.compile(
 )
 
 
-def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVerdict:
+def read_robots(
+    url: str, status: int, body: bytes, user_agent: str, headers: Sequence[tuple[str, str]] = ()
+) -> RobotsVerdict:
     """Reads a robots.txt response with a status below 500."""
     if not 200 <= status < 300:
         return RobotsVerdict(rules=ALLOW_ALL)
-    text = rules_for(_head(body).decode("utf-8-sig", "replace"), product_token(user_agent))
+    text = rules_for(_text(body, headers), product_token(user_agent))
     parsed = Protego.parse(text)
     delay = parsed.crawl_delay(product_token(user_agent)) or 0
     return RobotsVerdict(
@@ -66,22 +71,32 @@ def read_robots(url: str, status: int, body: bytes, user_agent: str) -> RobotsVe
 
 
 async def end_robots(
-    queue: FetchQueue, lease: Lease, result: FetchResult, user_agent: str, *, asked: bool
+    queue: FetchQueue,
+    lease: Lease,
+    result: FetchResult,
+    user_agent: str,
+    *,
+    asked: bool,
+    was_reached: bool = False,
 ) -> bool:
     """Ends the lease of a robots.txt with its outcome; returns False when the token is old.
 
-    ``asked`` is False when no request was made.
+    Args:
+        queue: Holds the lease.
+        lease: Of the robots.txt.
+        result: What came of it.
+        user_agent: Ours; rules are for its first word.
+        asked: Whether a request was made.
+        was_reached: Whether the host may have been reached though there is no response.
     """
     if result.failure and result.failure.reason is FailureReason.ADDRESS_REFUSED:
         return await queue.refuse_robots(lease, ttl_ms=UNREACHABLE_TTL_MS, asked=asked)
-    if result.status == 0:
+    if result.status == 0 and not was_reached:
         return await queue.miss_robots(lease, ttl_ms=UNREACHABLE_TTL_MS)
     host_wait_ms = slow_down_ms(result.status, result.headers, lease.attempt)
-    if result.status >= 500:
-        log.warning(
-            "robots.txt answers with an error",
-            extra={"host": lease.host, "status": result.status},
-        )
+    if result.status >= 500 or result.status == 0:
+        why = result.failure.detail if result.failure else ""
+        log.warning("robots.txt cannot be had", extra={"host": lease.host, "reason": why})
         return await queue.hold_robots(
             lease,
             RobotsErrors(
@@ -93,8 +108,9 @@ async def end_robots(
             ),
             host_wait_ms=max(host_wait_ms, retry_after_ms(result.headers) or 0),
             elapsed_ms=result.elapsed_ms,
+            is_answer=result.status > 0,
         )
-    verdict = read_robots(lease.url, result.status, result.body, user_agent)
+    verdict = read_robots(lease.url, result.status, result.body, user_agent, result.headers)
     return await queue.put_robots(
         lease, verdict, host_wait_ms=host_wait_ms, elapsed_ms=result.elapsed_ms
     )
@@ -138,6 +154,17 @@ def rules_for(text: str, name: str) -> str:
 def product_token(user_agent: str) -> str:
     """Returns the name that groups match: ``crawler`` of ``crawler/1.0 (+me@example.com)``."""
     return user_agent.partition("/")[0].partition(" ")[0]
+
+
+def _text(body: bytes, headers: Sequence[tuple[str, str]]) -> str:
+    """The text of a robots.txt: UTF-8, or UTF-16 by its mark or the declared charset."""
+    declared = " ".join(value.lower() for key, value in headers if key.lower() == "content-type")
+    if body.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return body[:MAX_BYTES].decode("utf-16", "replace")
+    if "utf-16" in declared and b"\0" in body[:4]:  # else the declaration is wrong
+        order = "utf-16-le" if body[1:2] == b"\0" else "utf-16-be"
+        return body[:MAX_BYTES].decode(order, "replace")
+    return _head(body).decode("utf-8-sig", "replace")
 
 
 def _head(body: bytes) -> bytes:

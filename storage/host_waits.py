@@ -15,7 +15,7 @@ class WaitReason(StrEnum):
     CRAWL_DELAY = "crawl_delay"  # the Crawl-delay of robots.txt, which is longer
     SLOW_ANSWERS = "slow_answers"  # a longer pause, because the host answers slowly
     SLOW_DOWN = "slow_down"  # the host answered 429 or 503, perhaps with Retry-After
-    ROBOTS = "robots"  # robots.txt answers 5xx
+    ROBOTS = "robots"  # robots.txt cannot be had
     AWAY = "away"  # connections fail
     GONE = "gone"  # connections failed for so long that URLs end without a request
     RETRY = "retry"  # all its URLs have failed and wait for the next attempt

@@ -48,8 +48,8 @@ from workers import tasks
 from workers.config import Settings, load_settings
 from workers.context import Context
 from workers.jobs import outcomes
-from workers.operations.topics.crawls import ready_topic, topic_spec
-from workers.operations.topics.topics import TopicFlags
+from workers.operations.topics.crawls import topic_spec
+from workers.operations.topics.topics import TopicFlags, begin_topic, planned_topic
 from workers.site_models import SiteModels
 
 SERVER_TIME = """local t = redis.call('TIME')
@@ -122,7 +122,9 @@ def simulate(order: Order, sites: ServedSites, folder: Path, draw: int) -> Simul
     clients.script_source = cache(_simulated_source(clients.script_source))
     spec = topic_spec(settings, order.name, sites.urls(order.seeds), None, given)
     examples = [str(order.examples)] if order.examples else None
-    ready_topic(settings, spec, TopicFlags(query=order.query, examples=examples))
+    given_words = TopicFlags(query=order.query, examples=examples)
+    planned = planned_topic(settings, spec.topic, given_words)
+    begin_topic(settings, planned, given_words, lambda _: None)
     server = EmbeddedServer(folder)
     server.start()
     store = open_store(settings.storage)

@@ -50,6 +50,7 @@ from crawler.transfer.responses import (
     judge_self_redirect,
     may_be_wanted,
     unreachable_of,
+    was_reached,
 )
 from storage.config import StorageConfig
 from storage.crawl_types import (
@@ -323,6 +324,7 @@ class SiteSpider(Spider):
             certificate=request.meta.get("certificate"),
         )
         away = unreachable_of(failure.value, why, unsure=unsure)
+        request.meta["was_reached"] = was_reached(away, why)
         if away:
             given_up = self._maybe_away(lease, why, away, request.meta)
         else:
@@ -360,7 +362,8 @@ class SiteSpider(Spider):
             return
         fault = self._fault(meta)
         result = FetchResult(elapsed_ms=elapsed_ms(meta), failure=why, certificate=fault)
-        yield Fetched(lease=lease, result=result)
+        # Without the mark the answer began: it was cut, or no HTTP.
+        yield Fetched(lease=lease, result=result, was_reached=meta.get("was_reached", True))
 
     def _fault(self, meta: dict[str, Any]) -> CertificateFault | None:
         """Returns what is wrong with the certificate of a request's host, and counts it."""
@@ -372,7 +375,12 @@ class SiteSpider(Spider):
 
     async def finish(self, fetched: Fetched) -> None:
         """Puts a result into the queue; called by the pipeline."""
-        await self._end(fetched.lease, fetched.result, host_wait_ms=fetched.host_wait_ms)
+        await self._end(
+            fetched.lease,
+            fetched.result,
+            host_wait_ms=fetched.host_wait_ms,
+            was_reached=fetched.was_reached,
+        )
 
     def callback_failed(self, failure: TwistedFailure, response: Any) -> None:
         """Ends the lease after an exception in ``answered`` or ``unanswered``; Scrapy logs it."""
@@ -402,7 +410,13 @@ class SiteSpider(Spider):
         await self.source.nack(lease, verdict, elapsed_ms=elapsed_ms(meta))
 
     async def _end(
-        self, lease: Lease, result: FetchResult, *, asked: bool = True, host_wait_ms: int = 0
+        self,
+        lease: Lease,
+        result: FetchResult,
+        *,
+        asked: bool = True,
+        host_wait_ms: int = 0,
+        was_reached: bool = False,
     ) -> None:
         self._log.ended(lease, result, asked=asked)
         if lease.role is not PageRole.ROBOTS:
@@ -410,7 +424,14 @@ class SiteSpider(Spider):
             await self.source.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
             return
         await self.source.ask(
-            lambda: end_robots(self._queue, lease, result, self._user_agent, asked=asked)
+            lambda: end_robots(
+                self._queue,
+                lease,
+                result,
+                self._user_agent,
+                asked=asked,
+                was_reached=was_reached,
+            )
         )
         self.source.counters[Counter.ROBOTS_READ] += 1
         self.source.end(lease)

@@ -64,12 +64,15 @@ REFUSED_CERTIFICATE = "certificate verify failed"  # OpenSSL's text
 class Fetched:
     """The spider's only item: a lease, its result, and the pause the response asks of its host.
 
+    ``was_reached``: the host may have been reached though there is no response.
+
     The result has no repr: Scrapy logs items that fail, and bodies are never logged.
     """
 
     lease: Lease
     result: FetchResult = field(repr=False)
     host_wait_ms: int = 0
+    was_reached: bool = False
 
 
 class KeptConnectionLostError(DownloadFailedError):
@@ -224,6 +227,14 @@ def unreachable_of(
     if failure.reason is FailureReason.CONNECT:
         return Unreachable.URL if isinstance(error, DownloadFailedError) else Unreachable.HOST
     return None
+
+
+def was_reached(away: Unreachable | None, failure: Failure) -> bool:
+    """Whether a host may have been reached by a request that got no response."""
+    return away in (Unreachable.URL, Unreachable.CONNECTION) or failure.reason in (
+        FailureReason.BROKEN_ANSWER,
+        FailureReason.TOO_LARGE,
+    )
 
 
 def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | None:

@@ -87,7 +87,7 @@ class RobotsVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsErrors:
-    """How a host is treated while its robots.txt answers 5xx.
+    """How a host is treated while its robots.txt cannot be had.
 
     Attributes:
         wait_ms: Time to the next request after the first error; doubles with each in a row.
@@ -336,8 +336,9 @@ class FetchQueue:
         *,
         host_wait_ms: int = 0,
         elapsed_ms: int = 0,
+        is_answer: bool = True,
     ) -> bool:
-        """Ends a lease of a robots.txt that answers 5xx; False when the token is old.
+        """Ends a lease of a robots.txt that cannot be had; False when the token is old.
 
         Rules from an earlier request stay in force until the next request. Without rules the host
         waits; after ``errors.patience`` errors in a row its rules are ``forbid_all`` for a while.
@@ -347,10 +348,11 @@ class FetchQueue:
             errors: Waits and patience.
             host_wait_ms: Least pause of the host.
             elapsed_ms: Duration of the request.
+            is_answer: Whether it was answered, with 5xx.
         """
         return await self._end_robots(
             lease,
-            "errors",
+            "errors" if is_answer else "unanswered",
             host_wait_ms,
             elapsed_ms,
             errors.wait_ms,
@@ -361,7 +363,7 @@ class FetchQueue:
         )
 
     async def miss_robots(self, lease: Lease, *, ttl_ms: int) -> bool:
-        """Ends a lease of a robots.txt without a response; False when the token is old.
+        """Ends a lease of a robots.txt of a host without a connection; False when the token is old.
 
         Rules from an earlier request stay in force for ``ttl_ms``; without rules all is allowed.
         """

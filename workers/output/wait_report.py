@@ -43,7 +43,7 @@ _HOST = {
     WaitReason.CRAWL_DELAY: "waits for the Crawl-delay of robots.txt, {pause:g} s",
     WaitReason.SLOW_ANSWERS: "answers slowly, so its pause is {pause:g} s",
     WaitReason.SLOW_DOWN: "answered 429 or 503 and is left alone",
-    WaitReason.ROBOTS: "robots.txt answers 5xx, so nothing is fetched",
+    WaitReason.ROBOTS: "robots.txt cannot be had, so nothing is fetched",
     WaitReason.AWAY: "away, because connections fail,",
     WaitReason.GONE: "given up: connections failed for too long, its URLs fail unasked",
     WaitReason.RETRY: "its URLs failed and wait for the next attempt",

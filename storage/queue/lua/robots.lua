@@ -1,7 +1,7 @@
 -- Ends a lease of robots.txt (ADR 5). ARGV: crawl, page id, token, verdict, wait ms of the host, duration
 -- of the request in ms, and by verdict
 -- 'read':    rules, Crawl-delay ms, sitemaps (JSON list, six values each), time to live ms
--- 'errors':  wait ms after the first 5xx, longest wait ms, errors in a row that end the wait, the rules
+-- 'errors' (5xx), 'unanswered' (reset, timeout): wait ms after the first one, longest wait ms, errors in a row that end the wait, the rules
 --            that then forbid all, their time to live ms
 -- 'missed':  ms until the next request
 -- 'refused': ms until the next request of this crawl (the life of cc:nr:<crawl>:<host>), 1 when a
@@ -27,7 +27,7 @@ if outcome == 'read' then
   redis.call('HDEL', g, 'robots_errors', 'robots_override')
   redis.call('HSET', g, 'robots_rules', ARGV[7], 'crawl_delay', ARGV[8], 'sitemaps', ARGV[9])
   valid, changed = tonumber(ARGV[10]), true
-elseif outcome == 'errors' then
+elseif outcome == 'errors' or outcome == 'unanswered' then
   local errors = redis.call('HINCRBY', g, 'robots_errors', 1)
   local hold = math.min(tonumber(ARGV[7]) * 2 ^ (errors - 1), tonumber(ARGV[8]))
   if redis.call('HEXISTS', g, 'robots_rules') == 1 then
@@ -48,7 +48,7 @@ if changed then
   redis.call('HINCRBY', g, 'robots_version', 1)
 end
 redis.call('HSETNX', g, 'clock', 0) -- the clock is read below, also of a host without a request
-local OUTCOMES = { read = 'answered', errors = 'error', missed = 'none' }
+local OUTCOMES = { read = 'answered', errors = 'error', unanswered = 'none', missed = 'none' }
 release(crawl, host, t, wait, unasked and 'unasked' or OUTCOMES[outcome], tonumber(ARGV[6]), p[4])
 
 -- The time to live begins with the host's next request: else a long delay would let the rules expire before

@@ -112,7 +112,7 @@ def test_a_refusal_says_whose_rules_it_is() -> None:
     rules.learn("a.example", 2, FORBID_ALL)
     assert rules.refusal("a.example", 1, "http://a.example/a") == "robots.txt forbids it"
     assert rules.refusal("a.example", 1, "http://a.example/b") == ""
-    assert rules.refusal("a.example", 2, "http://a.example/b") == "robots.txt answers 5xx"
+    assert rules.refusal("a.example", 2, "http://a.example/b") == "robots.txt cannot be had"
     assert rules.refusal("a.example", 3, "http://a.example/a") == ""
 
 

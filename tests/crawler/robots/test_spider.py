@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from pathlib import Path
 
+import pytest
+
+from crawler.robots import ERRORS
 from storage.crawl_types import FailureReason
 from tests.kit.queues import END_MARGIN_MS, let_time_pass, server_ms, spec
-from tests.kit.raw_web import RawWeb, answer
+from tests.kit.raw_web import Answer, RawWeb, answer
 from tests.kit.spiders import SpiderProcess
 from tests.kit.timing import wait_until
 
 MINUTE_MS = 60_000
 
 
+def reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        answer(b"", status="500 Internal Server Error"),
+        reset,
+        b"no http\r\n\r\n",
+        answer(b"x" * 20)[:-9],
+    ],
+    ids=["500", "reset", "no http", "cut"],
+)
 def test_a_host_whose_robots_txt_fails_is_left_alone_and_ended_after_three_tries(
-    tmp_path: Path,
+    tmp_path: Path, error: Answer
 ) -> None:
-    error = answer(b"", status="500 Internal Server Error")
     with (
         RawWeb({"/robots.txt": error, "/": answer(), "/2": answer()}) as web,
         SpiderProcess(tmp_path / "data", max_attempts="1") as spider,
@@ -40,9 +58,9 @@ def test_a_host_whose_robots_txt_fails_is_left_alone_and_ended_after_three_tries
             assert failure is not None
             assert (failure.reason, failure.detail) == (
                 FailureReason.ROBOTS,
-                "robots.txt answers 5xx",
+                ERRORS,
             )
         assert web.paths() == ["/robots.txt"] * 3
         assert spider.terminate() == 0, spider.log
-        assert "robots.txt answers with an error" in spider.log
+        assert "robots.txt cannot be had" in spider.log
         assert "Traceback" not in spider.log

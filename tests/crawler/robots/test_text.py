@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from crawler.robots import MAX_PATTERNS, rules_for
+from crawler.robots import MAX_PATTERNS, read_robots, rules_for
 
 NAME = "crawlclean"
 LINES = st.sampled_from(
@@ -57,3 +57,22 @@ def test_no_robots_txt_takes_long(text: str) -> None:
         parsed.can_fetch("http://a.example/" + "a" * 2000, NAME)
     assert time.process_time() - begun < 2
     assert sum("*a*" in line for line in ours.splitlines()) <= MAX_PATTERNS
+
+
+@pytest.mark.parametrize(
+    ("codec", "declared"),
+    [
+        ("utf-16", ""),
+        ("utf-16", "text/plain; charset=utf-8"),
+        ("utf-16-le", "text/plain; charset=UTF-16LE"),
+        ("utf-16-be", "text/plain; charset=utf-16"),
+        ("utf-16-le", "text/plain; charset=utf-16"),
+        ("utf-8", "text/plain; charset=utf-16"),
+        ("utf-8-sig", ""),
+    ],
+)
+def test_the_charset_of_rules(codec: str, declared: str) -> None:
+    body = "User-agent: *\nDisallow: /secret\n".encode(codec)
+    headers = (("Content-Type", declared),)
+    verdict = read_robots("http://a.example/robots.txt", 200, body, "crawlclean/1", headers)
+    assert verdict.rules == "User-agent: *\nDisallow: /secret\n"

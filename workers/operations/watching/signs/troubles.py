@@ -37,7 +37,7 @@ class TroubleSign(StrEnum):
 
     PAUSED = "paused"  # by an operator
     SLOW_DOWN = "slow_down"  # it answered 429 or 503
-    ROBOTS = "robots"  # its robots.txt answers 5xx
+    ROBOTS = "robots"  # its robots.txt cannot be had
     AWAY = "away"  # connections fail
     GONE = "gone"  # connections failed for so long that its URLs end without a request
     FAILING = "failing"  # more URLs failed than gave a record
