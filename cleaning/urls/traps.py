@@ -1,4 +1,4 @@
-"""Spider traps that show in one URL, and the removal of session ids.
+"""Spider traps that show in one URL, and the removal of session ids and marks of advertising.
 
 Each limit is above the values that sites use on purpose. URLs beyond a limit come from
 
@@ -14,6 +14,7 @@ from collections import Counter
 from enum import StrEnum
 from urllib.parse import unquote
 
+from cleaning.urls.patterns import SESSION_NAMES, is_session_like
 from cleaning.urls.readable import readable
 
 MAX_SEGMENTS = 20
@@ -29,7 +30,18 @@ _OVER_ESCAPED = re.compile("%25" + "25" * (MOST_ESCAPES - 1), re.ASCII)
 _SESSION = re.compile(
     r"(?:jsessionid|phpsessid|aspsessionid\w*|oscsid|zenid|cfid|cftoken)=[\w.!-]*", re.I | re.ASCII
 )
-_MAYBE_SESSION = re.compile(r"sessionid|phpsessid|oscsid|zenid|cfid=|cftoken=", re.I)
+# What mailings, advertisements and shops add to follow a visitor, and browsers and filter lists
+# (AdGuard, ClearURLs, Firefox) take away: it never names a page.
+_MARK = re.compile(
+    r"(?:utm_\w+|fbclid|[dg]clid|gclsrc|[gw]braid|msclkid|yclid|twclid|igshid|mc_[ce]id|mkt_tok|"
+    r"_hsenc|_hsmi|__hs\w+|_openstat|vero_id|oly_(?:anon|enc)_id|_ga|_gl|spm)(?:=.*)?",
+    re.I | re.ASCII,
+)
+_MAYBE_LEFT_OUT = re.compile(
+    r"sessionid|phpsessid|oscsid|zenid|cfid=|cftoken=|session(?:_id)?=|[?&]sid=|utm_|clid|clsrc|"
+    r"braid|igshid|mc_[ce]id|mkt_tok|_hs|_openstat|vero_id|oly_|[?&](?:_g[al]|spm)\b",
+    re.I,
+)
 
 
 class TrapSign(StrEnum):
@@ -62,16 +74,27 @@ def find_trap_sign(url: str) -> TrapSign | None:
 
 
 def without_session(url: str) -> str:
-    """Removes session ids from a URL: ``;jsessionid=0A1B``, ``PHPSESSID=0a1b``."""
-    if not _MAYBE_SESSION.search(url):
+    """Removes session ids and marks of advertising: ``;jsessionid=0A1B``, ``utm_source=mail``.
+
+    ``sid`` and ``session`` are removed only where the value is random: it may be a story's number.
+    """
+    if not _MAYBE_LEFT_OUT.search(url):
         return url
     head, mark, query = url.partition("?")
     if ";" in head:
         head = "/".join(_without_parameters(segment) for segment in head.split("/"))
     if query:
-        kept = [part for part in query.split("&") if not _SESSION.fullmatch(part)]
+        kept = [part for part in query.split("&") if not _is_left_out(part)]
         mark, query = ("?", "&".join(kept)) if kept else ("", "")
     return head + mark + query
+
+
+def _is_left_out(part: str) -> bool:
+    """Whether a parameter names no page: ``fbclid=IwAR0``, ``sid=0a1b2c3d4e5f``."""
+    if _SESSION.fullmatch(part) or _MARK.fullmatch(part):
+        return True
+    name, _, value = part.partition("=")
+    return name.lower() in SESSION_NAMES and is_session_like(value)
 
 
 def _without_parameters(segment: str) -> str:

@@ -139,7 +139,7 @@ HELP = {
     Counter.IMAGES_HELD_BACK_THUMB: "images on pages held back: they show other pages",
     Counter.IMAGES_HELD_BACK_OTHER: "images on pages held back: no verdict",
     Counter.IMAGES_HELD_BACK_TOPIC: "images on pages held back: their page is not on the topic",
-    Counter.SESSION_IDS_LEFT_OUT: "outlinks taken without the session id in their address",
+    Counter.SESSION_IDS_LEFT_OUT: "outlinks taken without a session id or a mark of advertising",
     Counter.TRAPS: "classes of URLs stopped because their pages brought nothing new",
     Counter.DRIFTS_BODIES: "hosts whose bodies left the places of their model",
     Counter.DRIFTS_FRAME: "hosts that lost the links of their frame",

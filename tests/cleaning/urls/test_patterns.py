@@ -138,6 +138,16 @@ def test_signs_of_a_trap(path: str, sign: TrapSign | None) -> None:
         ("/article?sid=20240105", "/article?sid=20240105"),  # a story's number
         ("/talk?sessionid=42", "/talk?sessionid=42"),  # of a conference
         ("/x?q=phpsessid", "/x?q=phpsessid"),
+        ("/p?id=4&cat=shoes&utm_source=list&sid=0a1b2c3d4e5f", "/p?id=4&cat=shoes"),
+        ("/p?UTM_Medium=mail&utm_campaign=", "/p"),
+        ("/p?fbclid=IwAR0&id=4&gclid=Cj0&msclkid=1", "/p?id=4"),
+        ("/item.htm?spm=a2g0o.home.1.2&id=7", "/item.htm?id=7"),
+        ("/x?mc_cid=1&mc_eid=2&_ga=1.2&_hsenc=p2&a=1", "/x?a=1"),
+        ("/x?session=0f3ab91c77de", "/x"),
+        ("/x?sid=spring-shoes&session=morning", "/x?sid=spring-shoes&session=morning"),
+        ("/x?next=utm_source&gclid_help=1", "/x?next=utm_source&gclid_help=1"),
+        ("/utm_source=1/fbclid=2", "/utm_source=1/fbclid=2"),
+        ("/x?spm_id=3&ga=1&ref=top&source=list", "/x?spm_id=3&ga=1&ref=top&source=list"),
     ],
 )
 def test_a_declared_session_is_left_out(path: str, without: str) -> None:
