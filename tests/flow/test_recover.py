@@ -123,6 +123,30 @@ def check_whole(data: Path, web: Web, before: set[str], asked_before: dict[str, 
     assert stats.pages_by_state == {str(state): n for state, n in ends.items()}
 
 
+def test_a_queue_that_is_older_than_its_store_is_said_and_nothing_counts_as_new(
+    tmp_path: Path,
+) -> None:
+    links = {f"/{n}.html": str(n) for n in range(150)}
+    pages = {
+        path: html(path, f"第{path}页，{path}的正文有十五个以上的汉字，它属于网页的正文部分。")
+        for path in links
+    }
+    data, older = tmp_path / "data", tmp_path / "older"
+    with Web(tmp_path / "web", {"/": html("all", "all", links=links), **pages}) as web:
+        arguments = ("run", web.url(), "--allow-private", "--data", str(data), "--workers", "1")
+        crawlclean(*arguments, "--max-pages", "5", check=False)
+        shutil.copytree(data / "queue", older)
+        first = crawlclean(*arguments, "--max-pages", "1000")
+        assert "older than its store" not in first.stderr
+        shutil.rmtree(data / "queue")
+        shutil.copytree(older, data / "queue")
+        again = crawlclean(*arguments, "--max-pages", "1000")
+    assert "the queue was older than its store: 1" in again.stderr
+    assert "151 records of 1 host" in again.stdout
+    assert ", 0 of them new, " in again.stdout
+    assert len(stored_urls(data)) == 151
+
+
 def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
     data = tmp_path / "data"
     before = killed_half_way(data, web)

@@ -74,7 +74,7 @@ class RunSummary:
         kept_records: Records of pages that gave none when they were fetched again; exports have
             them, too.
         images: Stored images; left out when the crawl fetches none.
-        new_records: Records of this run.
+        new_records: Records that were not stored before this run; with `--fresh` all.
         fetched: Responses of this run.
         failed: URLs that gave no record.
         waiting: URLs left to fetch.

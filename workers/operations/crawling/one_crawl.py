@@ -36,6 +36,7 @@ from workers.operations.crawling.specs import needs_contact, withheld_lines
 from workers.operations.crawling.wider_specs import offer_again
 from workers.processes.fleet import Fleet
 
+REPEATED_PAGES = 100  # a job has no more; a worker that was killed between store and queue left one
 DRY_SHARE = 3
 """A topic crawl without limits ends when a third of all its records brought nothing: the longest
 such run before 30 % of the pages was a fifth (sec, `make bench-topic`)."""
@@ -148,7 +149,7 @@ class _Run:
         self._begun = time.monotonic()
         self._is_starting = True
         self._next = NextVisit(self._frontier, self._store)
-        self._kept = 0  # records of pages that have gone, before the run
+        self._known = 0  # records of the crawl in the store before the run
         # Records that a topic crawl had judged, and relevant ones, when the newest relevant one
         # came, or the run began.
         self._judged: int | None = None
@@ -157,7 +158,9 @@ class _Run:
     def run(self, *, fresh: bool) -> CrawlResult:
         self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
-        self._kept = crawl_outcome(self._store, [self._spec.crawl_id]).kept
+        if not fresh:  # which counts all anew
+            self._store.statistics.refresh()
+            self._known = crawl_outcome(self._store, [self._spec.crawl_id]).all_records
         is_over = before.open == 0 and not self._spec.keep_fresh
         if is_over and not self._frontier.learning.count():
             return self._nothing_to_do(before)
@@ -339,7 +342,12 @@ class _Run:
         end_crawl(self._backends, self._spec, counts)
         self._store.statistics.refresh()
         self._watcher.show(counts, end.why, last=True)
-        return self._result(before, counts, end)
+        result = self._result(before, counts, end)
+        again = counts.stored - before.stored - result.new_records
+        if again > REPEATED_PAGES * self._settings.workers.count:
+            line = f"the queue was older than its store: {again} stored pages were done again"
+            self._watcher.print_line(line)
+        return result
 
     def _purged(self) -> CrawlResult:
         """Returns the result of a purged crawl; no state of it may be stored again.
@@ -364,8 +372,6 @@ class _Run:
     def _result(self, before: CrawlCounts, counts: CrawlCounts, end: End) -> CrawlResult:
         crawl_id = self._spec.crawl_id
         outcome = crawl_outcome(self._store, [crawl_id])
-        # A page that is gone when it is fetched again takes no new record away.
-        new = counts.stored - before.stored + outcome.kept - self._kept
         return CrawlResult(
             crawl=crawl_id,
             ended_by=end.by,
@@ -373,7 +379,8 @@ class _Run:
             why=end.why,
             records=outcome.records,
             images=self._images() if self._spec.images else None,
-            new_records=max(0, new),
+            # By the store: a queue that is older than it has pages stored once more.
+            new_records=max(0, outcome.all_records - self._known),
             fetched=counts.fetched - before.fetched,
             failed=counts.failed,
             waiting=counts.pending,

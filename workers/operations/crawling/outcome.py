@@ -47,6 +47,11 @@ class CrawlOutcome:
         """Pages whose newest fetch gave a record."""
         return sum(self.stored.values())
 
+    @property
+    def all_records(self) -> int:
+        """Records, also of pages that have gone since."""
+        return self.records + self.kept
+
 
 NO_OUTCOME = CrawlOutcome(stored={}, failed={}, concerns=())
 
