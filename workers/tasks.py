@@ -353,6 +353,9 @@ class _Job:
             outcome = each.outcome
             if self._topic is not None:
                 outcome = self._topic.with_judgement(outcome)
+                if named := self._topic.named_links(outcome):
+                    new = self._patiently(partial(unknown, self._frontier, self._crawl_id, named))
+                    outcome = self._topic.with_new_links(outcome, len(new))
             judged.append(replace(each, outcome=self._adopter.with_judgements(outcome)))
         return judged
 

@@ -85,6 +85,7 @@ NAMED_IDS = range(HOST_IDS.start, _FIRST_WORD)
 _FINDER_STEPS = (0.2, 0.5, 0.8)
 _LATIN_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _LATIN_WORDS = re.compile("[a-z0-9]+").findall
+_NAMING = frozenset({"query:1", "query:2", "words:2", "words:3"})
 _WORD_STEPS = (0.0, 0.5, 1.0)  # above these sums of weights; the heaviest word has the weight 1
 
 
@@ -179,6 +180,10 @@ class AnchorWords:
         known = [f"a:{word}" for word in words if word in self._vocabulary]
         is_foreign = self._is_spaced and is_unspaced(text)
         return AnchorMatch(tuple(names), tuple(known[:MAX_ANCHOR_WORDS]), is_foreign)
+
+    def names_topic(self, text: str) -> bool:
+        """Whether a text has a concept of the query, or words of the topic of some weight."""
+        return not _NAMING.isdisjoint(self.match(text).names)
 
     def match_path(self, url: str) -> tuple[str, ...]:
         """Returns the features of the words in the path of a URL: ``("path:query",)``."""

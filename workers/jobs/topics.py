@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from cleaning.errors import InvalidUrl
 from cleaning.json_values import dump
 from cleaning.page_warnings import WarningKind
-from cleaning.records import CleanRecord, Outlink
-from cleaning.topics.learner import FIRST_RANK, LinkModel, rank_of
+from cleaning.records import CleanRecord, Outlink, PageKind
+from cleaning.topics.learner import FIRST_RANK, HUB_LABEL, HUB_RELEVANT, LinkModel, rank_of
 from cleaning.topics.links import AnchorWords, FoundLink, feature_groups, is_same_host, neighbours
 from cleaning.topics.relevance import judge_record
 from cleaning.topics.topic import Topic
@@ -69,6 +69,30 @@ class CrawlTopic:
             notify=self.notify,
         )
         return replace(outcome, judgements=(*outcome.judgements, judgement))
+
+    def named_links(self, outcome: Outcome) -> dict[str, str]:
+        """Returns the links of an index page whose texts name the topic, by their URL."""
+        record = outcome.record
+        if record is None or record.kind is not PageKind.INDEX:
+            return {}
+        named = (each.url for each in record.outlinks if self._words.names_topic(each.text))
+        return {url: url for url in named}
+
+    def with_new_links(self, outcome: Outcome, links: int) -> Outcome:
+        """Returns the outcome of a list, whose label says what it leads to.
+
+        The text of a list says nothing; the sections that it stands for are judged by its links.
+
+        Args:
+            outcome: With the topic's judgement.
+            links: Links on it that name the topic and that no page had before.
+        """
+        label = HUB_LABEL * min(1.0, links / HUB_RELEVANT)
+        judgements = (
+            replace(each, label=max(each.label, label)) if each.topic == self.topic.name else each
+            for each in outcome.judgements
+        )
+        return replace(outcome, judgements=tuple(judgements))
 
     def is_relevant(self, outcome: Outcome) -> bool:
         """Whether the topic has judged the outcome's record relevant."""
