@@ -114,11 +114,12 @@ def simulate(order: Order, sites: ServedSites, folder: Path, draw: int) -> Simul
         draw: Of the noise.
     """
     begun_s = time.process_time()
-    flags = {"data": folder, "allow_private": True, "keep_raw": "none"}
+    # Remembered records do not say what their pages ask of robots.
+    flags = {"data": folder, "allow_private": True, "keep_raw": "none", "page_robots": False}
     settings = load_settings({}, {**flags, "max_pages": order.max_pages, "delay_s": order.delay_s})
-    given = {"max_pages", "delay_s", "keep_raw", "allow_private"}
+    given = {"max_pages", "delay_s", "keep_raw", "allow_private", "page_robots"}
     product: Any = outcomes
-    product.clean = CleanedOnce(product.clean, port_of(draw))
+    product.read = CleanedOnce(product.read, port_of(draw))
     clients.script_source = cache(_simulated_source(clients.script_source))
     spec = topic_spec(settings, order.name, sites.urls(order.seeds), None, given)
     examples = [str(order.examples)] if order.examples else None
