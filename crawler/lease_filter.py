@@ -17,7 +17,7 @@ from crawler.addresses.guard import is_web_port
 from crawler.leasing import LeaseSource
 from crawler.robots import RobotsRules
 from crawler.transfer.requests import RequestBuilder
-from crawler.transfer.responses import address_refused
+from crawler.transfer.responses import address_refused, no_address
 from storage.crawl_types import Failure, FailureReason, Lease, PageRole
 from storage.queue.fetch_queue import FetchQueue
 from storage.queue.url_classes import FOLLOWED, REFUSED
@@ -44,6 +44,8 @@ class LeaseFilter:
 
     async def failure_of(self, lease: Lease) -> Failure | None:
         """Returns why a lease must not be fetched, or None."""
+        if lease.is_nameless:
+            return no_address(lease.host)
         if lease.is_gone:
             return Failure(reason=FailureReason.CONNECT, detail=GONE)
         if not self._requests.admits(lease, lease.url):

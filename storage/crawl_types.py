@@ -240,6 +240,7 @@ class Lease:
         robots_version: Changes when the host's robots rules change.
         is_known: Whether the host has answered before.
         is_gone: Whether the host's patience is spent: the URL must end without a request.
+        is_nameless: Whether it is gone because its name has no address.
         needs_address: Whether ``FetchQueue.locate`` must be called before the request.
         pause_ms: For robots.txt, the pause before its redirect is followed; else 0.
         traps_version: Changes when the host's stopped URL classes change; 0: there are none.
@@ -266,6 +267,7 @@ class Lease:
     robots_version: int
     is_known: bool = False
     is_gone: bool = False
+    is_nameless: bool = False
     needs_address: bool = False
     pause_ms: int = 0
     traps_version: int = 0

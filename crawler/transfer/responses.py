@@ -180,8 +180,7 @@ def failure_of(
     if refused:
         return address_refused(host)
     if isinstance(error, CannotResolveHostError):
-        what = "could not be looked up" if unsure else "has no address"
-        return Failure(reason=FailureReason.DNS, detail=f"the name {host} {what}")
+        return no_address(host, unsure=unsure)
     if isinstance(error, DownloadTimeoutError):
         return Failure(reason=FailureReason.TIMEOUT, detail=text)
     if isinstance(error, PageTooLarge):
@@ -198,6 +197,12 @@ def failure_of(
     if isinstance(error, (DownloadConnectionRefusedError, DownloadFailedError, ConnectError)):
         return Failure(reason=FailureReason.CONNECT, detail=text)
     return Failure(reason=FailureReason.BROKEN_ANSWER, detail=f"{type(error).__name__}: {text}")
+
+
+def no_address(host: str, *, unsure: bool = False) -> Failure:
+    """The failure of a name without address; ``unsure``: of a look-up that failed."""
+    what = "could not be looked up" if unsure else "has no address"
+    return Failure(reason=FailureReason.DNS, detail=f"the name {host} {what}")
 
 
 def _is_no_answer(error: BaseException | None) -> bool:

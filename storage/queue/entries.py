@@ -214,6 +214,7 @@ def read_lease(row: Sequence[Any]) -> Lease:
         robots_version=int(row[9]),
         is_known="known" in marks,
         is_gone="gone" in marks,
+        is_nameless="nameless" in marks,
         needs_address="locate" in marks,
         pause_ms=int(row[11]),
         traps_version=int(row[12]),

@@ -5,8 +5,8 @@
 -- role, depth, allow_private, robots version, marks, pause of the host ms (robots only: it may redirect),
 -- version of the stopped classes, page that an image is on, digest of the crawl's patterns, how it was found, ETag,
 -- Last-Modified, cookies of the host in lines}; state is 'ok' or 'full' (back-pressure). Marks,
--- separated by spaces: known (the host has answered before), gone (no request: end the URL), locate
--- (the address must be given to locate.lua first), verify (the host's certificate must be right).
+-- separated by spaces: known (the host has answered before), gone (no request: end the URL), nameless (gone, as its
+-- name has no address), locate (its address must be given to locate.lua first), verify (its certificate must be right).
 local LOOK_AGAIN_MS = 250 -- at hosts that are left to other machines
 local HELD_BACK_MS = 500 -- a topic whose due hosts are below its floor: its better host may not come
 local FULL_MS = 2000 -- waits.lua reads it; every call of a spider renews it, and a spider calls each 100 ms

@@ -4,7 +4,7 @@
 local HOST = {
   'held', 'clock', 'answer_ended', 'crawl_delay', 'smoothed_ms', 'slots', 'answers', 'unconnected', 'paused',
   'robots_until', 'robots_leased', 'robots_version', 'address', 'address_until', 'waited_ms', 'next_probe',
-  'stopped_version', 'unable', 'trial',
+  'stopped_version', 'unable', 'trial', 'failures',
 }
 local CRAWL = {
   'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', 'fresh', 'patterns', 'verify_tls',

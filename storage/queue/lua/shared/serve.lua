@@ -187,6 +187,7 @@ local function serve(round, host, look)
     local kind = next_kind(work, host, t)
     local known = kind == 'retry' and work.due or kind == 'revisit' and work.again -- has a page hash
     local marks = (g.answers and 'known ' or '') .. (gone and 'gone ' or '')
+      .. (gone and not g.answers and g.failures == '1' and 'nameless ' or '') -- other strangers fail more often
     if c.politeness == 'ip' and not gone and (tonumber(g.address_until) or 0) <= t then
       if g.held > 0 then
         return nil, nil -- the address may have changed: requests under way must end first
