@@ -9,6 +9,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -61,25 +62,50 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=place)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_left_behind() -> Iterator[None]:
-    """Fails the test whose thread or child process is still there a while after its end.
+Started = set[threading.Thread | int]
+OF_SESSION: pytest.StashKey[Started] = pytest.StashKey()
+"""Threads and child processes that fixtures of the session started."""
 
-    What a fixture of the module or the session has started was there before the test.
+
+def started() -> Started:
+    """The threads and child processes of this process."""
+    return {*threading.enumerate(), *children_of(os.getpid())}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, Any, Any]:
+    """Notes what a fixture of the session starts: it is there after the module that asked first."""
+    before = started() if fixturedef.scope == "session" else None
+    try:
+        return (yield)
+    finally:
+        if before is not None:
+            request.config.stash.setdefault(OF_SESSION, set()).update(started() - before)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails the last test of a module that leaves a thread or child process behind.
+
+    Of a module, not of a test: a client that a fixture of the module made starts its threads, or a
+    server again, when a test first asks it.
     """
-    threads, children = set(threading.enumerate()), set(children_of(os.getpid()))
+    before = started()
     yield
+    of_session = request.config.stash.setdefault(OF_SESSION, set())
 
     def left() -> list[str]:
-        found = [f"thread {each.name}" for each in threading.enumerate() if each not in threads]
-        return found + [
-            f"process {pid}: {command}"
-            for pid in children_of(os.getpid())
-            if pid not in children and is_alive(pid)
-            if not any(shared in (command := command_of(pid)) for shared in SHARED)
-        ]
+        found = []
+        for each in started() - before - of_session:
+            if isinstance(each, threading.Thread):
+                found.append(f"thread {each.name}")
+            elif is_alive(each) and not any(name in command_of(each) for name in SHARED):
+                found.append(f"process {each}: {command_of(each)}")
+        return found
 
     until = time.monotonic() + LEFT_S
     while left() and time.monotonic() < until:
         time.sleep(0.05)  # daemon threads of what was closed are at their last lines
-    assert not left(), f"the test has left {', '.join(left())}"
+    assert not left(), f"the tests have left {', '.join(left())}"

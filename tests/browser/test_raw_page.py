@@ -58,7 +58,8 @@ class Listener:
         self.count = 0
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
-        threading.Thread(target=self._run, daemon=True).start()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
 
     def _run(self) -> None:
         while True:
@@ -71,7 +72,9 @@ class Listener:
 
     def close(self) -> None:
         """Ends it."""
+        self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread, which a close alone does not
         self._socket.close()
+        self._thread.join(LIMIT_S)
 
 
 @contextmanager
