@@ -17,9 +17,9 @@ MAX_SOURCE_CHARS = 64 << 10  # an entry page is short; a longer one is made by i
 # Possessive: white space must not be shared out between neighbours in every way.
 REFRESH = re.compile(r"[\d.]*+\s*+[;,]?+\s*+(?:url\s*+=\s*+|(?!url\s*+=))[\"']?+(.+)", re.I | re.S)
 _MOVE = re.compile(
-    r"(?<![\w$.])(?:(?:window|self|top|parent|document|this)\.){0,3}+location"
+    r"(?<![\w$.])(?:(?:window|self|top|parent|document|this)\.){0,3}location"
     r"(?:(?:\.href)?\s*+=\s*+|\.(?:replace|assign)\s*+\(\s*+)"
-    r"([\"'])((?:[^\"'\\<>\s]|\\/){1,2048}+)\1(?!\s*+[+.?])"
+    r"([\"'])((?:[^\"'\\<>\s]|\\/){1,2048})\1(?!\s*+[+.?])"
 )
 
 
