@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from ipaddress import ip_address
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from scrapy import Request
@@ -89,9 +91,10 @@ def test_an_answer_from_a_private_address_is_dropped(
     )
 
     async def answered() -> list[Fetched | Request]:
-        spider = SiteSpider.__new__(SiteSpider)  # no process, no queue: only this step
+        spider: Any = SiteSpider.__new__(SiteSpider)  # no process, no queue: only this step
         spider._max_attempts = 3
         spider._network = OutageDetector()
+        spider._requests = SimpleNamespace(cookies_after=lambda lease, _: lease.cookies)
         return [result async for result in spider.answered(response)]
 
     [fetched] = asyncio.run(answered())

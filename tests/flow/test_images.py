@@ -157,7 +157,7 @@ def test_what_a_crawl_at_rest_finds_to_be_content_its_next_run_fetches(tmp_path:
         with closing(SqliteStore(data / "records.sqlite")) as store:
             learn_host(store, web.host, LearnReason.ASKED)
         shown = DataFolder(data).output("reclean", web.host)
-        assert f"{count} pages have new content images" in shown
+        assert f"new content images on {count} pages" in shown
         assert not photos & set(web.requests()), "nothing is fetched without `run`"
         summary = run_crawl(data, web.url(), "--images")
         asked = web.requests()

@@ -108,10 +108,12 @@ def test_a_topic_over_two_servers_finds_what_one_finds(world: World) -> None:
     assert world.found() == world.targets(), "one server finds all of them (test_topics.py)"
     first, second = world.versions()
     assert first == second > 0, "all servers rank by what was learned"
+    learned = first
     report = json.loads(crawlclean("topic", "quake", "--report", "--json", env=world.env).stdout)
     assert report["stories"] + report["copies"] == report["topic"]["relevant"] >= 2 * ARTICLES
     told = {each.data["id"] for each in world.receiver.got}
     assert len(told) >= report["stories"], "the sender tells of stories of all servers"
     marked = ("--not-relevant", sorted(world.targets())[0])
     crawlclean("topic", "quake", *marked, env=world.env)
-    assert world.versions() == [first + 1] * 2, "a mark reaches all servers"
+    first, second = world.versions()
+    assert first == second > learned, "a mark reaches all servers"

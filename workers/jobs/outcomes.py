@@ -1,4 +1,7 @@
-"""Outcomes of fetched pages: from a page of the queue to its row in the store and its outlinks."""
+"""Outcomes of fetched pages: from a page of the queue to its row in the store and its outlinks.
+
+More than 400 lines: the ways on which a page can end are read together, since each must count once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`export`: choice of records, formats, fields, files; values that the web wrote stay values."""
+"""`export`: choice of records, formats, fields, files; values that the web wrote stay values.
+
+More than 400 lines: all formats are read from one data folder.
+"""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def test_errors_are_kept_and_unknown_actions_are_not_there(
     assert client.get("/actions/pause_host?target=no.example").status_code == 404
     assert client.get("/actions/roll_back?target=a.example&version=x").status_code == 400
     page = do(client, "pin_class", HOST, template="/p{n}", typed_word="nonsense")
-    assert "nonsense is no kind" in page.text
+    assert "nonsense is not a kind" in page.text
     assert (newest(bench).did or "").startswith("error: ")
     lines = client.get("/audit.jsonl").text.splitlines()
     assert '"action": "pin_class"' in lines[0]

@@ -11,7 +11,7 @@ The host with the name, in the figures of lists:
 ```console
 $ curl -s -H "Authorization: Bearer $TOKEN" 'http://127.0.0.1:8484/api/v1/hosts?q=a.example'
 {"items": [{"host": "a.example", "crawls": 1, "records": 9, "failed": 0, "excluded": 0, "other": 0,
-  "body_chars": 2529, "fetched_bytes": 9423, "noise_share": 0.0, "near_duplicates": 8,
+  "body_chars": 2529, "fetched_bytes": 9423, "noise_share": 0.0, "near_duplicates": 0,
   "model_version": 1, "first_seen": "2026-03-01T12:00:00Z", "last_seen": "2026-03-01T12:00:08Z",
   "updated_at": "2026-11-23T09:12:45.026154Z"}], "next": null, "as_of": null}
 ```
