@@ -37,7 +37,17 @@ from typing import Any
 from benchmarks.kit.results import commit, keep, kept, show
 from benchmarks.topic.best_first import best_first
 from benchmarks.topic.draws import Draw, simulate_all
-from benchmarks.topic.harvest import AT, POINTS, Harvest, faults, harvest, least, line, short
+from benchmarks.topic.harvest import (
+    AT,
+    POINTS,
+    Harvest,
+    budget,
+    faults,
+    harvest,
+    least,
+    line,
+    short,
+)
 from benchmarks.topic.live import Live, LivePlan, crawl_live
 from benchmarks.topic.web import Web, folder, read_web
 from benchmarks.topic.wide import crawl_wide, figures
@@ -83,7 +93,8 @@ def _simulate(web: Web, asked: argparse.Namespace, wrong: list[str]) -> Harvests
         found[topic].append(draw)
         _say(f"{topic}, draw {draw.number}: {line([draw.harvest])}")
         _say(f"  {draw.costs}")
-        if draw.simulated.pending and not draw.harvest.is_whole:
+        spent = len(draw.simulated.fetched) >= budget(web)
+        if draw.simulated.pending and not (spent or draw.harvest.is_whole):
             wrong.append(f"{topic}, draw {draw.number}: {EARLY}")
     harvests = {topic: [draw.harvest for draw in draws] for topic, draws in found.items()}
     for topic, rows in harvests.items():
