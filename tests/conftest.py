@@ -23,7 +23,10 @@ settings.load_profile("any machine")
 TESTS = Path(__file__).parent
 LONGEST_FIRST = ("chaos", "flow", "browser", "house", "fuzz", "workers", "storage")
 
-SHARED = ("tests.kit.forked", "multiprocessing.resource_tracker", "multiprocessing.forkserver")
+SHARED = (
+    "tests.kit.forked", "multiprocessing.resource_tracker", "multiprocessing.forkserver",
+    "valkey-server", "secantus",
+)  # fmt: skip
 """In the commands of processes that all tests of a process use, started by the first of them."""
 
 LEFT_S = 20.0

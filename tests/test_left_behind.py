@@ -40,7 +40,7 @@ def test_it(server):
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (LEAVES_A_THREAD, "the test has left thread forgotten"),
+        (LEAVES_A_THREAD, "the tests have left thread forgotten"),
         (LEAVES_A_PROCESS, "sleep 5"),
         (SHARES, "1 passed"),
     ],

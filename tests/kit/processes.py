@@ -13,12 +13,17 @@ SERVERS = ("valkey-server", "redis-server")
 
 
 def children_of(pid: int) -> list[int]:
-    """The children of a process now; none of one that is gone."""
+    """The children of a process now; none of one that is gone.
+
+    By the parent of each process: ``/proc/PID/task/TID/children`` may leave out one while another
+    child ends.
+    """
     found: list[int] = []
-    with suppress(OSError):  # a process that ends takes its folder along
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(OSError):
-                found += [int(child) for child in (task / "children").read_text().split()]
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # a process that ends takes its folder along
+            fields = place.read_text("utf-8", "replace").rpartition(")")[2].split()
+            if int(fields[1]) == pid:
+                found.append(int(place.parent.name))
     return found
 
 
