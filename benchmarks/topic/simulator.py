@@ -61,7 +61,7 @@ SIMULATED_TIME = "return tonumber(redis.call('GET', 'cc:simulated_ms'))"
 # page of these sites is cleaned in .02 s; its judgement, rows and links are taken for as long.
 ANSWER_S, LOOKUP_S, JOB_S, PAGE_S = 0.02, 0.75, 0.02, 0.04
 LONGEST_LOOKUP_S = 30.0
-IDLE_S = 600.0  # without a request until then a crawl has ended: only sleeping hosts are left
+IDLE_S = 600.0  # without a request until then a crawl has ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
