@@ -17,7 +17,9 @@ for i = 3, #ARGV, 5 do
   local key = page_key(crawl, ARGV[i])
   local p = redis.call('HMGET', key, 'state', 'token', 'role', 'rv', 'tried', 'log')
   if p[1] == 'claimed' and p[2] == ARGV[i + 1] then
-    freed = freed + redis.call('HSTRLEN', key, 'body')
+    local bytes = redis.call('HSTRLEN', key, 'body')
+    freed = freed + bytes
+    count(crawl, 'bodies', bytes > 0 and -1 or 0)
     redis.call('DEL', key)
     if p[5] then
       local line = log_line(wall(), 'ended', ARGV[i + 2])

@@ -52,6 +52,7 @@ for i = 3, #ARGV do
     else
       redis.call('HINCRBY', 'cc:flight', 'pages', -1)
       redis.call('HINCRBY', 'cc:flight', 'bytes', -redis.call('HSTRLEN', key, 'body'))
+      count(crawl, 'bodies', redis.call('HSTRLEN', key, 'body') > 0 and -1 or 0)
       redis.call('LREM', 'cc:b:' .. crawl .. ':' .. p[2], 1, pid)
       count(crawl, 'queued', -1)
       gone = gone + 1

@@ -24,7 +24,7 @@ local function note(host, state)
   end
   renew_top(crawl, host)
   local rank = redis.call('ZSCORE', 'cc:top:' .. crawl, host)
-  if rank then
+  if rank and tonumber(redis.call('ZSCORE', 'cc:best:' .. crawl, host)) ~= GONE_RANK then
     redis.call('ZADD', 'cc:best:' .. crawl, 'XX', rank, host)
   end
 end

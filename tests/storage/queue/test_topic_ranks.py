@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, PageRole, UrlState
+from storage.crawl_types import (
+    CrawlState,
+    Failure,
+    FailureReason,
+    FetchResult,
+    PageRole,
+    UrlState,
+)
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.revisits import Visit
@@ -21,6 +28,8 @@ from tests.kit.topic_queues import (
     ranked,
     topic_spec,
 )
+
+NOT_FOUND = FetchResult(status=404, failure=Failure(reason=FailureReason.HTTP_STATUS, detail="404"))
 
 
 def test_only_newer_weights_replace_weights(frontier: Frontier) -> None:
@@ -166,6 +175,47 @@ def test_no_page_is_leased_before_others_are_judged(
     spider.flush()
     assert ack_all(frontier, client) == 20
     assert len(next_pages(spider)) == 20
+
+
+def test_failed_urls_are_not_waited_for_as_pages_are(frontier: Frontier, spider: Spider) -> None:
+    """They are not judged: a web with many dead links would wait for jobs without a page."""
+    open_topic(frontier, a=range(200, 260))
+    ended = 0
+    while leases := spider.lease(1):
+        (lease,) = leases
+        if lease.role is PageRole.ROBOTS:
+            spider.put_robots(lease)
+        else:
+            ended += 1
+            spider.put(lease) if ended % 3 == 0 else spider.put(lease, NOT_FOUND)
+    assert ended == 3 * 20
+    assert frontier.counts("t").pending == 0
+
+
+def test_hosts_that_are_gone_come_behind_all_others(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    """Their URLs end without a request, but each takes a lease and a job."""
+    open_topic(frontier, a=range(500, 530), gone=(200, 300, 400), b=(600, 900))
+    soon = server_ms(client) + 3_600_000
+    client.hset("cc:g:gone.example", mapping={"failures": 1, "next_probe": soon})
+    frontier.add("t", ranked("gone.example", 210))  # a new link shows the host again
+    found = next_pages(spider)
+    assert [page for page in found if "gone" in page] == found[-4:]
+    assert len(found) == 36
+    assert frontier.counts("t").pending == 0
+
+
+def test_a_host_that_is_gone_is_asked_again(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    open_topic(frontier, gone=(200, 300), b=range(600, 640))
+    soon = server_ms(client) + 3_600_000
+    client.hset("cc:g:gone.example", mapping={"failures": 1, "next_probe": soon})
+    assert all("gone" not in page for page in next_pages(spider, 30))
+    client.hset("cc:g:gone.example", "next_probe", 1)  # an hour later
+    client.zadd("cc:due:t", {"gone.example": 1})
+    assert "gone 200" in next_pages(spider, 11), "by waiting time"
 
 
 def test_topic_crawls_and_ordinary_crawls_take_turns(frontier: Frontier, spider: Spider) -> None:

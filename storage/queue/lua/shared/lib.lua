@@ -119,8 +119,8 @@
 --   of a topic crawl floor 35 (ranks), picks: leases by rank; looked 1700000000000: hosts that are due since
 --   before have judged pages (turns.lua); steered_ms, steered_fetched: steer.lua;
 --   judged: records; relevant: those on the topic (harvest.lua);
---   counters pending, leased, queued, done, stored, failed, fetched, used, images, spilled,
---   revisits (that wait), revisited (that ended);
+--   counters pending, leased, queued, bodies (queued answers with a text), done, stored, failed, fetched, used,
+--   images, spilled, revisits (that wait), revisited (that ended);
 --   where servers share it (share.lua): total ('' no limit) of all, max of this one, round that looked at it last;
 --   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
 

@@ -176,7 +176,7 @@ local function serve(round, host, look)
   end
   local gone, next_at, fate = is_gone(g, t, round.patience), nil, nil
   if round.turns and look then
-    works, next_at, fate = works_of_turn(round, host, works, look)
+    works, next_at, fate = works_of_turn(round, host, works, look, gone and g.next_probe)
     if not works[1] then
       return nil, next_at, fate
     end

@@ -5,6 +5,7 @@
 
 local LEAST_RANK = 101 -- of a URL that a model has ranked; seeds and images are better
 local RETRY_RANK = 101 -- of a host with a retry that is due: the URL was chosen once
+local GONE_RANK = 2000 -- of a host that is gone: behind all ranks and any floor
 local REVISIT_RANK = 350 -- of a host with a revisit that is due: p = .98, yet the best new URLs go first
 
 local function is_topic(crawl)

@@ -9,7 +9,7 @@ local BY_TIME = 10 -- every tenth lease of a topic takes a host of which no page
 local SELDOM = 4 -- if there is none, every fourth of these takes the host that has waited longest
 local LOOKED_AT = 128 -- hosts at most that have waited longest, of those not looked at before
 local BY_TURN = 4 -- every fourth lease of a host with several crawls goes by turn
-local MOST_UNJUDGED = 20 -- fetched pages that wait to be judged: a batch of the learner, more is leased by old ranks
+local MOST_UNJUDGED = 20 -- answers with a text that wait to be judged: a batch of the learner, more is leased by old ranks
 local CHOSE_MS = 3000 -- a rank that was leased on one of several queue servers holds worse ones back on the others
 local MOST_IDLE_MS = 5000 -- a better host is waited for as long, with the crawl's other hosts idle
 local MOST_TOPS = 32 -- hints that are looked at for the best host: a domain has up to 20 hosts
@@ -30,7 +30,7 @@ local function read_turns(t)
     elseif crawl == ' ordinary' then
       turns.ordinary = pass
     else
-      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'queued', 'looked', 'total')
+      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'bodies', 'looked', 'total')
       if c[1] then
         local is_full = (tonumber(c[4] or '') or 0) >= MOST_UNJUDGED
         turns.topics[crawl] = { crawl = crawl, pass = pass, floor = tonumber(c[2] or '') or FLOOR,
@@ -74,8 +74,9 @@ local function note_charges(turns)
   redis.call('ZADD', 'cc:turn', whole(turns.ordinary), ' ordinary', whole(turns.now), ' now')
 end
 
--- Makes a host that is due wait to be chosen by a topic crawl.
-local function park(turns, work, host, t)
+-- Makes a host that is due wait to be chosen by a topic crawl. probe_at: when a host that is gone may be asked again;
+-- until then its URLs end without a request, when no other host is due.
+local function park(turns, work, host, t, probe_at)
   local crawl, rank = work.crawl, math.huge
   if work.first then
     rank = rank_of(work.score)
@@ -88,8 +89,8 @@ local function park(turns, work, host, t)
   elseif work.again and work.again_at <= t then
     rank = math.min(rank, REVISIT_RANK)
   end
-  redis.call('ZADD', 'cc:due:' .. crawl, 'NX', t, host)
-  redis.call('ZADD', 'cc:best:' .. crawl, rank, host)
+  redis.call('ZADD', 'cc:due:' .. crawl, 'NX', probe_at or t, host)
+  redis.call('ZADD', 'cc:best:' .. crawl, probe_at and GONE_RANK or rank, host)
   turns.topics[crawl].is_open = not turns.topics[crawl].is_full
 end
 
@@ -99,10 +100,10 @@ local function unpark(crawl, host)
 end
 
 -- Which works of a host that may be asked now are served. look: 'time' (its time has come), 'drain' (the same, but
--- nothing is served), or the topic crawl that chose the host.
+-- nothing is served), or the topic crawl that chose the host. probe_at: as of park.
 -- Returns the works in their order, the next time ms, and what becomes of the host: 'parked' (no ordinary work),
 -- 'kept' (an ordinary crawl has work), 'none' (no work of a topic).
-local function works_of_turn(round, host, works, look)
+local function works_of_turn(round, host, works, look, probe_at)
   local turns, ordinary, topical, next_at = round.turns, {}, {}, nil
   for _, work in ipairs(works) do
     local list = turns.topics[work.crawl] and topical or ordinary
@@ -117,7 +118,7 @@ local function works_of_turn(round, host, works, look)
   for _, work in ipairs(topical) do
     local at = math.min(work.due and work.at or math.huge, work.again and work.again_at or math.huge)
     if work.first or at <= round.t then
-      park(turns, work, host, round.t)
+      park(turns, work, host, round.t, probe_at)
     elseif at < (next_at or math.huge) then
       next_at = at
     end
@@ -174,12 +175,12 @@ end
 
 -- The host of a lease that goes by waiting time, whatever the host's rank; nil: the lease goes by rank. Hosts that
 -- were due before topic.looked have judged pages: they are not looked at again while they wait.
-local function choose_by_time(topic)
+local function choose_by_time(topic, t)
   local turn, due = (topic.picks + 1) / BY_TIME, 'cc:due:' .. topic.crawl
   if turn % 1 ~= 0 then
     return nil
   end
-  local longest = redis.call('ZRANGEBYSCORE', due, topic.looked, '+inf', 'WITHSCORES', 'LIMIT', 0, LOOKED_AT)
+  local longest = redis.call('ZRANGEBYSCORE', due, topic.looked, whole(t), 'WITHSCORES', 'LIMIT', 0, LOOKED_AT)
   for i = 1, #longest, 2 do
     if redis.call('HEXISTS', 'cc:cr:' .. topic.crawl .. ':' .. longest[i], 'judged_pages') == 0 then
       return longest[i]
@@ -209,7 +210,7 @@ end
 -- The host that a topic crawl is served next; nil: no host is due, or all are below the floor (topic.is_held).
 local function choose_host(topic, t)
   topic.chosen_rank = nil
-  local by_time = choose_by_time(topic)
+  local by_time = choose_by_time(topic, t)
   if by_time then
     return by_time
   end
@@ -222,7 +223,7 @@ local function choose_host(topic, t)
     topic.is_held = true
     return nil
   end
-  topic.chosen_rank = rank > RETRY_RANK and rank < math.huge and rank or nil
+  topic.chosen_rank = rank > RETRY_RANK and rank < GONE_RANK and rank or nil
   return host
 end
 
