@@ -6,7 +6,7 @@ each: sent, a copy of a story that was sent, or given up. ``told`` keeps the num
 that were sent, so that a story is sent once, however many reprints come.
 
 Ending a row is three writes in an order that a killed process may leave after each: the story is
-told, the row is gone, the sum grows. A row that is told with its own page was sent: the next sender
+told, the row is gone, the sum grows. A row whose own page told a story was sent: the next sender
 only deletes it.
 """
 
@@ -75,10 +75,6 @@ class Receivers:
         rows = self._tables.scan(Scan("receivers", _COLUMNS, where, order=("topic", "kind")))
         return [_receiver(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
-    def kinds(self, topic: str) -> tuple[ReceiverKind, ...]:
-        """The kinds of receivers that a topic has."""
-        return tuple(receiver.kind for receiver in self.of(topic))
-
     # --- one sender at a time ---
 
     def take(self, receiver: Receiver, owner: str, until: datetime) -> Receiver | None:
@@ -143,16 +139,10 @@ class Receivers:
         """Number of rows that wait for a receiver."""
         return self._tables.count("outbox", _key(receiver))
 
-    def told(self, row: OutboxRow, numbers: Collection[int]) -> str | None:
-        """The page with which a receiver was told a story; None: it was not told.
-
-        Args:
-            row: What is to be sent; its own page comes first.
-            numbers: The numbers of the story.
-        """
+    def told(self, row: OutboxRow, numbers: Collection[int]) -> set[str]:
+        """The pages with which a receiver was told a story, of these numbers."""
         keys = [(row.topic, row.kind.value, number) for number in list(numbers)[:MOST_NUMBERS]]
-        found = {values[0] for values in self._tables.get("told", keys, ("page_id",)).values()}
-        return row.page_id if row.page_id in found else min(found, default=None)
+        return {values[0] for values in self._tables.get("told", keys, ("page_id",)).values()}
 
     def end_sent(self, receiver: Receiver, row: OutboxRow, numbers: Collection[int]) -> Receiver:
         """Ends a row that was sent, the story is told by these numbers; returns the receiver."""
@@ -161,7 +151,7 @@ class Receivers:
             for number in sorted(numbers)
         ]
         with self._tables.together():
-            self._tables.add("told", told)
+            self._tables.put_all("told", told)  # a number of a story that the page has left, too
             return self.end(receiver, row, sent=1)
 
     def end(

@@ -408,6 +408,11 @@ class Stories:
         root = follow(self._rows, [number])[number]
         return list(dict.fromkeys((own, root, *numbers_of(self._rows, root))))
 
+    def is_copy(self, page_id: str, told: str) -> bool:
+        """Whether a page tells the story of one that may be deleted since; not when one left it."""
+        ours = self.id_of(page_id)
+        return ours is not None and (ours == self.id_of(told) or not self._rows.of_page(told))
+
     def by_page(self) -> dict[str, tuple[str, str]]:
         """(story, host) of every page that is not alone, of all crawls, read at once.
 

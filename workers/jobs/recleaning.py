@@ -161,20 +161,10 @@ def reclean_page(
     rows = [row for row in store.urls.rows(version.page_id) if row.crawl_id == version.crawl_id]
     if not rows:
         return None  # deleted meanwhile
-    outcome = judged_again(store, _outcome(rows[0], raw, after))
-    has_new = not _content_images(after) <= _content_images(before)
-    if has_new or _becomes_relevant(store, outcome):
+    outcome = judged_again(store, before, _outcome(rows[0], raw, after))
+    if not _content_images(after) <= _content_images(before):
         outcome = replace(outcome, images_due=True)
     return RecleanedPage(before=before, after=after, outcome=outcome)
-
-
-def _becomes_relevant(store: Store, outcome: Outcome) -> bool:
-    """Whether a topic finds a page relevant by the new record that it did not by the old one."""
-    topics = {each.topic for each in outcome.judgements if each.is_relevant}
-    if not topics:
-        return False
-    known = store.topics.of_page(outcome.queued.page_id)
-    return any(page.judgement.topic in topics and not page.judgement.is_relevant for page in known)
 
 
 def _content_images(record: CleanRecord) -> set[str]:

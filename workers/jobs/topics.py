@@ -19,6 +19,7 @@ from cleaning.records import CleanRecord, Outlink, PageKind
 from cleaning.topics.learner import FIRST_RANK, HUB_LABEL, HUB_RELEVANT, LinkModel, rank_of
 from cleaning.topics.links import AnchorWords, FoundLink, feature_groups, is_same_host, neighbours
 from cleaning.topics.relevance import judge_record
+from cleaning.topics.stories import is_same_story, record_signature
 from cleaning.topics.topic import Topic
 from cleaning.url_classes.rules import class_of
 from cleaning.urls.normal_form import normal_page_id, page_id
@@ -240,7 +241,7 @@ def load_crawl_topic(store: Store, ranks: TopicRanks, spec: CrawlSpec) -> CrawlT
     topic = Topic.from_bytes(row.packed)
     packed, _ = ranks.weights(spec.crawl_id)
     model = LinkModel.from_bytes(packed) if packed else stored_model(store, topic)
-    return CrawlTopic(topic, model, store.receivers.kinds(topic.name))
+    return CrawlTopic(topic, model, tuple(each.kind for each in store.receivers.of(topic.name)))
 
 
 def stored_model(store: Store, topic: Topic) -> LinkModel:
@@ -267,15 +268,30 @@ def judgement_of(topic: Topic, record: CleanRecord) -> TopicJudgement:
     )
 
 
-def judged_again(store: Store, outcome: Outcome) -> Outcome:
-    """Returns the outcome of a re-cleaned page with the judgements of the topics that judged it."""
-    record, queued = outcome.record, outcome.queued
-    judgements = []
+def judged_again(store: Store, before: CleanRecord, outcome: Outcome) -> Outcome:
+    """Returns the outcome of a re-cleaned page with the judgements of the topics that judged it.
+
+    A page that was not relevant by its old record, or told another story, is new to receivers that
+    were there when it was fetched: what is read of a host before its model is known may be its
+    template, or lack a title.
+    """
+    record, queued, judgements = outcome.record, outcome.queued, []
+    if record is None:
+        return outcome
+    old, chars = record_signature(before), len(before.body)
+    is_other = not is_same_story(old, chars, outcome.story, len(record.body), same_host=True)
     for page in store.topics.of_page(queued.page_id):
         row = store.topics.get(page.judgement.topic)
-        if record is not None and row is not None and page.crawl_id == queued.crawl_id:
-            judgements.append(judgement_of(_unpacked(row.packed), record))
-    return replace(outcome, judgements=tuple(judgements)) if judgements else outcome
+        if row is None or page.crawl_id != queued.crawl_id:
+            continue
+        judgement = judgement_of(_unpacked(row.packed), record)
+        if is_other or not page.judgement.is_relevant:
+            told = [r.kind for r in store.receivers.of(row.name) if r.since <= page.fetched_at]
+            judgement = replace(judgement, notify=tuple(told))
+        becomes = judgement.is_relevant and not page.judgement.is_relevant
+        outcome = replace(outcome, images_due=outcome.images_due or becomes)
+        judgements.append(judgement)
+    return replace(outcome, judgements=tuple(judgements))
 
 
 @lru_cache(maxsize=8)

@@ -142,11 +142,13 @@ def _send(sender: Sender, receiver: Receiver, row: OutboxRow) -> tuple[Receiver,
     if (now - row.at).total_seconds() > GIVE_UP_S:
         log.warning("a story is given up: too old", extra=_names(receiver))
         return receivers.end(receiver, row, lost=1), Result()
-    numbers = sender.store.stories.numbers(row.page_id)
-    by = receivers.told(row, numbers)
-    if by is not None:  # by its own page: a killed sender has sent it
-        own = by == row.page_id
-        return receivers.end(receiver, row, sent=int(own), copies=int(not own)), Result()
+    stories = sender.store.stories
+    numbers = stories.numbers(row.page_id)
+    told = receivers.told(row, numbers)
+    if row.page_id in told:  # by a sender that was killed, or before the page was fetched again
+        return receivers.end(receiver, row), Result()
+    if any(stories.is_copy(row.page_id, each) for each in told):
+        return receivers.end(receiver, row, copies=1), Result()
     message = message_of(sender.store, row)
     if message is None:
         return receivers.end(receiver, row), Result()

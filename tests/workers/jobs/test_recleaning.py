@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,15 @@ from storage.crawl_types import KeepRaw, UrlState
 from storage.sqlite.store import SqliteStore
 from storage.store.models import LearnReason
 from storage.store.protocol import Store
-from tests.kit.archived_site import HOST, current, fetched, store_pages, store_site
+from storage.topic_types import Receiver, ReceiverKind
+from tests.kit.archived_site import HOST, T0, current, fetched, store_pages, store_site
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.mongo_server import MongoServer, own_store, running
 from tests.kit.recount import counted, recount
+from tests.kit.stored_topics import TOPIC, judged_page, store_topic
 from tests.kit.timing import wait_until
 from workers.jobs.learning import learn_host, roll_back
+from workers.jobs.outcomes import end_page
 from workers.jobs.recleaning import older_records, reclean_records
 from workers.site_models import SiteModels
 
@@ -137,6 +141,38 @@ def test_a_rollback_is_applied_like_a_new_version(store: Store) -> None:
     assert record == replace(first, model_version=3)
     assert counted(store).get(HOST) == recount(store, "c1", HOST)
     assert store.hosts.by_model(HOST) == {3: 11}
+
+
+@pytest.mark.parametrize(
+    ("relevance", "body", "since_s", "told"),
+    [
+        (0.1, None, 0, 1),  # relevant by what the model reads alone
+        (0.9, "海边小站版权所有，未经允许不得转载本站的任何内容。" * 5, 0, 1),
+        (0.9, None, 0, 0),  # the same story: it was told, or is a copy
+        (0.1, None, 60, 0),  # the receiver asked for stories of later pages
+    ],
+)
+def test_a_receiver_hears_of_what_a_page_tells_by_the_model_alone(
+    store: Store, relevance: float, body: str | None, since_s: float, told: int
+) -> None:
+    store_site(store, 6)
+    store_topic(store, 0, others=0, title="渔船")
+    since = T0 + timedelta(seconds=since_s)
+    receiver = Receiver(
+        topic=TOPIC, kind=ReceiverKind.WEBHOOK, target="http://127.0.0.1/", since=since,
+        next_try=since, owned_until=since,
+    )  # fmt: skip
+    store.receivers.put(receiver)
+    cold = end_page(fetched(7), KeepRaw.ALL, None).outcome
+    assert cold.record is not None
+    record = cold.record if body is None else replace(cold.record, body=body)
+    judgements = judged_page("/", "", relevance, "", HOST, 0).judgements
+    store.save([replace(cold, record=record, judgements=judgements)])
+    learned(store)
+    assert reclean(store)[0] == 7
+    assert [row.page_id for row in store.receivers.waiting(receiver, 9)] == (
+        [fetched(7).page_id] * told
+    )
 
 
 def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:

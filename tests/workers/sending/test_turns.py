@@ -80,7 +80,7 @@ def test_stories_are_sent_once_and_in_order(world: World) -> None:
     assert world.told == ["a", "b", "c"]
     world.save("b")  # visited again
     after = world.turn()
-    assert (after.sent, after.copies, world.waiting()) == (4, 0, 0)
+    assert (after.sent, after.copies, world.waiting()) == (3, 0, 0)
     assert world.told == ["a", "b", "c"]
 
 
@@ -93,6 +93,26 @@ def test_a_reprint_is_not_sent_even_when_the_story_gets_another_number(world: Wo
         world.turn()
     assert world.told == ["first"]
     assert (world.receiver.sent, world.receiver.copies) == (1, 8)
+
+
+@pytest.mark.parametrize("least", ["first", "copy"])
+@pytest.mark.parametrize("leaves", ["first", "copy"])
+def test_a_copy_that_tells_another_story_later_is_sent(
+    world: World, least: str, leaves: str
+) -> None:
+    """The story has the number of one of its pages, whichever of them leaves it."""
+    names = sorted(("p0", "p1"), key=lambda each: page(f"/{each}", "").queued.page_id)
+    first, copy = names if least == "first" else reversed(names)
+    for minutes, name in enumerate((first, copy)):
+        world.save(name, text(7, 900), minutes)
+    assert (world.turn().copies, world.told) == (1, [first])
+    world.save(first if leaves == "first" else copy, text(8, 900), 5)
+    world.save(copy, text(7 if leaves == "first" else 8, 900), 6)
+    for _ in range(2):
+        world.turn()
+        world.save(copy, text(7 if leaves == "first" else 8, 900), 7)
+    assert world.told == [first, copy]
+    assert world.turn().sent == 2
 
 
 def test_what_fails_holds_the_order_and_is_tried_again(world: World) -> None:
