@@ -27,7 +27,7 @@ from workers.operations.acting.actions import ACTIONS
 from workers.processes.fleet import Disk, size_of
 
 Usage = namedtuple("Usage", "total used free")
-PAGES = 40
+PAGES = 20
 
 
 def test_a_disk_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def test_a_crawl_waits_at_its_quota_and_goes_on_with_a_larger_one(tmp_path: Path
     data = tmp_path / "data"
     with Web(tmp_path / "web", pages) as web:
         arguments = ("run", web.url("/0"), "--allow-private", "--data", str(data))
-        run = start(*arguments, CRAWLCLEAN_DISK_QUOTA_BYTES="1500000")
+        run = start(*arguments, CRAWLCLEAN_DISK_QUOTA_BYTES="900000")
         assert run.stderr is not None
         assert any("has reached its quota" in line for line in run.stderr)
         run.send_signal(signal.SIGINT)
