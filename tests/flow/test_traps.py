@@ -35,10 +35,10 @@ def test_a_calendar_is_stopped_at_default_settings(tmp_path: Path) -> None:
         site[here] = html(f"{year}年{month}月", text, links={**more, **days})
         site |= {f"{here}?d={day}": html(f"{year}年{month}月{day}日", text) for day in range(1, 29)}
     with Web(tmp_path / "web", site) as web:
-        summary = run_crawl(tmp_path / "data", web.url(), "--delay", "0.15")
+        summary = run_crawl(tmp_path / "data", web.url())
         asked = web.requests()
     assert summary["state"] == "finished"
-    assert len(asked) < 100, "60 pages, and what was asked for before these were judged"
+    assert len(asked) <= 61, "however fast they are fetched, and however slowly cleaned"
     assert set(asked.values()) == {1}
 
 

@@ -20,6 +20,7 @@ for i = 3, #ARGV, 5 do
     local bytes = redis.call('HSTRLEN', key, 'body')
     freed = freed + bytes
     count(crawl, 'bodies', bytes > 0 and -1 or 0)
+    count_unjudged(crawl, host, key, -1)
     redis.call('DEL', key)
     if p[5] then
       local line = log_line(wall(), 'ended', ARGV[i + 2])
@@ -64,6 +65,9 @@ if judged > 0 then
 end
 settle(crawl)
 if done > 0 then
+  if redis.call('HDEL', 'cc:u:' .. crawl .. ':' .. host, 'awaited') == 1 then
+    touch(host)
+  end
   wake()
 end
 return done

@@ -37,6 +37,7 @@ for i = 3, #ARGV do
         drop_robots_lease(crawl, pid, p[2])
       else
         redis.call('SREM', 'cc:l:' .. p[3], crawl .. ' ' .. pid)
+        count_unjudged(crawl, p[2], key, -1)
         count(crawl, 'leased', -1)
         gone = gone + 1
       end
@@ -54,6 +55,7 @@ for i = 3, #ARGV do
       redis.call('HINCRBY', 'cc:flight', 'bytes', -redis.call('HSTRLEN', key, 'body'))
       count(crawl, 'bodies', redis.call('HSTRLEN', key, 'body') > 0 and -1 or 0)
       redis.call('LREM', 'cc:b:' .. crawl .. ':' .. p[2], 1, pid)
+      count_unjudged(crawl, p[2], key, -1)
       count(crawl, 'queued', -1)
       gone = gone + 1
     end

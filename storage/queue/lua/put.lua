@@ -36,6 +36,7 @@ local companions = tonumber(g[1]) > 0
 if not companions and (tonumber(g[2]) or 0) - t < tonumber(ARGV[8]) then
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'max', 'used')
   local leasable = c[1] == 'running' and (not c[2] or c[2] == '' or tonumber(c[3] or 0) < tonumber(c[2]))
+  leasable = leasable and not redis.call('HGET', 'cc:u:' .. crawl .. ':' .. host, 'awaited')
   companions = leasable and (redis.call('ZCARD', 'cc:q:' .. crawl .. ':' .. host) > 0
     or redis.call('ZCARD', 'cc:v:' .. crawl .. ':' .. host) > 0)
 end

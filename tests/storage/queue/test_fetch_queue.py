@@ -132,7 +132,7 @@ def test_open_batch_is_flushed_by_age(frontier: Frontier, spider: Spider, client
 def test_pages_join_a_job_that_waits_for_a_worker(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c"))
+    frontier.open_crawl(spec("c", trap_pages=0))
     frontier.add("c", [*urls(104), *urls(1, "b.example")])
     for _ in range(2):
         for page in spider.pages(2):

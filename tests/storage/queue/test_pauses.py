@@ -42,7 +42,8 @@ def test_a_slow_host_is_left_alone_as_long_as_it_works(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     policy = PolitenessPolicy(delay_factor=2.0)
-    frontier.open_crawl(spec("c", *(f"{A}{i}" for i in range(40)), delay_ms=1000, policy=policy))
+    seeds = [f"{A}{i}" for i in range(40)]
+    frontier.open_crawl(spec("c", *seeds, delay_ms=1000, policy=policy, trap_pages=0))
     robots = spider.lease()
     spider.put_robots(robots[0])
     assert 1000 <= pause_after(spider, client, 100) < 1500, "a quick host has its plain delay"
@@ -72,7 +73,7 @@ def test_no_slowness_counts_without_delay_or_factor(
 def test_a_host_that_chokes_gets_fewer_requests_at_a_time(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", slots=8))
+    frontier.open_crawl(spec("c", slots=8, trap_pages=0))
     frontier.add("c", urls(600))
     held = spider.pages(8)
 

@@ -78,7 +78,7 @@ def test_a_due_url_is_leased_once_with_its_condition(
 
 
 def test_new_urls_and_revisits_take_turns(frontier: Frontier, spider: Spider, client: Any) -> None:
-    open_fresh(frontier, spider, client)
+    open_fresh(frontier, spider, client, trap_pages=0)
     frontier.add("c", urls(40))
     assert frontier.revisits.offer("c", [visit(n) for n in range(10)]) == 10
     order = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from functools import partial
 from typing import Any
@@ -18,9 +19,11 @@ from cleaning.url_classes.stopping import (
     judge,
 )
 from cleaning.urls.patterns import patterns_of
+from storage.crawl_types import Discovery
 from storage.queue.frontier import Frontier
 from storage.queue.url_classes import ClassRules
-from tests.kit.queues import Spider, let_time_pass, spec, urls
+from tests.kit.queues import Spider, ack_all, fetch_all, let_time_pass, spec, urls
+from workers.jobs.url_classes import DULL_RANK
 
 HOST = "a.example"
 LIMIT = 5
@@ -247,6 +250,51 @@ def test_a_lease_tells_the_version_of_the_stopped_classes(
     site.frontier.open_crawl(spec(trap_pages=0))
     let_time_pass(client, HOST)
     assert spider.pages(1)[0].traps_version == 2, "what an operator forbids counts in any crawl"
+
+
+def test_a_young_host_is_fetched_no_further_than_it_is_judged(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    """An endless class shows by what its pages bring: two thousand fetched meanwhile are lost."""
+    frontier.open_crawl(spec(slots=100))
+    frontier.add("c", urls(90))
+    assert fetch_all(spider, 100) == 20
+    assert not spider.pages(1), "none of them is judged"
+    assert ack_all(frontier, client) == 20
+    frontier.classes.add_pages("c", HOST, 20)
+    assert fetch_all(spider, 100) == 40, "as many ahead as were judged, and a job"
+    frontier.open_crawl(spec(slots=100, trap_pages=0))
+    assert fetch_all(spider, 100) == 30, "a crawl that follows every trap"
+
+
+def test_dull_urls_wait_for_what_better_pages_find(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec(slots=100))
+    dull = [dataclasses.replace(each, rank=DULL_RANK) for each in urls(9)[3:]]
+    frontier.add("c", [*urls(3), *dull])
+    assert [fetch_all(spider, 2), fetch_all(spider, 9)] == [2, 1]
+    assert ack_all(frontier, client) == 3
+    assert fetch_all(spider, 4) == 4, "dull ones do not wait for each other"
+    frontier.add("c", [Discovery(url=f"http://{HOST}/better")])
+    assert [fetch_all(spider, 1), fetch_all(spider, 9)] == [1, 0]
+    assert ack_all(frontier, client) == 5
+    assert fetch_all(spider, 9) == 2
+    assert ack_all(frontier, client) == 2
+
+
+def test_pages_that_are_put_back_or_purged_hold_nothing_back(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec(slots=100))
+    frontier.add("c", urls(22))
+    for lease in spider.pages(100):
+        assert spider.nack(lease)
+    assert client.hget(f"cc:u:c:{HOST}", "unjudged") == "0"
+    let_time_pass(client, HOST)
+    assert fetch_all(spider, 100) == 20
+    assert frontier.purge("c", HOST) == 22
+    assert client.hget(f"cc:u:c:{HOST}", "unjudged") == "0"
 
 
 def test_who_judges_by_what_was_changed_meanwhile_judges_again(site: Site) -> None:

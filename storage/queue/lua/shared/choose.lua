@@ -8,7 +8,7 @@ local HOST = {
 }
 local CRAWL = {
   'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', 'fresh', 'patterns', 'verify_tls',
-  unpack(POLICY)
+  'traps', unpack(POLICY)
 }
 
 local function read(key, names)
@@ -44,6 +44,29 @@ local function waiting_images(crawl, c, pending, retry)
   return first, {}
 end
 
+-- Whether the next new page of a crawl waits until pages under way at the host are judged (keep_accounts.lua): an endless
+-- class shows by what its pages bring, not by how many were fetched meanwhile.
+local AHEAD = 20 -- pages of a host before any is judged: a worker's job; each that is judged permits one more
+local DULL_RANK = 98 -- of classes that brought nothing: they come after all that better pages may find
+
+local function is_dull(score)
+  return rank_of(score) == DULL_RANK
+end
+
+local function awaits_judgement(crawl, c, host, first)
+  if c.traps == '0' or string.sub(first[1] or '', 17, 17) ~= 'p' or rank_of(first[2]) >= LEAST_RANK then
+    return false -- turns.lua bounds the unjudged pages of a topic crawl
+  end
+  local key = 'cc:u:' .. crawl .. ':' .. host
+  local u = redis.call('HMGET', key, 'unjudged', 'pages')
+  local unjudged = tonumber(u[1]) or 0
+  local waits = unjudged >= AHEAD + (tonumber(u[2]) or 0) or unjudged > 0 and is_dull(first[2])
+  if waits then
+    redis.call('HSET', key, 'awaited', 1) -- the next ack shows the host
+  end
+  return waits
+end
+
 -- The crawls that have work at a host, in turn, and the policy of all together: the longest pause, the
 -- fewest slots. A crawl without work left counts as long as requests are under way.
 local function works_at(round, host, g)
@@ -64,8 +87,13 @@ local function works_at(round, host, g)
         first, due = waiting_images(crawl, c, pending, retry)
         has_work = first[1] or due[1]
       end
+      local waits = has_work and not is_spent and awaits_judgement(crawl, c, host, first)
+      if waits then
+        first = {}
+        has_work = due[1]
+      end
       has_work = has_work or again[1] -- revisits store no further page, so the budget does not hold them back
-      if not has_work and not is_spent and g.held == 0 then
+      if not has_work and not is_spent and not waits and g.held == 0 then
         redis.call('ZREM', 'cc:gc:' .. host, crawl)
       elseif has_work or not is_spent then
         local p, s = policy(c, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0)

@@ -33,7 +33,8 @@
 --                                barren in quarters of a page
 -- cc:ts:<crawl>:<host>     hash  stopped URL class (/cal/*) -> why; =template (=/reply.php?id={n}): refused,
 --                                +template: followed inside a refused one
--- cc:u:<crawl>:<host>      hash  pages ended; rules of the URL classes, rules_version; judged: changes of accounts
+-- cc:u:<crawl>:<host>      hash  pages ended; rules of the URL classes, rules_version; judged: changes of accounts;
+--                                unjudged: pages from lease to ack, but dull ones; awaited 1: others wait for these
 -- cc:cr:<crawl>:<host>     hash  turn: revisit or new, which of the two was served last; of a topic crawl
 --                                judged_pages, domain (shared/harvest.lua)
 -- cc:df:<crawl>            hash  registered domain, "." for all -> "120 30 4": pages of a topic crawl, relevant ones,
@@ -107,6 +108,7 @@
 --   crashes 0.25: workers that died while they cleaned the page; poison 1: the page must not be cleaned
 --   answers_at_lease 41, answers_at_failure 40, excuses 1, blamed 1: host_unreachable.lua
 --   adopted <crawl> 1: this topic crawl has adopted the page (adopt.lua)
+--   dull 1: of a class that brought nothing (choose.lua)
 --   tried 1: somebody looks at what comes of it (try.lua)
 --   rv record: a revisit, and how the URL ended before; etag, last_modified: for its conditional request
 --
@@ -199,12 +201,20 @@ local function refund(crawl)
   wake()
 end
 
+-- Counts a host's pages from lease to judgement (choose.lua). Dull ones do not count: none waits for another.
+local function count_unjudged(crawl, host, key, by)
+  if not redis.call('HGET', key, 'dull') and redis.call('EXISTS', 'cc:c:' .. crawl) == 1 then
+    redis.call('HINCRBY', 'cc:u:' .. crawl .. ':' .. host, 'unjudged', by)
+  end
+end
+
 -- leased -> retry: the URL waits until due, with its history. A revisit of a crawl that is kept fresh waits with the
 -- other revisits; one that was asked for (reopen.lua) in any other crawl waits with the retries.
 local function back_to_pending(crawl, pid, t, due)
   local key = page_key(crawl, pid)
   local p = redis.call('HMGET', key, 'host', 'session', 'role', 'rv')
   local host = p[1]
+  count_unjudged(crawl, host, key, -1)
   local is_visit = p[4] and redis.call('HGET', 'cc:c:' .. crawl, 'fresh') == '1'
   redis.call('HSET', key, 'state', is_visit and 'revisit' or 'retry')
   redis.call('SREM', 'cc:l:' .. p[2], crawl .. ' ' .. pid)

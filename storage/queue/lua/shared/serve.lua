@@ -41,6 +41,9 @@ local function lease(round, crawl, host, pid, g, marks, opened)
   elseif p.role == 'image' then
     tally(round, crawl, 'images', -1)
   end
+  if p.role ~= 'robots' then
+    count_unjudged(crawl, host, key, 1)
+  end
   local c = crawl_of(round, crawl)
   marks = marks .. (c.verify_tls == '1' and ' verify' or '')
   local version = p.role == 'robots' and 0 or tonumber(g.robots_version) or 0
@@ -86,7 +89,7 @@ end
 
 -- Turns a pending entry into a page hash, which holds the history of the URL; returns the page id, or nil, and fields
 -- of the hash.
-local function open_entry(round, crawl, host, member)
+local function open_entry(round, crawl, host, member, score)
   local pid = string.format('%08x%08x%08x%08x', struct.unpack('>I4I4I4I4', member))
   if not meets_revisit(round, crawl, host, pid) then
     return nil
@@ -96,6 +99,9 @@ local function open_entry(round, crawl, host, member)
   e.role, e.log = ROLES[role], log_line(found, 'discovered', e.via)
   local set = { 'url', e.url, 'depth', e.depth, 'via', e.via, 'referrer', e.referrer, 'text', e.text, 'hops', e.hops,
     'host', host, 'role', e.role, 'found_ms', found, 'log', e.log }
+  if is_dull(score) then
+    set[#set + 1], set[#set + 2] = 'dull', 1
+  end
   if e.features ~= '' then
     set[#set + 1], set[#set + 2] = 'ft', string.sub(e.features, 2)
   end
@@ -133,7 +139,7 @@ local function take(round, work, host, kind)
     return work.due
   end
   redis.call('ZREM', work.pending, work.first)
-  return open_entry(round, crawl, host, work.first)
+  return open_entry(round, crawl, host, work.first, work.score)
 end
 
 -- Leases one URL of a host. look: why the host is looked at (works_of_turn); nil: its address is served, all
