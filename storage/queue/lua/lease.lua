@@ -72,6 +72,16 @@ local function serve_address(ip)
   return nil, t
 end
 
+-- A host whose rules were just read, and whose pause is over, goes before all others, once: else the robots.txt of
+-- thousands of hosts would come before the first page.
+local function first_host()
+  local host = first_due('cc:ruled')
+  if host then
+    redis.call('ZREM', 'cc:ruled', host)
+  end
+  return host or first_due('cc:ready')
+end
+
 local out = { 'ok', -1 }
 local left = {} -- hosts that are left to other machines keep their places: true
 
@@ -170,7 +180,7 @@ if turns then
   drain()
 end
 while looks < limit and #out - 2 < n do
-  local host = first_due('cc:ready')
+  local host = first_host()
   if left[host or ''] then
     host = nil -- all others were looked at
   end

@@ -56,6 +56,7 @@ release(crawl, host, t, wait, unasked and 'unasked' or OUTCOMES[outcome], tonumb
 local from = math.max(t, tonumber(redis.call('HGET', g, 'clock')))
 if valid then
   redis.call('HSET', g, 'robots_until', string.format('%.0f', from + valid))
+  redis.call('ZADD', 'cc:ruled', whole(from), host)
 elseif outcome == 'refused' then
   -- The address may be permitted to another crawl: the fields of the host stay.
   redis.call('SET', 'cc:nr:' .. crawl .. ':' .. host, '1', 'PX', string.format('%.0f', from - t + tonumber(ARGV[7])))

@@ -15,6 +15,7 @@ from storage.crawl_types import (
     FailureReason,
     FetchResult,
     PageRole,
+    Scope,
 )
 from storage.queue.frontier import Frontier
 from tests.kit.queues import (
@@ -45,6 +46,32 @@ def test_first_lease_of_a_host_is_its_robots_txt(frontier: Frontier, spider: Spi
     assert frontier.robots("a.example:8443") == "User-agent: *\nDisallow: /x"
     assert spider.run(spider.queue.robots("a.example:8443")) == "User-agent: *\nDisallow: /x"
     assert frontier.robots("b.example") is None
+
+
+def test_a_host_with_rules_goes_before_robots_of_other_hosts(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    hosts = [f"h{n:02}.example" for n in range(30)]
+    frontier.open_crawl(spec(scope=Scope.ANY, delay_ms=1000))
+    frontier.add("c", [each for host in hosts for each in urls(2, host)])
+    robots: list[str] = []
+    pages: list[str] = []
+    while len(pages) < len(hosts):
+        leases = spider.lease(5)
+        assert {each.role for each in leases} in ({PageRole.ROBOTS}, {PageRole.PAGE})
+        for lease in leases:
+            if lease.role is PageRole.ROBOTS:
+                robots.append(lease.host)
+                spider.put_robots(lease)
+                client.hset(f"cc:g:{lease.host}", mapping={"clock": 0, "answer_ended": 0})
+                client.zadd("cc:ruled", {lease.host: 0})  # as if its pause were over
+            else:
+                pages.append(lease.host)
+                spider.put(lease)
+        assert len(robots) - len(pages) <= 5
+    assert pages == robots, "each host has its first page right behind its rules"
+    assert sorted(robots) == hosts
+    assert not client.exists("cc:ruled")
 
 
 def test_robots_lease_is_counted_nowhere_but_in_leased(frontier: Frontier, spider: Spider) -> None:

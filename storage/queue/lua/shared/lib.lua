@@ -59,6 +59,7 @@
 -- cc:replace               set   processes that their supervisors have to replace
 -- cc:gc:<host>             zset  crawl -> turn in which it was served last
 -- cc:ready                 zset  host or @<ip> -> next request, ms
+-- cc:ruled                 zset  host whose rules were just read -> its next request, ms: it goes first, once
 -- cc:i:<ip>                hash  held, clock, answer_ended of all hosts at an address
 -- cc:ir:<ip>               zset  host -> next request, ms; '@<ip>' stands for these hosts in cc:ready
 -- cc:nr:<crawl>:<host>     key   this crawl may not ask the host for robots.txt (a private address)
