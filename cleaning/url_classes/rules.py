@@ -219,7 +219,7 @@ def rank_of(rule: UrlRule) -> int | None:
 
 
 def with_pins(rules: UrlRules, pins: Mapping[str, str]) -> UrlRules:
-    """Puts the pins of operators before the rules.
+    """Puts the pins of operators before the rules; a pinned class keeps what was learned of it.
 
     Args:
         rules: The learned rules of the host.
@@ -227,8 +227,13 @@ def with_pins(rules: UrlRules, pins: Mapping[str, str]) -> UrlRules:
     """
     if not pins:
         return rules
+    learned = {rule.template: rule for rule in rules}
     pinned = [
-        UrlRule(kind=UrlKind.OTHER if word == FORBID else UrlKind(word), template=template)
+        msgspec.structs.replace(
+            learned.get(template) or UrlRule(kind=UrlKind.OTHER, template=template),
+            kind=UrlKind.OTHER if word == FORBID else UrlKind(word),
+            twin="",
+        )
         for template, word in sorted(pins.items())
     ]
     return UrlRules([*pinned, *(rule for rule in rules if rule.template not in pins)])

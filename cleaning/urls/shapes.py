@@ -101,9 +101,14 @@ def read_template(template: str) -> tuple[str, tuple[tuple[int, str], ...]]:
 
     ``/thread-{n}.html`` gives ``("/{w}-{n}.html", ((0, "thread"),))``.
     """
-    shape = shape_of_target(_PLACEHOLDER.sub(lambda match: _ANY[match[0]], template))
+    shape = shape_of_target(example_of(template))
     wild = set(_ANY.values())
     return shape.key, tuple((i, v) for i, v in enumerate(shape.values) if v not in wild)
+
+
+def example_of(template: str) -> str:
+    """Returns a path and query that a template fits: ``/thread-0.html``."""
+    return _PLACEHOLDER.sub(lambda match: _ANY[match[0]], template)
 
 
 def template_of_words(key: str, words: tuple[tuple[int, str], ...]) -> str:

@@ -36,8 +36,12 @@ def test_threads_come_before_the_rest_and_forms_never(tmp_path: Path) -> None:
     assert known["/space-uid-{n}.html"]["kind"] == "user"
     reply = "/post.php?action=reply&repquote={n}&tid={n}"
     assert known[reply]["refused"].startswith("leads to form pages")
+    before, rows = known["/space-uid-{n}.html"], len(known)
     folder.output("classes", host, "--forbid", "/space-uid-{n}.html", "--pin", f"{reply}=other")
     known = classes()
+    assert len(known) == rows, "a class that an operator decides on stands once"
+    for name in ("pattern_pages", "pages_seen", "urls", "example"):
+        assert known["/space-uid-{n}.html"][name] == before[name]
     assert known["/space-uid-{n}.html"]["refused"] == "forbidden by an operator"
     assert known[reply]["refused"] == ""
     folder.output("classes", host, "--reset", "/space-uid-{n}.html")

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import UrlKind
 from cleaning.url_classes.rules import UrlRule, UrlRules, class_with_groups
-from cleaning.urls.shapes import read_template, shape_of, template_of_words, word_slots
+from cleaning.urls.shapes import example_of, read_template, shape_of, template_of_words, word_slots
 from storage.crawl_types import UrlState
 from storage.live_state import StoppedClass
 from storage.queue.frontier import Frontier
@@ -283,7 +283,8 @@ def classes_of(
     rows = {row.pattern: row for row in frontier.classes.rows(crawl, host)}
     learned: set[str] = set()
     for rule in known.rules:
-        patterns = class_with_groups(f"http://{host}{rule.example}") if rule.example else ()
+        example = rule.example or example_of(rule.template)
+        patterns = class_with_groups(f"http://{host}{example}")
         own = rows.get(patterns[0]) if patterns else None
         learned.update(patterns[:1])
         stops = [each for each in patterns if each in rows and rows[each].stopped]
