@@ -300,8 +300,10 @@ class _Job:
                     with_visit(self._without_vanished_page(each), rules, self._model)
                     for each in endings
                 ]
-            judge = partial(judge_loop, store=store)
-            looped = [self._patiently(partial(judge, each)) for each in endings]
+            looped = [
+                self._patiently(partial(judge_loop, each, endings[:place], store))
+                for place, each in enumerate(endings)
+            ]
             endings = self._patiently(partial(self._judged, [ending for ending, _ in looped]))
             outcomes = [with_stored_step(ending.outcome) for ending in endings]
             self._patiently(partial(store.save, outcomes))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
+import pytest
+
 from tests.kit.crawls import crawlclean, stored_urls
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.web import html
@@ -70,6 +72,39 @@ def test_cookies_lead_through_walls(tmp_path: Path) -> None:
         assert (
             f"it redirects to {web.url('/other')}, which redirects back" in why[web.url("/circle")]
         )
+
+
+@pytest.mark.parametrize("length", [2, 3, 5])
+@pytest.mark.parametrize("all_linked", [True, False])
+def test_a_circle_of_redirects_is_a_failure(
+    tmp_path: Path, length: int, *, all_linked: bool
+) -> None:
+    data = tmp_path / "data"
+    with Walled() as web:
+        circle = [f"/c{n}" for n in range(length)]
+        entries = circle if all_linked else ["/way"]
+        web.answers["/"] = answer(html("首页", links=dict.fromkeys(entries, "看看")).encode())
+        web.answers["/way"] = moved("/c0")
+        for n, path in enumerate(circle):
+            web.answers[path] = moved(circle[(n + 1) % length])
+        crawl(data, web.url())
+        why = failures(data)
+        assert set(why) <= {web.url(path) for path in circle}
+        assert why, "no URL of the circle can be had"
+        assert all(" back" in each for each in why.values())
+        assert all_linked or all("also with its cookies" in each for each in why.values())
+        assert max(web.paths().count(path) for path in circle) <= 2
+
+
+def test_a_circle_of_three_ends_where_its_cookie_is_set(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with Walled() as web:
+        web.answers["/"] = answer(html("首页", links={"/loop": "看看"}).encode())
+        web.wall("/loop", "gate=3", moved("/check"))
+        web.answers["/check"] = moved("/set")
+        web.answers["/set"] = moved("/loop", "Set-Cookie: gate=3")
+        crawl(data, web.url())
+        assert web.url("/loop") in stored_urls(data)
 
 
 def test_cookies_outlive_their_process(tmp_path: Path) -> None:

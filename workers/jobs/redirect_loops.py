@@ -1,4 +1,4 @@
-"""Two URLs that redirect to each other: asked once more with the cookies, then a failure.
+"""URLs that redirect to each other in a circle: asked once more with the cookies, then a failure.
 
 A site that wants a cookie sends a page to a second URL, which sets it and sends back. The page was
 asked already, so it is offered again, once; its request has the cookie now.
@@ -6,33 +6,58 @@ asked already, so it is offered again, once; its request has the cookie now.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cleaning.urls.normal_form import host_of
 from cleaning.urls.normal_form import page_id as page_id_of
-from storage.crawl_types import Failure, FailureReason, PageRole, UrlState
+from storage.crawl_types import MAX_HOPS, Failure, FailureReason, PageRole, Step, UrlState
 from storage.store.protocol import Store
 from workers.jobs.outcomes import REDIRECTS, Ending, failed
 
 AGAIN = "offered again"  # the step that ``reopen.lua`` writes
 
 
-def judge_loop(ending: Ending, store: Store) -> tuple[Ending, str]:
-    """Returns (the ending, id of the page to offer again or ``""``) of a page, by what is stored.
+def judge_loop(ending: Ending, earlier: Sequence[Ending], store: Store) -> tuple[Ending, str]:
+    """Returns (the ending, id of the page to offer again or ``""``) of a page, by what is known.
 
     Only loops within a host are judged: no cookie leads out of another one.
+
+    Args:
+        ending: Of the page.
+        earlier: Pages of its host that ended before it, and are not stored yet.
+        store: Has the others.
     """
     page = ending.outcome.queued
     if ending.outcome.state is not UrlState.REDIRECT or page.role is not PageRole.PAGE:
         return ending, ""
-    target = ending.outcome.log[-1].detail
-    if host_of(target) != page.host or page.was is not None:
-        return ending, ""
-    other = page_id_of(target)
-    for row in store.urls.rows(other, [page.crawl_id]):
-        leads_to = {step.detail for step in row.log if step.step == REDIRECTS}
-        if row.state is UrlState.REDIRECT and page.url in leads_to:
-            steps = [step.step for step in (*page.log, *row.log)]
-            if AGAIN not in steps:
-                return ending, other
-            detail = f"it redirects to {target}, which redirects back, also with its cookies"
+    target = url = ending.outcome.log[-1].detail
+    steps = list(page.log)
+    for hops in range(1, MAX_HOPS + 1):
+        if host_of(url) != page.host or page.was is not None:
+            break
+        log = _log_of_redirect(url, page.crawl_id, earlier, store)
+        url = next((each.detail for each in reversed(log) if each.step == REDIRECTS), "")
+        if not url:
+            break
+        steps += log
+        if url == page.url:
+            is_again = AGAIN in [each.step for each in steps]
+            # What ended a moment ago cannot be offered before it is acknowledged.
+            if not is_again and target not in [each.outcome.queued.url for each in earlier]:
+                return ending, page_id_of(target)
+            back = "redirects back" if hops == 1 else f"leads back by {hops} redirects"
+            detail = f"it redirects to {target}, which {back}"
+            detail += ", also with its cookies" * is_again
             return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail)), ""
     return ending, ""
+
+
+def _log_of_redirect(
+    url: str, crawl_id: str, earlier: Sequence[Ending], store: Store
+) -> Sequence[Step]:
+    """The log of a URL that ended as a redirect; empty for any other."""
+    for each in earlier:
+        if each.outcome.queued.url == url and each.outcome.state is UrlState.REDIRECT:
+            return each.outcome.log
+    rows = store.urls.rows(page_id_of(url), [crawl_id])
+    return next((row.log for row in rows if row.state is UrlState.REDIRECT), ())
