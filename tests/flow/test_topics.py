@@ -41,6 +41,7 @@ class Crawled:
         requests: Times that each page was asked for.
         order: Addresses of the hosts that articles were asked of, in order.
         told: What the webhook got.
+        states: What `topics`, `--show` and `--report` said of it: running, then killed.
         web: The servers by address.
     """
 
@@ -50,6 +51,7 @@ class Crawled:
     requests: dict[str, int]
     order: list[str]
     told: list[Delivered]
+    states: list[set[tuple[str, str]]]
     web: Mapping[str, Web]
 
     def url(self, address: str, path: str) -> str:
@@ -69,9 +71,12 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         words = ("--seeds", str(seeds), "--query", QUERY, "--examples", str(example))
         hooked = (*words, "--webhook", receiver.url)
         killed = start("topic", "quake", *hooked, *data)
+        folder = DataFolder(place / "data")
         wait_until(lambda: sum(len(each.log()) for each in web.values()) >= KILLED_AFTER, LIMIT_S)
+        states = [shown_states(folder)]
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()
+        states.append(shown_states(folder))
         sports = ("--seeds", web[SPORTS].url("/list.html"), "--query", "联赛 主队")
         crawlclean("topic", "体育赛事", *sports, *DRY, *data)
         done = crawlclean("topic", "quake", *DRY, *data[-2:])
@@ -86,9 +91,18 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
             for at, _, path in each.log()
             if path.startswith("/a/")
         )
-        folder = DataFolder(place / "data")
         order = [address for _, address in log]
-        yield Crawled(folder, web[PORTAL].port, done.stdout, requests, order, receiver.got, web)
+        yield Crawled(
+            folder, web[PORTAL].port, done.stdout, requests, order, receiver.got, states, web
+        )
+
+
+def shown_states(folder: DataFolder) -> set[tuple[str, str]]:
+    """(state, note) of topic quake, as each command says it."""
+    (listed,) = folder.rows("topics", "--json")
+    (shown,) = folder.rows("topic", "quake", "--show", "--json")
+    (report,) = folder.rows("topic", "quake", "--report", "--json")
+    return {(each["state"], each["note"]) for each in (listed, shown, report["topic"])}
 
 
 @pytest.fixture
@@ -113,6 +127,12 @@ def test_a_killed_topic_goes_on_and_loses_nothing(crawled: Crawled) -> None:
     assert relevant(crawled) <= crawled.requests.keys()
     assert max(crawled.requests.values()) <= 2  # those in flight when it was killed, twice
     assert f"{topic['pages']} pages judged, {topic['relevant']} relevant" in crawled.end
+
+
+def test_a_killed_topic_is_said_to_run_no_more(crawled: Crawled) -> None:
+    alive, killed = crawled.states
+    assert alive == {("running", "")}
+    assert killed == {("ended", "no process runs it; `topic quake` goes on with it")}
 
 
 def test_a_crawl_ends_when_its_last_records_brought_nothing(crawled: Crawled) -> None:
@@ -309,16 +329,27 @@ def test_an_edit_judges_stored_pages_anew(copy: DataFolder) -> None:
 
 def test_an_option_that_is_given_again_replaces_the_old_one(copy: DataFolder) -> None:
     (before,) = copy.rows("topic", "quake", "--show", "--json")
+    hosts = copy.data / "hosts.toml"
+    hosts.write_text('["*.lamp.example"]\ndelay_s = 2.5\nslots = 2\n', "utf-8")
     given = ("--pages-per-hour", "400", "--max-pages", "1", "--exclude", "/no such/")
-    crawlclean("topic", "quake", *given, "--data", str(copy.data))
+    polite = ("--verify-tls", "--hosts-file", str(hosts))
+    crawlclean("topic", "quake", *given, *polite, "--data", str(copy.data))
     (after,) = copy.rows("topic", "quake", "--show", "--json")
     options = after["options"]
     assert (after["pages_per_hour"], options["max_pages"]) == (400, 1)
     assert (options["exclude"], options["seeds"]) == (["/no such/"], before["options"]["seeds"])
     assert after["version"] == before["version"], "no page is judged by its pace"
     shown = copy.output("topic", "quake", "--show")
-    for option in ("--pages-per-hour 400", "--max-pages 1 ", "--exclude '/no such/'", "--slots 1"):
+    for option in (
+        "--pages-per-hour 400",
+        "--max-pages 1 ",
+        "--exclude '/no such/'",
+        "--slots 1",
+        "--verify-tls",
+    ):
         assert option in shown
+    assert "host       *.lamp.example: delay 2.5 s, 2 slots" in shown
+    assert (options["verify_tls"], options["hosts"][0]["delay_ms"]) == (True, 2500)
     crawlclean("topic", "quake", "--query", "联赛 主队", "--data", str(copy.data))
     (reworded,) = copy.rows("topic", "quake", "--show", "--json")
     assert (reworded["query"], reworded["version"]) == ("联赛 主队", before["version"] + 1)

@@ -12,6 +12,7 @@ from datetime import datetime
 from msgspec import UNSET, UnsetType
 
 from storage.crawl_types import KeepRaw, Scope
+from storage.politeness_policy import HostPoliteness, Politeness
 from storage.topic_types import ReceiverKind, TopicState
 from workers.answers.images import TopicImages
 from workers.answers.stories import StoryLine
@@ -70,6 +71,13 @@ class CrawlOptions:
         allow_private: Whether loopback and private addresses are fetched.
         images: Whether content images are fetched.
         keep_fresh: Whether pages are visited again when they are due.
+        verify_tls: Whether hosts with a wrong certificate are refused.
+        page_robots: Whether noindex and nofollow of pages and links are obeyed.
+        politeness: Which hosts share a clock: ``host``: each has its own, ``ip``: those at one
+            address.
+        delay_factor: The pause is at least this many times the host's response time.
+        hosts: Exceptions of the hosts file: pattern of hosts, delay and slots; what a hosts file
+            sends to hosts is read again by each run.
     """
 
     seeds: tuple[str, ...]
@@ -85,6 +93,11 @@ class CrawlOptions:
     allow_private: bool
     images: bool
     keep_fresh: bool
+    verify_tls: bool
+    page_robots: bool
+    politeness: Politeness
+    delay_factor: float
+    hosts: tuple[HostPoliteness, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,10 +87,21 @@ def _option_lines(topic: TopicLine) -> Iterator[str]:
         typed += [f"--include {shlex.quote(each)}" for each in options.include]
         typed += [f"--exclude {shlex.quote(each)}" for each in options.exclude]
         typed += [f"--keep-raw {options.keep_raw}"]
-        flags = ("allow_private", "images", "keep_fresh")
+        flags = ("verify_tls", "allow_private", "images", "keep_fresh")
         typed += [f"--{each.replace('_', '-')}" for each in flags if getattr(options, each)]
     if typed:
         yield f"  options    {' '.join(typed)}"
+    if options is None:
+        return
+    robots = "obeyed" if options.page_robots else "not obeyed"
+    yield (
+        f"  politeness by {options.politeness}, pause at least {options.delay_factor:g} x the "
+        f"response time; noindex and nofollow are {robots}"
+    )
+    for host in options.hosts:
+        own = [] if host.delay_ms is None else [f"delay {host.delay_ms / 1000:g} s"]
+        own += [] if host.slots is None else [counted(host.slots, "slot")]
+        yield f"  host       {host.pattern}: {', '.join(own)}"
 
 
 def receiver_state(receiver: ReceiverLine) -> str:

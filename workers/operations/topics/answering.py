@@ -9,7 +9,7 @@ from cleaning.errors import ServiceError
 from workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
 from workers.operations.topics.figures import StoryOrder, figures_question
 from workers.operations.topics.reports import topic_line
-from workers.operations.topics.topics import find_topic
+from workers.operations.topics.topics import find_topic, seen_topics
 from workers.operations.topics.watching import list_topic_stories
 from workers.operations.watching.kept_backends import KeptBackends
 
@@ -21,7 +21,8 @@ def topic_answers(
     with backends.store() as store:
         names = [name for name in store.topics.versions() if name > after]
         rows = [store.topics.get(name) for name in names[:limit]]
-        lines = [topic_line(store, row) for row in rows if row is not None]
+        seen = seen_topics(backends.settings, filter(None, rows), backends.queue)
+        lines = [topic_line(store, row) for row in seen]
     return lines, names[limit - 1] if len(names) > limit else ""
 
 

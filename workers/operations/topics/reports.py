@@ -33,7 +33,7 @@ from workers.operations.topics.harvest import Harvest, harvest_of
 from workers.operations.topics.images import count_images
 from workers.operations.topics.receivers import receiver_lines
 from workers.operations.topics.told_stories import story_line
-from workers.operations.topics.topics import crawl_of, find_topic
+from workers.operations.topics.topics import crawl_of, find_topic, seen_topic, seen_topics
 
 MOST_STORIES = 20
 MOST_STORY_PAGES = 20
@@ -47,7 +47,8 @@ def list_topics(settings: Settings) -> list[TopicLine]:
         NotFound: The data folder holds no crawl.
     """
     with existing_store(settings) as store:
-        return [topic_line(store, row) for row in store.topics.all()]
+        rows = seen_topics(settings, store.topics.all())
+        return [topic_line(store, row) for row in rows]
 
 
 def show_topic(settings: Settings, name: str) -> TopicLine:
@@ -57,7 +58,7 @@ def show_topic(settings: Settings, name: str) -> TopicLine:
         NotFound: There is none of this name.
     """
     with existing_store(settings) as store:
-        return topic_line(store, find_topic(store, name))
+        return topic_line(store, seen_topic(settings, find_topic(store, name)))
 
 
 def topic_line(store: Store, row: TopicRow) -> TopicLine:
@@ -105,6 +106,11 @@ def _options(crawl: CrawlRow | None) -> CrawlOptions | None:
         allow_private=spec.allow_private,
         images=spec.images,
         keep_fresh=spec.keep_fresh,
+        verify_tls=spec.verify_tls,
+        page_robots=spec.page_robots,
+        politeness=spec.policy.politeness,
+        delay_factor=spec.policy.delay_factor,
+        hosts=spec.policy.hosts,
     )
 
 
@@ -153,7 +159,7 @@ def report_of(
     name, (harvest, story_of) = row.name, found
     model = store.topics.model(name)
     waiting = _waiting(settings, row)
-    line = topic_line(store, row)
+    line = topic_line(store, seen_topic(settings, row))
     return TopicReport(
         topic=line,
         made_at=datetime.now(UTC),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, closing, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,7 +17,7 @@ from cleaning.topics.relevance import Mark, new_threshold
 from cleaning.topics.topic import DEFAULT_THRESHOLD, ExampleText, Topic, TopicSpec
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CRAWL_ID_RULE, CrawlRow, CrawlState, is_crawl_id
-from storage.opening import open_store
+from storage.opening import join_queue, open_store
 from storage.store.protocol import Store
 from storage.topic_types import JudgedPage, StoredLinkModel, TopicRow, TopicState
 from workers.config import Settings
@@ -36,6 +37,9 @@ from workers.jobs.topics import judgement_of, stored_model
 from workers.operations.backends import existing_store, queue_side
 from workers.operations.controlling.crawl_states import change_state
 from workers.operations.topics.examples import check_number, read_examples, read_synonyms
+
+if TYPE_CHECKING:  # the queue's client is slow to import, and most answers do without
+    from storage.queue.frontier import Frontier
 
 SLICE_PAGES = 200
 """Pages judged anew between two writes: a second of work."""
@@ -108,11 +112,11 @@ def begin_topic(
     with existing_store(settings) as store:
         if not store.topics.create(planned) and not flags.is_empty:
             edit_topic(settings, planned.name, flags, judged)
-        store.topics.set_state(planned.name, TopicState.RUNNING)
         row = _existing(store, planned.name)
         topic = Topic.from_bytes(row.packed)
         while done := judge_anew(store, topic, SLICE_PAGES):
             judged(done)
+        store.topics.set_state(planned.name, TopicState.RUNNING)
         _reach_queue(settings, store, row)
 
 
@@ -279,6 +283,46 @@ def find_topic(store: Store, name: str) -> TopicRow:
         NotFound: There is none of this name; the message names those that are stored.
     """
     return _existing(store, name)
+
+
+def seen_topics(
+    settings: Settings,
+    stored: Iterable[TopicRow],
+    queue: Callable[[], AbstractContextManager[Frontier]] | None = None,
+) -> list[TopicRow]:
+    """Returns stored topics with the states that they have now: a killed run stored no end.
+
+    Args:
+        settings: Where the queue is.
+        stored: The topics.
+        queue: Opens the queue of a running crawl; None: it is opened here.
+    """
+    rows = list(stored)
+    names = [row.crawl_id for row in rows if row.state is TopicState.RUNNING]
+    dead = set(names)
+    try:
+        if names:
+            with queue() if queue else closing(join_queue(settings.storage)) as frontier:
+                # A process that has the folder works on it, or is about to; a server stays.
+                if settings.storage.is_embedded or frontier.is_fetching():
+                    found = frontier.counts_of(names).items()
+                    dead = {name for name, each in found if each.state is CrawlState.STOPPED}
+    except NotFound:  # no process has the data folder
+        pass
+    except ServiceError:  # nobody can tell
+        return rows
+    note = "no process runs it; `topic {}` goes on with it"
+    return [
+        replace(row, state=TopicState.ENDED, note=note.format(row.name))
+        if row.state is TopicState.RUNNING and row.crawl_id in dead
+        else row
+        for row in rows
+    ]
+
+
+def seen_topic(settings: Settings, row: TopicRow) -> TopicRow:
+    """Returns a stored topic with the state that it has now."""
+    return seen_topics(settings, [row])[0]
 
 
 def _replace(

@@ -31,7 +31,7 @@ from workers.operations.topics.marking import CANDIDATES, spread
 from workers.operations.topics.receivers import receiver_lines
 from workers.operations.topics.stories import STORY_ID
 from workers.operations.topics.told_stories import story_line
-from workers.operations.topics.topics import crawl_of, find_topic
+from workers.operations.topics.topics import crawl_of, find_topic, seen_topics
 from workers.operations.watching.computing import FIRST_S
 from workers.operations.watching.kept_backends import KeptBackends
 
@@ -193,7 +193,8 @@ def list_topics(backends: KeptBackends, after: str, limit: int) -> TopicList:
             names = [name for name in store.topics.versions() if name > after]
             rows = [store.topics.get(name) for name in names[:limit]]
             wait_s = FIRST_S / max(1, len(rows))
-            entries = [_entry(backends, row, wait_s) for row in rows if row is not None]
+            seen = seen_topics(backends.settings, filter(None, rows), backends.queue)
+            entries = [_entry(backends, row, wait_s) for row in seen]
     except NotFound:  # no crawl yet
         return TopicList(topics=(), after="")
     return TopicList(topics=entries, after=names[limit - 1] if len(names) > limit else "")
@@ -206,7 +207,7 @@ def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
         NotFound: There is none of this name.
     """
     with backends.store() as store:
-        row = find_topic(store, name)
+        (row,) = seen_topics(backends.settings, [find_topic(store, name)], backends.queue)
         crawl = crawl_of(store, name)
         entry = _entry(backends, row)
         ids = entry.figures.newest[:NEWEST_PAGES] if entry.figures else ()
