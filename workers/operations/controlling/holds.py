@@ -5,7 +5,7 @@ from __future__ import annotations
 from storage.host_waits import Hold, Waits
 
 _HOLDS = {
-    Hold.PAGES: "{pages:,} fetched pages wait for workers",
+    Hold.PAGES: "{pages:,} URLs wait for workers",
     Hold.BYTES: "{mib:,} MiB of fetched pages wait for workers",
     Hold.MEMORY: "the memory of the queue is full",
     Hold.DISK: "the disk or the quota of the data folder is full",

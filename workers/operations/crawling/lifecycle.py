@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from workers.processes.fleet import fork_server
 from workers.processes.fork_server import ForkServer
 
 DRAIN_LIMIT_S = 120.0
+COUNTDOWN_S = 10  # a log has a line each time that the note changes
 
 
 class End(NamedTuple):
@@ -149,6 +152,13 @@ def are_only_paused_left(frontier: Frontier, crawl_id: str, counts: CrawlCounts)
     if counts.state is not CrawlState.RUNNING or counts.in_flight or not counts.pending:
         return False
     return sum(frontier.paused_urls(crawl_id).values()) >= counts.pending
+
+
+def finishing_note(until: float) -> str:
+    """Says what a crawl that ends waits for, and how long: ``until`` is of the monotonic clock."""
+    left = max(0.0, until - time.monotonic())
+    seconds = COUNTDOWN_S * math.ceil(left / COUNTDOWN_S)
+    return f"finishing what is in flight, {seconds} s at most; Ctrl-C again ends at once"
 
 
 def state_at_end(spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:

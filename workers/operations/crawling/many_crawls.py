@@ -29,6 +29,7 @@ from workers.operations.crawling.lifecycle import (
     are_only_paused_left,
     check_queue,
     end_crawl,
+    finishing_note,
     forget_crawl,
     open_backends,
     take_crawl,
@@ -396,8 +397,8 @@ class _Sites:
         )
 
     def _note(self) -> str:
-        if self._fleet.interrupts:
-            return "finishing, Ctrl-C again stops at once"
+        if self._fleet.interrupts and self._open:
+            return finishing_note(max(site.drained_by or 0.0 for site in self._open.values()))
         if self._fleet.disk.note:
             return f"{self._fleet.disk.note}: waiting"
         if self._is_starting:

@@ -23,6 +23,7 @@ from workers.operations.crawling.lifecycle import (
     are_only_paused_left,
     check_queue,
     end_crawl,
+    finishing_note,
     forget_crawl,
     open_backends,
     state_at_end,
@@ -266,9 +267,9 @@ class _Run:
                 is_done = counts.open == 0 and not learning and not self._offer_due()
                 is_done = is_done and not self._spec.keep_fresh
                 note = (
-                    f"{end.why}; finishing, Ctrl-C again ends at once"
-                    if end.why
-                    else self._note(counts, learning)
+                    self._note(counts, learning)
+                    if drained_by is None
+                    else f"{end.why}; {finishing_note(drained_by)}"
                 )
             except ServiceError as error:
                 self._fleet.tolerate(error)
