@@ -39,6 +39,7 @@ SERVER_AWAY = (
 )
 AWAY = (*SERVER_AWAY, OSError)
 RETRY_PAUSE_S = 0.2
+ANSWER_S = 30.0  # a server that is silent for so long hangs: its longest script takes a second
 LISTEN_S = 5.0
 
 
@@ -66,10 +67,11 @@ def open_client(url: str) -> Any:
     return _opened(
         Redis,
         url,
-        socket_timeout=30,
+        socket_timeout=ANSWER_S,
         socket_connect_timeout=5,
         driver_info=None,
-        retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 4),
+        # Not a command without an answer: five times ``ANSWER_S`` would be two and a half minutes.
+        retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 4, (exceptions.ConnectionError,)),
         **_socket_options(url),
     )
 
@@ -83,7 +85,7 @@ def open_async_client(url: str) -> Any:
     return _opened(
         AsyncRedis,
         url,
-        socket_timeout=30,
+        socket_timeout=ANSWER_S,
         socket_connect_timeout=5,
         driver_info=None,
         retry=AsyncRetry(NoBackoff(), 0),

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
-from storage.live_state import ProcessRole
 from storage.queue.clients import OutageLog
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.entries import process_name
@@ -30,8 +29,6 @@ SILENT_EVERY_S = 5.0  # between two looks for silent processes
 # Silent for a minute (LIFE_S) and for these looks, a process hangs or was stopped: one that waits
 # for a store that is locked, or that is stopped for a moment, is heard before.
 HUNG_S = 60.0
-# Not the sender: a command of a user may take its time.
-REPLACED = frozenset({ProcessRole.SPIDER, ProcessRole.WORKER, ProcessRole.SWEEPER})
 SIZE_EVERY_S = 2.0  # the folder holds few files, but measuring each costs
 
 
@@ -107,6 +104,7 @@ class Fleet:
         self._woken = threading.Event()
         self._silent_since: dict[str, float] = {}
         self._looked_for_silent = 0.0
+        self._unanswered_since: float | None = None
 
     def start(self, *, has_topic: bool = False) -> None:
         """Starts every process, and begins to count signals; ``has_topic``: with a sender."""
@@ -161,6 +159,7 @@ class Fleet:
         self._kill_declared_dead()
         self._kill_hung()
         self.look_for_damage()
+        self._unanswered_since = None
 
     def _kill_declared_dead(self) -> None:
         """Kills the processes that an operator declared dead; ``wait`` starts others instead.
@@ -184,10 +183,7 @@ class Fleet:
         self._looked_for_silent = now
         mine = {process_name(pid): pid for pid in self._supervisor.living()}
         silent = self._frontier.processes.silent(list(mine))
-        since = {
-            name: self._silent_since.get(name, now) for role, name in silent if role in REPLACED
-        }
-        self._silent_since = since
+        self._silent_since = since = {name: self._silent_since.get(name, now) for _, name in silent}
         for role, name in silent:
             if now - since.get(name, now) >= HUNG_S:
                 self._report(f"the {role} {mine[name]} hangs, or was stopped: another one starts")
@@ -213,6 +209,21 @@ class Fleet:
             raise error
         if not self._server:  # ServerKeeper reports the death of our own server
             self.outage.notice(error)
+        elif self._server.is_running():
+            self._kill_hung_server(self._server)
+
+    def _kill_hung_server(self, server: EmbeddedServer) -> None:
+        """Kills our server if it hangs or was stopped; ``look_after`` starts it again."""
+        now = time.monotonic()
+        since = self._unanswered_since = self._unanswered_since or now
+        try:
+            self._frontier.ping()  # it may have refused a command, because the disk is full
+        except QueueUnavailable:
+            if time.monotonic() - since >= HUNG_S and server.pid:
+                self._report(f"the queue's server {server.pid} hangs, or was stopped")
+                os.kill(server.pid, signal.SIGKILL)
+        else:
+            self._unanswered_since = None
 
     def _look_at_disk(self) -> None:
         """Holds all crawls while fetched pages could not be stored."""

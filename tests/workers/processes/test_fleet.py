@@ -9,6 +9,7 @@ import signal
 from collections import namedtuple
 from contextlib import closing, suppress
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
@@ -16,6 +17,8 @@ from cleaning.errors import ConfigError, ServiceError
 from storage.config import StorageConfig
 from storage.live_state import ProcessRole
 from storage.opening import join_queue
+from storage.queue.clients import open_client
+from storage.queue.embedded import socket_url
 from storage.queue.entries import process_name
 from tests.kit.console import settings_of
 from tests.kit.crawls import ROOT, start, stored_urls
@@ -28,6 +31,7 @@ from workers.processes.fleet import Disk, size_of
 
 Usage = namedtuple("Usage", "total used free")
 PAGES = 20
+CHILDREN = [role for role in ProcessRole if role is not ProcessRole.CONSOLE]
 
 
 def test_a_disk_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,9 +91,11 @@ def test_a_stopped_worker_that_is_declared_dead_is_replaced(tmp_path: Path) -> N
 
 # Loaded by the interpreter of `run`: a process is silent after 3 seconds, and beats each second.
 IMPATIENT = """
+import storage.queue.clients as clients
 import storage.queue.processes as processes
 import workers.processes.fleet as fleet
 
+clients.ANSWER_S = 4.0
 processes.LIFE_S, processes.BEAT_S = 3, 0.5
 fleet.HUNG_S, fleet.SILENT_EVERY_S = 4.0, 0.5
 """
@@ -105,25 +111,14 @@ def test_each_process_that_hangs_is_replaced_and_said(tmp_path: Path) -> None:
     (early / "sitecustomize.py").write_text(IMPATIENT)
     with Web(tmp_path / "web", {"/": html("home", "home", links=links), **pages}) as web:
         run = start(
-            "run", web.url("/"), "--allow-private", "--data", str(settings.storage.data),
-            "--workers", "1", CRAWLCLEAN_SLOTS="1", PYTHONPATH=f"{early}:{ROOT}",
+            "topic", "t", "--seeds", web.url("/"), "--query", "home", "--keep-fresh",
+            "--allow-private", "--data", str(settings.storage.data), "--workers", "1",
+            CRAWLCLEAN_SLOTS="1", PYTHONPATH=f"{early}:{ROOT}",
         )  # fmt: skip
         try:
-            roles = (ProcessRole.SPIDER, ProcessRole.WORKER, ProcessRole.SWEEPER)
-            stopped = {role: processes_of(settings, role)[0] for role in roles}
-            for pid in stopped.values():
-                os.kill(pid, signal.SIGSTOP)
-            unsaid = {
-                f"the {role} {pid} hangs, or was stopped: another one starts"
-                for role, pid in stopped.items()
-            }
-            assert run.stderr is not None
-            while unsaid:
-                line = run.stderr.readline()
-                assert line, unsaid
-                unsaid = {each for each in unsaid if each not in line}
-            for pid in stopped.values():
-                wait_until(lambda pid=pid: not Path(f"/proc/{pid}").exists())  # type: ignore[misc]
+            stopped = {str(role): processes_of(settings, role)[0] for role in CHILDREN}
+            stop_and_wait(run, stopped)
+            stop_and_wait(run, {"queue's server": server_of(settings)})
             before = len(stored_urls(settings.storage.data))
             wait_until(lambda: len(stored_urls(settings.storage.data)) > before)
         finally:
@@ -131,9 +126,30 @@ def test_each_process_that_hangs_is_replaced_and_said(tmp_path: Path) -> None:
             run.communicate(timeout=LIMIT_S)
 
 
+def stop_and_wait(run: Popen[str], stopped: dict[str, int]) -> None:
+    """Stops processes of a run, and waits until each was said and killed."""
+    for pid in stopped.values():
+        os.kill(pid, signal.SIGSTOP)
+    unsaid = {f"the {name} {pid} hangs, or was stopped" for name, pid in stopped.items()}
+    assert run.stderr is not None
+    while unsaid:
+        line = run.stderr.readline()
+        assert line, unsaid
+        unsaid = {each for each in unsaid if each not in line}
+    for pid in stopped.values():
+        wait_until(lambda pid=pid: not Path(f"/proc/{pid}").exists())  # type: ignore[misc]
+
+
 def workers_of(settings: Settings) -> list[int]:
     """Process ids of the workers, when some were heard."""
     return processes_of(settings, ProcessRole.WORKER)
+
+
+def server_of(settings: Settings) -> int:
+    """Process id of the queue's server, when processes of the run were heard by it."""
+    workers_of(settings)
+    with closing(open_client(socket_url(settings.storage.data))) as client:
+        return int(client.info("server")["process_id"])
 
 
 def processes_of(settings: Settings, role: ProcessRole) -> list[int]:
