@@ -161,7 +161,12 @@ class _Run:
         before = self._frontier.counts(self._spec.crawl_id)
         if not fresh:  # which counts all anew
             self._store.statistics.refresh()
-            self._known = crawl_outcome(self._store, [self._spec.crawl_id]).all_records
+            outcome = crawl_outcome(self._store, [self._spec.crawl_id])
+            self._known = outcome.all_records
+            again = outcome.records - before.stored
+            if again > REPEATED_PAGES * self._settings.workers.count:
+                line = f"the queue is older than its store: {again} stored pages may be done again"
+                self._watcher.print_line(line)
         is_over = before.open == 0 and not self._spec.keep_fresh
         if is_over and not self._frontier.learning.count():
             return self._nothing_to_do(before)
@@ -343,12 +348,7 @@ class _Run:
         end_crawl(self._backends, self._spec, counts)
         self._store.statistics.refresh()
         self._watcher.show(counts, end.why, last=True)
-        result = self._result(before, counts, end)
-        again = counts.stored - before.stored - result.new_records
-        if again > REPEATED_PAGES * self._settings.workers.count:
-            line = f"the queue was older than its store: {again} stored pages were done again"
-            self._watcher.print_line(line)
-        return result
+        return self._result(before, counts, end)
 
     def _purged(self) -> CrawlResult:
         """Returns the result of a purged crawl; no state of it may be stored again.
