@@ -56,7 +56,7 @@ from workers.jobs.outcomes import (
     with_picture,
     with_stored_step,
 )
-from workers.jobs.poison_pages import keep_poison, note_poison
+from workers.jobs.poison_pages import NO_MEMORY, keep_poison, note_poison
 from workers.jobs.recleaning_slices import reclean_now
 from workers.jobs.redirect_loops import judge_loop
 from workers.jobs.topic_adoption import Adopter
@@ -127,7 +127,7 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
         raise
     except MemoryError:  # it may pass: the page is tried alone, as one that killed its worker
         log.warning("job out of memory", extra={"job": rq_job.id, "host": host})
-        job.break_off()
+        job.break_off(NO_MEMORY)
     except BaseException:
         job.break_off()
         raise
@@ -528,9 +528,9 @@ class _Job:
             self._frontier.report_damage(message)
             self.give_back()
 
-    def break_off(self) -> None:
-        """Lets the sweeper redo the pages, and count a crash of the marked one."""
-        self._frontier.break_claim(self._id)
+    def break_off(self, why: str = "") -> None:
+        """Lets the sweeper redo the pages, and count a crash of the marked one, with its reason."""
+        self._frontier.break_claim(self._id, why)
 
     def count(self) -> None:
         """Adds the job's tally to the counters of all processes."""

@@ -414,10 +414,14 @@ class Frontier:
         """Renews a claim for ``CLAIM_TTL_MS``; False when it is lost."""
         return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, "-"))
 
-    def break_claim(self, job_id: str) -> None:
-        """Ends a claim as if its worker had died; the sweeper redoes the pages."""
-        with queue_errors():
-            self._client.zadd("cc:claims", {job_id: 0}, xx=True)
+    def break_claim(self, job_id: str, why: str = "") -> None:
+        """Ends a claim as if its worker had died; the sweeper redoes the pages.
+
+        Args:
+            job_id: The job.
+            why: What the log of the page says that was being cleaned; ``""``: its worker died.
+        """
+        self._run("heartbeat", job_id, 0, "-", why)
 
     def give_back(self, job_id: str) -> None:
         """Ends a claim without counting a crash, for an outage of store or queue."""

@@ -46,11 +46,14 @@ def test_a_page_on_which_memory_runs_out_is_tried_alone_and_kept(bench: Bench) -
     assert bench.stored() == [*fine, f"{HOST}/memory-once"], "its memory came back"
     failures = bench.failures()
     assert set(failures) == {f"{HOST}/memory"}
-    assert failures[f"{HOST}/memory"][0] is FailureReason.POISON
+    said = "memory ran out 3 times while it was cleaned"
+    assert failures[f"{HOST}/memory"] == (FailureReason.POISON, said)
+    steps = [(step.step, step.detail) for step in bench.url_row(page_id(f"{HOST}/memory")).log]
+    assert steps.count(("claim_lost", "memory ran out on this page")) == 3
     with closing(bench.store()) as store:
         [case] = store.cases.read()
         kept = store.cases.page(case.case_id)
-    assert case.url == f"{HOST}/memory"
+    assert (case.url, case.note) == (f"{HOST}/memory", said)
     assert kept is not None
     assert kept.body
     assert "job out of memory" in bench.log

@@ -43,6 +43,7 @@ from storage.queue.entries import LINK_TEXT_CHARS
 from storage.store.images import IMAGE_RANK
 from workers import __dist__
 from workers.hooks.calling import HookCalls
+from workers.jobs.poison_pages import crash_text
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +117,7 @@ def end_page(
         PageError: The page cannot be cleaned: the caller makes its ending with ``failed``.
     """
     if page.poison:
-        detail = f"cleaning it killed {counted(page.crashes, 'worker')}"
+        detail = crash_text(page)
         # Something in the response kills workers: no byte of it may reach the store.
         stripped = replace(page, result=FetchResult())
         return failed(stripped, Failure(reason=FailureReason.POISON, detail=detail))

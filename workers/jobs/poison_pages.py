@@ -25,6 +25,8 @@ from storage.store.protocol import Store
 MOST_CRASHES = 3
 """Workers that may have died on a page that is kept: one more, and keeping it was the cause."""
 
+NO_MEMORY = "memory ran out on this page"
+
 
 def note_poison(store: Store, page: QueuedPage, detail: str) -> None:
     """Stores an event that names a page on which workers died."""
@@ -36,6 +38,15 @@ def note_poison(store: Store, page: QueuedPage, detail: str) -> None:
         link=page.page_id,
     )
     store.events.add(event)
+
+
+def crash_text(page: QueuedPage) -> str:
+    """What cleaning a page did to its workers: ``cleaning it killed 3 workers``."""
+    times = min(page.crashes, sum(step.detail == NO_MEMORY for step in page.log))
+    killed = page.crashes - times
+    parts = [f"cleaning it killed {counted(killed, 'worker')}"] if killed or not times else []
+    parts += [f"memory ran out {counted(times, 'time')} while it was cleaned"] if times else []
+    return "; ".join(parts)
 
 
 def keep_poison(store: Store, page: QueuedPage, keep_raw: KeepRaw, model_version: int) -> bool:
@@ -77,7 +88,7 @@ def keep_poison(store: Store, page: QueuedPage, keep_raw: KeepRaw, model_version
         was="killed",
         rule="",
         wanted="cleaned",
-        note=f"cleaning it killed {counted(page.crashes, 'worker')}",
+        note=crash_text(page),
         who="worker",
         at=datetime.now(UTC),
         digest=kept.digest,

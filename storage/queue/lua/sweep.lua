@@ -54,7 +54,7 @@ for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'L
 end
 
 for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT', 0, chunk)) do
-  local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host', 'ids', 'mark')
+  local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host', 'ids', 'mark', 'why')
   redis.call('ZREM', 'cc:claims', job)
   redis.call('DEL', 'cc:j:' .. job)
   claims = claims + 1
@@ -64,7 +64,7 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
     local p = redis.call('HMGET', key, 'state', 'job')
     if p[1] == 'claimed' and p[2] == job then
       redis.call('HSET', key, 'state', 'queued')
-      append_log(key, log_line(at, 'claim_lost', pid == j[4] and 'the worker died on this page' or 'the worker died'))
+      append_log(key, log_line(at, 'claim_lost', pid == j[4] and (j[5] or 'the worker died on this page') or 'the worker died'))
       local alone = pid == j[4] -- '!': given back without blame
       if alone or not j[4] or j[4] == '' then
         -- a worker that died between two pages counts as a quarter of a crash of each page of the job
