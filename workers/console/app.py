@@ -119,8 +119,7 @@ def _add_filters(app: Flask) -> None:
         "local": lambda at: formats.local(at, g.zone),
         "short": lambda at: formats.short(at, g.zone),
         "span": lambda seconds: _span(seconds),
-        "ago": lambda at: _span((_now() - at).total_seconds(), "time.ago"),
-        "until": lambda at: _span((at - _now()).total_seconds(), "time.in"),
+        "ago": lambda at: _distance((at - _now()).total_seconds()),
         "until_s": lambda seconds: _span(seconds, "time.in"),
         "term": lambda value, kind: say(g.language, f"{kind}.{value}"),
         "known_term": _known_term,
@@ -157,6 +156,11 @@ def _span(seconds: float, around: str = "") -> Markup:
     span = formats.span_of(seconds)
     words = say(g.language, f"time.{span.unit}", n=span.n)
     return say(g.language, around, span=words) if around else words
+
+
+def _distance(seconds: float) -> Markup:
+    """How far a time is from now, in words: ``in 7 days``; the second that begins now has been."""
+    return _span(seconds, "time.in") if seconds >= 1 else _span(-seconds, "time.ago")
 
 
 def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) -> dict[str, object]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -254,3 +255,17 @@ def test_an_embedded_queue_that_ends_is_at_rest(running: tuple[PrivateQueue, Spi
     assert page.status_code == 200
     assert "No crawl is running." in page.text
     assert client.get("/readyz").status_code == 200
+
+
+def test_a_time_to_come_is_not_said_to_have_been(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / DATABASE)) as store:
+        fresh = CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/",), keep_fresh=True)
+        store.crawls.put(fresh, CrawlState.STOPPED)
+        store.save([make_outcome("/a", at=datetime.now(UTC))])
+        store.revisits.begin("c1")
+        due = store.revisits.next_due("c1")
+    assert due is not None
+    assert due > datetime.now(UTC)
+    shown = open_console(tmp_path).get("/crawls/c1").text
+    assert re.search(rf'{due:%Y-%m-%dT%H:%M}[^<]*">[^<]+<small>in \d+ ', shown)
+    assert re.search(r"<small>\d+ s ago", shown), "what was fetched just now"
