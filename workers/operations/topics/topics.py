@@ -1,4 +1,7 @@
-"""Topics as an operator changes them: create, edit, mark pages, pause, resume, list."""
+"""Topics as an operator changes them: create, edit, mark pages, pause, resume, list.
+
+More than 400 lines: each change goes through the same version, judges anew and reaches the queue.
+"""
 
 from __future__ import annotations
 
