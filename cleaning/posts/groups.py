@@ -189,14 +189,6 @@ class PostFinder(ContentFinder):
         runs = range(*tree.line_runs(line))
         return "".join(tree.texts[run] for run in runs if tree.anchor_of[run] < 0)
 
-    def find_groups(self, is_sign: list[bool]) -> list[list[int]]:
-        """Finds parts that may be posts, best group first: one name, a sign and text in most.
-
-        Args:
-            is_sign: For each line whether it has the sign of a post: a date, or a user's name.
-        """
-        return self._rank(self._around(is_sign), is_sign)
-
     def _around(self, is_sign: list[bool]) -> list[set[int]]:
         """The parts around lines with a sign: those of one name, and like ones side by side."""
         blocks, parents, names = self.tree.line_blocks, self.tree.block_parents, self.names

@@ -24,7 +24,6 @@ COLUMNS = 500
 MOST_DIGITS = 4
 """Behind the point, of the numbers beside a chart."""
 
-SPARK_WIDTH, SPARK_HEIGHT = 100, 20
 KINDS, STYLES = 8, 4
 
 
@@ -102,15 +101,6 @@ def drawn(lines: Sequence[Line]) -> Markup:
         for line in lines
     )
     return _svg("drawing", WIDTH, HEIGHT, grid + paths)
-
-
-def spark(values: Sequence[float | None], style: int = 1) -> Markup:
-    """A line of one word's size."""
-    line = Line(name="", values=values)
-    path = Markup('<path class="line s{}" d="{}"/>').format(
-        style, _path(values, top_of([line]), SPARK_WIDTH, SPARK_HEIGHT)
-    )
-    return _svg("spark", SPARK_WIDTH, SPARK_HEIGHT, path)
 
 
 def bar(parts: Sequence[Part]) -> Markup:

@@ -35,10 +35,6 @@ def test_a_bar_has_its_parts_in_proportion() -> None:
     assert "rect" not in charts.bar([Part(name="a", value=0)])
 
 
-def test_a_spark_is_one_line() -> None:
-    assert charts.spark([1, 2, 3]).count("<path") == 1
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (23 << 20, "23 MiB"), (1 << 60, "1024 PiB")],
