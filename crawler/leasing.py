@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 
 from cleaning.errors import QueueUnavailable, ServiceError
 from crawler.outage import OutageDetector
-from storage.crawl_types import FetchResult, Lease
+from crawler.settings import LOOKUP_SLOTS
+from storage.crawl_types import FetchResult, Lease, PageRole
 from storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
 from storage.queue.clients import RETRY_PAUSE_S
 from storage.queue.counters import Counter
@@ -45,7 +46,7 @@ class LeaseSource:
 
         Args:
             queue: Where leases come from and results go.
-            capacity: Most leases held at a time.
+            capacity: Most leases held at a time, beside look-ups of names.
             patience_s: Returns how long the queue may be unreachable before the leases end,
                 seconds; 0 when the run is over, None without limit. Called again in each retry.
             network: Detects outages of our own network, during which a lease is only a probe.
@@ -69,7 +70,7 @@ class LeaseSource:
             self._run_beside(work)
         while not self._stopped:
             self._queue.woken.clear()
-            room = self.network.room(len(self._held), self._capacity)
+            room = self.network.room(self._slots_held(), self._capacity)
             if room <= 0:
                 await self._sleep(min(LONGEST_SLEEP_S, self.network.wait_s()))
                 continue
@@ -97,6 +98,12 @@ class LeaseSource:
                 self.counters[Counter.BACKPRESSURE_WAITS] += batch.paused
                 wait_s = LONGEST_SLEEP_S if batch.wait_ms is None else batch.wait_ms / 1000
                 await self._sleep(min(wait_s, LONGEST_SLEEP_S))
+
+    def _slots_held(self) -> int:
+        """How many slots the leases hold; look-ups of names have slots of their own."""
+        held = self._held.values()
+        strangers = sum(each.role is PageRole.ROBOTS and not each.is_known for each in held)
+        return len(held) - min(strangers, LOOKUP_SLOTS)
 
     def _run_beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Starts a task for as long as the leases last; an exception there ends the leases."""

@@ -15,6 +15,9 @@ from crawler.config import CrawlConfig
 from crawler.transfer.content_encoding import ACCEPT_ENCODING
 from storage.config import StorageConfig
 
+LOOKUP_SLOTS = 32
+"""For first requests to hosts: a look-up of a name that no server knows takes up to 30 s."""
+
 
 def user_agent(config: CrawlConfig) -> str:
     """Returns our user agent: ``crawler/1.0 (+https://example.com/about)``, or ``crawler/1.0``."""
@@ -54,8 +57,8 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "ITEM_PIPELINES": {"crawler.transfer.responses.QueuePipeline": 100},
         "TWISTED_DNS_RESOLVER": "crawler.addresses.guard.GuardedResolver",
         # A look-up of a name that no server knows holds a thread for seconds.
-        "REACTOR_THREADPOOL_MAXSIZE": max(10, 2 * config.concurrency),
-        "CONCURRENT_REQUESTS": config.concurrency,
+        "REACTOR_THREADPOOL_MAXSIZE": 2 * LOOKUP_SLOTS,
+        "CONCURRENT_REQUESTS": config.concurrency + LOOKUP_SLOTS,
         "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
         "CONCURRENT_ITEMS": config.concurrency,
         "DOWNLOAD_DELAY": 0,

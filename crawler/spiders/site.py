@@ -92,7 +92,7 @@ class SiteSpider(Spider):
         self._network = OutageDetector(NETWORK_PATIENCE * settings.getfloat("HOST_PATIENCE"))
         self.source = LeaseSource(
             queue,
-            settings.getint("CONCURRENT_REQUESTS"),
+            settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
             lambda: _patience_s(embedded) if embedded else None,
             self._network,
         )

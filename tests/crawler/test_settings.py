@@ -15,7 +15,7 @@ from scrapy.settings import Settings
 
 from crawler.config import CrawlConfig
 from crawler.outage import OutageDetector
-from crawler.settings import scrapy_settings, user_agent
+from crawler.settings import LOOKUP_SLOTS, scrapy_settings, user_agent
 from crawler.spiders.site import SiteSpider
 from crawler.transfer.responses import Fetched, header_pairs
 from storage.config import StorageConfig
@@ -41,7 +41,8 @@ def test_settings_are_plain_and_leave_nothing_to_scrapy() -> None:
         "UserAgentMiddleware",
     ]
     assert settings["TWISTED_DNS_RESOLVER"] == "crawler.addresses.guard.GuardedResolver"
-    assert settings["CONCURRENT_REQUESTS"] == settings["CONCURRENT_REQUESTS_PER_DOMAIN"] == 7
+    assert settings["CONCURRENT_REQUESTS_PER_DOMAIN"] == 7
+    assert settings["CONCURRENT_REQUESTS"] == 7 + LOOKUP_SLOTS
     assert (settings["DOWNLOAD_TIMEOUT"], settings["DOWNLOAD_MAXSIZE"]) == (5, 99)
 
 
