@@ -170,7 +170,7 @@ def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) 
     keep_rules(frontier, crawl_id, host, learn_url_rules(facts))
     known = host_rules(frontier, crawl_id, host)
     ranked = 0
-    if spec.max_depth is None:  # else a crawl goes level by level
+    if samples_classes(spec):
 
         def place_of(found: Discovery) -> int:
             return found.rank if found.rank == DULL_RANK else known.rank(found.url, found.rank)
@@ -249,7 +249,7 @@ def judge_yields(
 
 
 def samples_classes(spec: CrawlSpec) -> bool:
-    """Whether a crawl fetches the first URLs of each class soon: its order is its own to choose."""
+    """Whether kinds and classes of URLs order a crawl: with a depth levels do, a topic's model."""
     return spec.max_depth is None and not spec.topic
 
 

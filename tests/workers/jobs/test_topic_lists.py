@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +15,15 @@ from cleaning.page import clean
 from cleaning.topics.building import build_topic
 from cleaning.topics.topic import TopicSpec
 from storage.crawl_types import Outcome
-from tests.kit.outcomes import make_outcome
+from storage.queue.entries import RANK_SCORE
+from storage.queue.frontier import Frontier
+from storage.sqlite.store import SqliteStore
+from tests.kit.outcomes import HOST, make_outcome
+from tests.kit.queues import spec
+from tests.kit.topic_queues import ranked, topic_spec
 from tests.kit.web import html
 from workers.jobs.topics import CrawlTopic, first_model
+from workers.jobs.url_classes import learn_classes
 
 TOPIC = build_topic(TopicSpec(name="lamps", query="灯塔"))
 LAMPS = {f"/a/{n}.html": f"灯塔日志第{n}号" for n in range(6)}
@@ -60,3 +69,22 @@ def test_an_article_is_judged_by_its_text(topic: CrawlTopic) -> None:
     assert outcome.record.outlinks
     assert topic.named_links(outcome) == {}
     assert outcome.judgements[0].label > 0.5
+
+
+@pytest.mark.parametrize("is_topic", [False, True])
+def test_kinds_of_urls_order_no_topic(
+    frontier: Frontier, client: Any, tmp_path: Path, is_topic: bool
+) -> None:
+    """At the eighth page of a host its links went before those of all other hosts."""
+    order = topic_spec("c") if is_topic else spec("c")
+    frontier.open_crawl(order)
+    frontier.add("c", ranked(HOST, *range(700, 720)))
+    frontier.classes.pin(HOST, "/{n}", "thread")
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        store.save([make_outcome(f"/{n}", crawl_id="c", text=f"{n}号。") for n in range(1, 21)])
+        learn_classes(frontier, store, order, HOST)
+    key = f"cc:q:c:{HOST}"
+    ranks = [
+        client.zcount(key, rank * RANK_SCORE, (rank + 1) * RANK_SCORE - 1) for rank in (33, 710)
+    ]
+    assert ranks == ([0, 1] if is_topic else [20, 0])
