@@ -45,6 +45,7 @@ from workers.context import Context, process_context
 from workers.hooks.calling import HookCalls
 from workers.jobs.hook_notices import HookNotices
 from workers.jobs.images import filter_images
+from workers.jobs.index_pages import judge_index
 from workers.jobs.known_robots import KnownRobots
 from workers.jobs.learning_schedule import count_records, learn_now
 from workers.jobs.outcomes import (
@@ -300,6 +301,9 @@ class _Job:
                     with_visit(self._without_vanished_page(each), rules, self._model)
                     for each in endings
                 ]
+            endings = [
+                self._patiently(partial(judge_index, each, endings, store)) for each in endings
+            ]
             looped = [
                 self._patiently(partial(judge_loop, each, endings[:place], store))
                 for place, each in enumerate(endings)

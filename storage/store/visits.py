@@ -62,6 +62,7 @@ NEVER = frozenset(
         FailureReason.ROBOTS,
         FailureReason.PATTERN,
         FailureReason.TRAP,
+        FailureReason.DUPLICATE,
     )
 )
 """Failures that another visit would only repeat."""

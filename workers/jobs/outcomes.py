@@ -54,6 +54,7 @@ EXCLUDING = frozenset(
         FailureReason.PATTERN,
         FailureReason.TRAP,
         FailureReason.NOINDEX,
+        FailureReason.DUPLICATE,
         FailureReason.DROPPED,
     }
 )

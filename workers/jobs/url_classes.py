@@ -56,6 +56,7 @@ DULL_RANK = 98  # behind the ranks of all kinds and depths
 FORM_RANK = 65  # from here on: users, forms, buttons; sitemaps, whose pages links lead to as well
 MAX_FOUND = 20_000  # URLs whose rules are cached
 MOVED = "redirects to"  # the step of a decision log whose detail is the target
+SAME_PAGE = "the same page is "  # before the address of the record of an excluded page
 ROOT_CLASS: tuple[str, ...] = ("/",)  # class of a URL on another host, or of a site's root
 JUDGED = frozenset({UrlState.RECORD, UrlState.REDIRECT})  # a failure may be the server's
 
@@ -162,8 +163,10 @@ def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) 
     crawl_id = spec.crawl_id
     facts = [facts_of_record(r) for r in store.records.sample(crawl_id, host, SAMPLED_RECORDS)]
     moved = store.urls.sample(crawl_id, host, UrlState.REDIRECT, SAMPLED_REDIRECTS)
+    moved += store.urls.sample(crawl_id, host, UrlState.EXCLUDED, SAMPLED_REDIRECTS)
     for row in moved:
-        target = next((step.detail for step in row.log if step.step == MOVED), "")
+        told = (s.detail for s in row.log if s.step == MOVED or SAME_PAGE in s.detail)
+        target = next(told, "").rpartition(SAME_PAGE)[2]
         is_page = row.page_id == page_id(row.url)
         if target and target != row.url and is_page:
             facts.append(PageFacts(url=normalize(row.url), moved_to=normalize(target)))

@@ -1,0 +1,68 @@
+"""Pages of one text whose URLs differ by the name of an index file: ``/a/`` and ``/a/index.html``.
+
+The shorter URL has the record; where the longer one is stored already, the shorter has none: a
+record that was told to others is not taken back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cleaning.records import CleanRecord
+from cleaning.urls.normal_form import page_id as page_id_of
+from storage.crawl_types import Failure, FailureReason
+from storage.store.protocol import Store
+from workers.jobs.outcomes import Ending, failed
+from workers.jobs.url_classes import SAME_PAGE
+
+INDEX_NAMES = tuple(
+    f"{name}.{extension}"
+    for name in ("index", "Index", "default", "Default")
+    for extension in ("html", "htm", "shtml", "php", "jsp", "asp", "aspx")
+)
+"""What web servers answer for a folder, in their usual settings."""
+_INDEX = re.compile(f"(.+/)(?:{'|'.join(map(re.escape, INDEX_NAMES))})")
+THIN_CHARS = 100  # a shorter body, a few sentences, is that of many pages: their links count, too
+
+
+def judge_index(ending: Ending, others: Sequence[Ending], store: Store) -> Ending:
+    """Returns the ending of a page: excluded when the same page has a record at its other URL.
+
+    Args:
+        ending: Of the page.
+        others: Pages of its host that are not stored yet.
+        store: Has those before.
+    """
+    outcome = ending.outcome
+    page, record = outcome.queued, outcome.record
+    if record is None or page.was is not None:
+        return ending
+    longer = _INDEX.fullmatch(page.url)
+    if not longer and not page.url.endswith("/"):
+        return ending
+    urls = [longer[1]] if longer else [page.url + name for name in INDEX_NAMES]
+    ids = {page_id_of(url): url for url in urls}
+    found = [each.outcome.record for each in others if longer and each.outcome.queued.url in urls]
+    known = store.urls.known(ids, [page.crawl_id])
+    found += [store.records.get(each, page.crawl_id) for each in known]
+    same = next((each.url for each in found if each and _is_same(record, each)), "")
+    # A page that is done again keeps the record that it has.
+    if not same or store.records.get(page.page_id, page.crawl_id) is not None:
+        return ending
+    why = Failure(reason=FailureReason.DUPLICATE, detail=f"{SAME_PAGE}{same}")
+    return replace(failed(page, why), outlinks=ending.outlinks)
+
+
+def _is_same(one: CleanRecord, other: CleanRecord) -> bool:
+    """Whether two pages have one text; without much of it, their links to others are one, too."""
+    if (one.title, one.body) != (other.title, other.body):
+        return False
+    both = (one.url, other.url)
+    links = [
+        {(link.url, link.text) for link in each.links if link.url not in both}
+        for each in (one, other)
+    ]
+    is_thin = len(one.body) < THIN_CHARS
+    return not is_thin or (links[0] == links[1] and bool(one.body or links[0]))
