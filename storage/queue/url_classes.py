@@ -235,7 +235,7 @@ class UrlClassLedger:
                     break
             return changed + self._move(key, scores)
 
-    def pending(self, crawl_id: str, host: str) -> Iterator[str]:
+    def pending(self, crawl_id: str, host: str) -> Iterator[Discovery]:
         """Yields URLs of a host that wait in the queue's memory, at most ``MOST_RANKED``.
 
         Those that have failed before are left out; one that is leased meanwhile may be.
@@ -243,7 +243,7 @@ class UrlClassLedger:
         with queue_errors():
             entries = self._client.zscan_iter(f"cc:q:{crawl_id}:{host}", count=CHUNK)
             for entry, score in islice(entries, MOST_RANKED):
-                yield read_pending(host, int(score), entry).url
+                yield read_pending(host, int(score), entry)
 
     def _move(self, key: str, scores: Mapping[bytes, int]) -> int:
         # ``xx``: a URL that was leased meanwhile must not become pending.

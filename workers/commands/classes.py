@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError
+from cleaning.phrases import counted
 from cleaning.records import UrlKind
 from workers.commands.arguments import Commands, add_json
 from workers.config import Settings
+
+if TYPE_CHECKING:
+    from workers.operations.hosts.classes import ClassSize
 
 
 def register(commands: Commands) -> None:
@@ -47,7 +52,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the URL classes of a host, or stores the operator's decisions."""
-    from workers.operations.hosts.classes import find_classes, lift_stops, pin_classes
+    from workers.operations.hosts.classes import find_classes, lift_stops, pin_classes, size_of
     from workers.output.class_report import classes_text
     from workers.output.printing import print_answer
 
@@ -61,6 +66,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         pin_classes(settings, arguments.host, pins)
         for template, word in pins.items():
             sys.stdout.write(f"{template}: {_decided(word)}\n")
+        if arguments.forbid:
+            sys.stdout.write(_waiting(size_of(settings, arguments.host, arguments.forbid)))
     if pins or arguments.lift:
         return 0
     found = find_classes(settings, arguments.host)
@@ -98,3 +105,15 @@ def _decided(word: str) -> str:
     if not word:
         return "decision removed"
     return "not fetched any more" if word == FORBID else f"kind set to {word}"
+
+
+def _waiting(size: ClassSize) -> str:
+    """Says what waits of forbidden classes, and of others that only their pages lead to."""
+    least = "" if size.is_whole else "at least "
+    lines = [f"{least}{counted(size.waiting, 'URL')} of it waiting: left out\n"]
+    lines += [
+        f"{least}{counted(n, 'URL')} waiting of a class that only its pages lead to; to leave it "
+        f"out, too: --forbid '{fed}'\n"
+        for fed, n in size.fed.items()
+    ]
+    return "".join(lines)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from cleaning.url_classes.stopping import Account, Asked, Verdict
 from storage.crawl_types import CrawlSpec, CrawlState, Discovery
+from tests.kit.commands import DataFolder
 from tests.kit.console import acting_console, do, settings_of
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.worker_bench import Bench
@@ -43,3 +46,45 @@ def test_a_forbidden_class_is_no_sign_any_more(tmp_path: Path) -> None:
         page = do(client, "forbid_class", HOST, template="/cal/{n}/{n}.html")
         assert "no sign of this host stands on Now" in page.text
         assert "nothing new" not in signs(bench)
+
+
+def test_what_only_a_forbidden_class_leads_to_is_forbidden_with_it(tmp_path: Path) -> None:
+    """Classes that other pages lead to, or that lead to themselves alone, are not named."""
+    url = f"http://{HOST}"
+    spec = CrawlSpec(crawl_id="c", seeds=(f"{url}/",))
+    months = [f"/cal/{n}/{n % 12}.html" for n in range(4)]
+    days = [f"{month}?d={day}" for month in months for day in range(3)]
+    found = {month: f"/cal/{n}/1.html" for n, month in enumerate(months)}
+    found |= {day: months[n % 4] for n, day in enumerate(days)}
+    found |= {f"{days[0]}{n}": days[n] for n in range(1, 5)}  # days lead to days, too
+    found |= {f"/news/{n}": "/" if n else months[0] for n in range(3)}
+    found |= {f"/tag/{n}": f"/tag/{n + 1}" for n in range(2)}
+    month, day = "/cal/{n}/{n}.html", "/cal/{n}/{n}.html?d={n}"
+    with Bench(tmp_path) as bench, closing(bench.store()) as store:
+        store.crawls.put(spec, CrawlState.RUNNING)
+        store.save([make_outcome("/cal/9/9.html", crawl_id="c")])
+        store.statistics.refresh()
+        bench.frontier.open_crawl(spec)
+        bench.frontier.pause_host(HOST)
+        waiting = [Discovery(url=url + at, referrer=url + on) for at, on in found.items()]
+        bench.frontier.offer("c", waiting)
+        client = acting_console(settings_of(bench.data), bench.data)
+        asked = {"target": HOST, "template": month}
+        page = client.get("/actions/forbid_class", query_string=asked)
+        assert "lead to: 16. Forbid both:" in page.text
+        assert page.text.count("Forbid both:") == 1
+        both = f"{month} {day}"
+        hrefs = map(unescape, re.findall(r'href="([^"]+)"', page.text))
+        offered = [parse_qs(urlsplit(href).query) for href in hrefs]
+        assert {"target": [HOST], "template": [both]} in offered
+        do(client, "forbid_class", HOST, template=both)
+        assert set(bench.frontier.classes.known("c", HOST).pins) == {month, day}
+        do(client, "reset_class", HOST, template=both)
+        assert not bench.frontier.classes.known("c", HOST).pins
+        told = DataFolder(bench.data).output("classes", HOST, "--forbid", month)
+        assert told.splitlines() == [
+            f"{month}: not fetched any more",
+            "4 URLs of it waiting: left out",
+            "16 URLs waiting of a class that only its pages lead to; to leave it out, too: "
+            f"--forbid '{day}'",
+        ]

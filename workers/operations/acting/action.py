@@ -187,6 +187,7 @@ class Effect:
         notes: What else there is to know.
         undo: What takes it back, by ``written``; ``""``: nothing does, or nothing is done yet.
         matter: The verdict that it is about; None: it is about none.
+        fed: Waiting URLs of each class that only pages of a class to be forbidden lead to.
         chosen: Values that were not given, as the action would choose them: ``{"url": "http://..."}``.
     """
 
@@ -194,6 +195,7 @@ class Effect:
     notes: Sequence[Note] = ()
     undo: str = ""
     matter: Matter | None = None
+    fed: Mapping[str, int] = field(default_factory=dict)
     chosen: Mapping[str, str] = field(default_factory=dict)
 
 

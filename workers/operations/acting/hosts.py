@@ -92,32 +92,39 @@ def _set_state(settings: Settings, asked: Asked, state: CrawlState) -> Steps:
 @action(REVERSIBLE, HOST, name="reset_class", values=("template",), word="")
 @action(REVERSIBLE, HOST, name="pin_class", values=("template",), inputs=(Input.WORD,))
 def _decide(settings: Settings, asked: Asked, word: str | None = None) -> Steps:
-    """Stores a decision on a URL class; its undo is the decision before."""
-    template, host = asked.get("template"), asked.target
-    if not template:
+    """Stores a decision on a URL class, or on several; its undo is the decision before.
+
+    Templates hold no blanks: several stand with a blank between them.
+    """
+    templates, host = asked.get("template").split(), asked.target
+    if not templates:
         raise ConfigError("a URL class needs its template")
     counted = _counts(settings, host)
     with existing_store(settings) as store, queue_side(settings, at_rest=False) as side:
         crawls = side.frontier.crawls_of(host) if side.frontier else ()
         crawls = crawls or store.statistics.crawls_of([host]).get(host, ())
-        size = class_size(store, side.frontier, crawls, host, template)
+        size = class_size(store, side.frontier, crawls, host, templates)
     facts = {Fact.CRAWLS: counted[Fact.CRAWLS], Fact.CLASS_RECORDS: size.records}
     if side.frontier is not None:
         facts[Fact.CLASS_WAITING] = size.waiting
     partly = () if size.is_whole else (Note.AT_LEAST,)
-    yield Effect(facts, (Note.ALL_CRAWLS, *partly))
+    yield Effect(facts, (Note.ALL_CRAWLS, *partly), fed=size.fed if word == FORBID else {})
     word = asked.get("word") if word is None else word
     if word and word != FORBID and word not in set(UrlKind):
         raise ConfigError(f"{word} is not a kind of URLs; kinds: {', '.join(UrlKind)}")
     with any_queue(settings) as frontier, existing_store(settings) as store:
         crawls = crawls_with(settings, frontier, host)
-        before = frontier.classes.known(crawls[0], host).pins.get(template, "")
-        size = class_size(store, frontier, crawls, host, template)
-    pin_classes(settings, host, {template: word})
+        pins = frontier.classes.known(crawls[0], host).pins
+        size = class_size(store, frontier, crawls, host, templates)
+    before = {pins.get(each, "") for each in templates}
+    pin_classes(settings, host, dict.fromkeys(templates, word))
     facts = {Fact.CRAWLS: len(crawls), Fact.CLASS_RECORDS: size.records}
-    name = {"": "reset_class", FORBID: "forbid_class"}.get(before, "pin_class")
-    values = {"template": template} | ({"word": before} if name == "pin_class" else {})
-    undo = written(name, host, **values)
+    undo = ""
+    if len(before) == 1:
+        was = before.pop()
+        name = {"": "reset_class", FORBID: "forbid_class"}.get(was, "pin_class")
+        values = {"word": was} if name == "pin_class" else {}
+        undo = written(name, host, template=" ".join(templates), **values)
     return Effect(facts | {Fact.CLASS_WAITING: size.waiting}, partly, undo)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain
 
 from cleaning.errors import ConfigError, NotFound
 from cleaning.records import UrlKind
@@ -17,7 +19,7 @@ from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
 from workers.answers.crawls import UrlClass
 from workers.config import Settings
-from workers.jobs.url_classes import host_rules, keep_rules, queued_rules
+from workers.jobs.url_classes import HostUrlRules, host_rules, keep_rules, queued_rules
 from workers.operations.backends import any_queue, existing_store
 from workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
 from workers.site_models import read_model
@@ -189,50 +191,86 @@ def _check_templates(
     known.update(template_of_url(row.url) for row in rows)
     for template in missing:
         rule = UrlRules([UrlRule(kind=UrlKind.OTHER, template=template)])
-        if not any(rule.find(row.url) for row in rows):
+        waiting = chain.from_iterable(frontier.classes.pending(*each) for each in hosts)
+        urls = chain((row.url for row in rows), (found.url for found in waiting))
+        if not any(map(rule.find, urls)):
             near = get_close_matches(template, sorted(known), MOST_SHOWN, 0.5)
             raise NotFound(f"no URL of {hosts[0][1]} is of class {template}{did_you_mean(near)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassSize:
-    """How many URLs of a host are of one class.
+    """How many URLs of a host are of some classes.
 
     Attributes:
-        records: Pages of it with a record.
-        waiting: URLs of it that wait.
+        records: Pages of them with a record.
+        waiting: URLs of them that wait.
+        fed: Waiting URLs of each other class that only pages of these lead to, the most first:
+            ``{"/cal/{n}.html?d={n}": 4210}``.
         is_whole: Whether all URLs of the host were looked at; otherwise there may be more.
     """
 
     records: int
     waiting: int
+    fed: Mapping[str, int]
     is_whole: bool
 
 
 def class_size(
-    store: Store, frontier: Frontier | None, crawls: Sequence[str], host: str, template: str
+    store: Store,
+    frontier: Frontier | None,
+    crawls: Sequence[str],
+    host: str,
+    templates: Collection[str],
 ) -> ClassSize:
-    """Counts the URLs of a class of a host in some crawls, for ``COUNTED_S`` at most.
+    """Counts the URLs of classes of a host in some crawls, for ``COUNTED_S`` at most.
 
     Args:
         store: Holds the ended ones.
         frontier: Holds the waiting ones; None: none is counted.
         crawls: Names of the crawls.
         host: Lower-case authority.
-        template: Of the class: ``/news/{n}.html``.
+        templates: Of the classes: ``["/news/{n}.html"]``.
     """
-    rules = UrlRules([UrlRule(kind=UrlKind.OTHER, template=template)])
-    until, counts, is_whole = time.monotonic() + COUNTED_S, [0, 0], True
+    rules = UrlRules(UrlRule(kind=UrlKind.OTHER, template=each) for each in templates)
+    until, records, is_whole, own = time.monotonic() + COUNTED_S, 0, True, ""
+    waiting: Counter[str] = Counter()
+    finders: dict[str, set[str]] = defaultdict(set)
     for crawl in crawls:
-        ended = (end.url for end in store.urls.ended(crawl, host) if end.state is UrlState.RECORD)
-        pending = frontier.classes.pending(crawl, host) if frontier else iter(())
-        for place, urls in enumerate((ended, pending)):
-            for url in urls:
-                counts[place] += rules.find(url) is not None
-                if time.monotonic() > until:
-                    is_whole = False
-                    break
-    return ClassSize(records=counts[0], waiting=counts[1], is_whole=is_whole)
+        learned = host_rules(frontier, crawl, host) if frontier else HostUrlRules()
+        for end in store.urls.ended(crawl, host):
+            records += end.state is UrlState.RECORD and rules.find(end.url) is not None
+            if time.monotonic() > until:
+                is_whole = False
+                break
+        for found in frontier.classes.pending(crawl, host) if frontier else ():
+            name, finder = (
+                own if rules.find(url) else rule.template if rule else template_of_url(url)
+                for url in (found.url, found.referrer or found.url)
+                for rule in (learned.find(url),)
+            )
+            waiting[name] += 1
+            finders[name].add(finder)
+            if time.monotonic() > until:
+                is_whole = False
+                break
+    fed = {
+        name: count
+        for name, count in waiting.most_common()
+        if name != own and own in finders[name] and finders[name] <= {own, name}
+    }
+    return ClassSize(records=records, waiting=waiting[own], fed=fed, is_whole=is_whole)
+
+
+def size_of(settings: Settings, host: str, templates: Collection[str]) -> ClassSize:
+    """Counts the URLs of classes of a host in all crawls that know it, as ``class_size`` does.
+
+    Raises:
+        NotFound: No crawl knows the host.
+    """
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        crawls = crawls_with(settings, frontier, host)
+        return class_size(store, frontier, crawls, host, templates)
 
 
 def template_of_url(url: str) -> str:
