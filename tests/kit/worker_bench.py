@@ -112,7 +112,14 @@ class Bench(PrivateQueue):
     def fetch(self, *urls: str, crawl_id: str = "c", **answers: FetchResult) -> None:
         """Opens a crawl and hands its pages over; ``answers`` by the last part of the URL."""
         self.frontier.open_crawl(
-            CrawlSpec(crawl_id=crawl_id, seeds=urls, allow_private=True, delay_ms=0, slots=64)
+            CrawlSpec(
+                crawl_id=crawl_id,
+                seeds=urls,
+                allow_private=True,
+                delay_ms=0,
+                slots=64,
+                trap_pages=0,  # else only some are leased before the first are judged
+            )
         )
         for lease in self.spider.pages(len(urls)):
             name = lease.url.rpartition("/")[2]
