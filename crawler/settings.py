@@ -16,7 +16,9 @@ from crawler.transfer.content_encoding import ACCEPT_ENCODING
 from storage.config import StorageConfig
 
 LOOKUP_SLOTS = 32
-"""For first requests to hosts: a look-up of a name that no server knows takes up to 30 s."""
+"""For first requests to hosts, as many as pages have by default: a look-up of a name that no server
+knows takes up to 30 s.
+"""
 
 
 def user_agent(config: CrawlConfig) -> str:

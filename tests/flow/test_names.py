@@ -11,7 +11,7 @@ from tests.kit.crawls import ROOT, environment
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web, html
 
-PAGES = 20
+PAGES = 20  # more than the spider has slots, several times
 
 
 def test_look_ups_that_hang_hold_no_slot_of_pages(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from workers.operations.acting.actions import ACTIONS
 from workers.processes.fleet import Disk, size_of
 
 Usage = namedtuple("Usage", "total used free")
-PAGES = 20
+PAGES = 20  # fewer would fit into the quota, more only take longer
 CHILDREN = [role for role in ProcessRole if role is not ProcessRole.CONSOLE]
 
 
@@ -136,8 +136,7 @@ def stop_and_wait(run: Popen[str], stopped: dict[str, int]) -> None:
         line = run.stderr.readline()
         assert line, unsaid
         unsaid = {each for each in unsaid if each not in line}
-    for pid in stopped.values():
-        wait_until(lambda pid=pid: not Path(f"/proc/{pid}").exists())  # type: ignore[misc]
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in stopped.values()))
 
 
 def workers_of(settings: Settings) -> list[int]:
