@@ -9,16 +9,22 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from benchmarks.drill.drill_site import FEW_LISTS, HOSTS, PER_LIST, POISON
 from benchmarks.drill.world import CRAWL, DISK_BYTES, LEFT_BYTES, OLD_CRAWL, World
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, Discovery, FailureReason, UrlState
+from storage.store.models import LearnReason
 from storage.store.operations import OperationState
+from workers.jobs.learning import store_next
 from workers.operations.controlling.crawl_states import change_state
 from workers.operations.watching.signs.signs import SignKind
+from workers.site_models import read_model
 
 QUIET_S = 5.0
 """So long nothing of a forbidden class is asked for before the class counts as forbidden."""
@@ -116,6 +122,11 @@ def _has_bodies(world: World, patient: Patient) -> bool:
 
 def _redesign(world: World, patient: Patient) -> None:
     with closing(world.store()) as store:
+        # As if the host had been learned last week: a layout of minutes does not change.
+        if stored := store.models.get(patient.host):
+            model = read_model(stored)
+            long_ago = structs.replace(model, learned_at=model.learned_at - timedelta(days=7))
+            store_next(store, long_ago, LearnReason.ASKED, "dated back")
         patient.notes["version"] = store.models.newest(patient.host)
     world.site.switches.redesigned.add(patient.number)
 

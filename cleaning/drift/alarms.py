@@ -16,7 +16,7 @@ class DriftSign(StrEnum):
 
     BODIES = "bodies"  # bodies of known URL classes are elsewhere or missing
     FRAME = "frame"  # the links on most pages are gone
-    NEW_CLASSES = "new_classes"  # new URL classes have their bodies elsewhere
+    NEW_CLASSES = "new_classes"  # pages of a kind that is met later do not fit
     AGE = "age"  # the model is old
 
 

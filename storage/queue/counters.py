@@ -143,7 +143,7 @@ HELP = {
     Counter.TRAPS: "classes of URLs stopped because their pages brought nothing new",
     Counter.DRIFTS_BODIES: "hosts whose bodies left the places of their model",
     Counter.DRIFTS_FRAME: "hosts that lost the links of their frame",
-    Counter.DRIFTS_NEW_CLASSES: "hosts with new classes of URLs whose bodies stand elsewhere",
+    Counter.DRIFTS_NEW_CLASSES: "hosts with pages of a kind met later that do not fit their model",
     Counter.MODELS_RENEWED: "hosts learned anew because their model was old",
     Counter.TOPIC_PAGES: "pages judged for the topic of their crawl",
     Counter.TOPIC_RELEVANT: "of these pages, relevant ones",

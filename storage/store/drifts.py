@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -59,10 +59,14 @@ class DriftEvent:
     detail: str = ""
 
     @property
+    def is_change(self) -> bool:
+        """Whether the host itself has changed; a kind of page that is met later is no change."""
+        return self.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME)
+
+    @property
     def is_redesign(self) -> bool:
         """Whether pages fetched before the change have an older layout."""
-        is_of_layout = self.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME)
-        return is_of_layout and self.outcome is DriftOutcome.LEARNED
+        return self.is_change and self.outcome is DriftOutcome.LEARNED
 
 
 class Drifts:
@@ -76,7 +80,8 @@ class Drifts:
         """Stores an event, or its new outcome; deletes all but the newest ``KEPT_DRIFTS``."""
         with self._tables.together():
             self._tables.put("drifts", _drift_row(event))
-            self._events.add(_event_of(event))
+            if event.is_change and (event.detail or event.outcome is not DriftOutcome.WAITS):
+                self._events.add(_event_of(event))  # a change, once it is answered
             for row in self._rows(event.host)[KEPT_DRIFTS:]:
                 old = {"host": event.host, **dict(zip(_COLUMNS[:2], row, strict=False))}
                 self._tables.delete("drifts", old)
@@ -116,11 +121,6 @@ def redesign_after(
         and event.alarm.url_class in ("", pattern)
     ]
     return min(later, key=lambda event: event.alarm.since, default=None)
-
-
-def recent(events: Iterable[DriftEvent], at: datetime, within: timedelta) -> list[DriftEvent]:
-    """The events less than ``within`` before a time."""
-    return [event for event in events if at - within < event.alarm.at < at]
 
 
 def take_back(drifts: Drifts, host: str, version: int) -> None:

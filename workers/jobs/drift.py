@@ -31,7 +31,7 @@ from cleaning.phrases import counted, minute
 from cleaning.records import CleanRecord
 from cleaning.urls.normal_form import normalize
 from storage.queue.learning import LearningQueue
-from storage.store.drifts import DriftEvent, DriftOutcome, recent
+from storage.store.drifts import DriftEvent, DriftOutcome
 from storage.store.hosts import ArchivedPage
 from storage.store.models import LearnReason
 from storage.store.protocol import Store
@@ -48,6 +48,9 @@ MIN_SAMPLE = 30
 MIN_BODY_SHARE = 0.5  # of the old model's share of bodies at their place
 MIN_LENGTH = 1 / 3  # of the old model's short body length
 MIN_GAIN = 0.2  # in the share of bodies at their place, over the drifted pages
+# How long a layout has been in use before it can change: templates live for years, and most first
+# crawls end within a day. Until then pages of another kind, met later, are by far the likelier.
+HELD_FOR = timedelta(days=1)
 
 
 def judge(
@@ -100,7 +103,7 @@ def settle(
 
 def answer(
     store: Store, queue: LearningQueue, watch: Watch, alarm: Alarm, old: SiteModel
-) -> Learned | None:
+) -> tuple[DriftSign, Learned | None]:
     """Answers an alarm: learns the host if that helps, and stores a drift event.
 
     Args:
@@ -111,15 +114,16 @@ def answer(
         old: The model that the host's pages no longer fit.
 
     Returns:
-        The new model version; None when nothing was learned.
+        (what it was, the new model version); None when nothing was learned.
     """
     host = old.host
     events = store.drifts.of(host)
-    quiet = pages_of_quiet(len(recent(events, alarm.at, EVENTS_COUNT)))
+    begin = alarm.at - EVENTS_COUNT
+    quiet = pages_of_quiet(sum(begin < each.alarm.at < alarm.at for each in events))
     if alarm.sign is DriftSign.AGE:
         learned = _renew(store, host, alarm)
         settle(queue, host, learned.about.version if learned else watch.version, quiet)
-        return learned
+        return alarm.sign, learned
     event = DriftEvent(
         host=host, model_version=watch.version, alarm=alarm, outcome=DriftOutcome.WAITS
     )
@@ -136,7 +140,7 @@ def answer(
     log.info("drift", extra=_extra(event))
     version = event.new_version or watch.version
     settle(queue, host, version, quiet, _young(event))
-    return learned
+    return event.alarm.sign, learned
 
 
 def complete(store: Store, queue: LearningQueue, host: str, alarm: Alarm) -> None:
@@ -157,25 +161,27 @@ def _young(event: DriftEvent) -> int | None:
     return event.alarm.pages if event.is_redesign and not event.alarm.url_class else None
 
 
-_LAYOUT = (DriftSign.BODIES, DriftSign.FRAME)
-
-
 def _renew(store: Store, host: str, alarm: Alarm) -> Learned | None:
     """Learns a host whose model is old, from newer pages; older pages fill up a small sample."""
     pages = of_present_layout(store.hosts.archived(host), store.drifts.of(host))
     newer = [page for page in pages if page.fetched_at > alarm.since]
     if not newer:
         return None
-    older = (page.url for page in pages if page.fetched_at <= alarm.since)
-    beside = set(choose_sample(older, max(0, MAX_SAMPLE - len(newer))))
-    chosen = newer + [page for page in pages if normalize(page.url) in beside]
     days = (alarm.at - alarm.since).days
     detail = f"{counted(days, 'day')} old, {counted(alarm.pages, 'record')} since"
     try:
-        model = model_of(store, host, chosen)
+        model = model_of(store, host, _with_older(newer, pages))
     except NotFound:  # deleted meanwhile
         return None
     return keep_model(store, model, LearnReason.AGE, detail)
+
+
+def _with_older(newer: Sequence[ArchivedPage], pages: Sequence[ArchivedPage]) -> list[ArchivedPage]:
+    """Returns the newer pages, and of all pages so many older ones that they fill a sample."""
+    urls = {page.url for page in newer}
+    older = (page.url for page in pages if page.url not in urls)
+    beside = set(choose_sample(older, max(0, MAX_SAMPLE - len(newer))))
+    return [*newer, *(page for page in pages if normalize(page.url) in beside)]
 
 
 def _learn_classes(
@@ -192,10 +198,15 @@ def _learn_classes(
 def _learn_layout(
     store: Store, event: DriftEvent, events: Sequence[DriftEvent], old: SiteModel
 ) -> tuple[DriftEvent, Learned | None]:
-    """Learns a host from the pages since its redesign, and keeps a model that finds bodies."""
+    """Learns a host from the pages since its redesign, and keeps a model that finds bodies.
+
+    Where the layout was in use for less than a day, these are pages of another kind, and the host
+    is learned from them and from those before.
+    """
     event = replace(event, alarm=_with_beginning(event, events))
     as_learned = replace(event, outcome=DriftOutcome.LEARNED)
-    pages = of_present_layout(store.hosts.archived(event.host), [as_learned, *events])
+    stored = list(store.hosts.archived(event.host))
+    pages = of_present_layout(stored, [as_learned, *events])
     if len(pages) < MIN_PAGES:
         return replace(event, detail=f"{len(pages)} pages since then are in the archive"), None
     try:
@@ -206,6 +217,10 @@ def _learn_layout(
         outcome = DriftOutcome.NOTHING_BETTER
         detail = f"no place of bodies found on {counted(model.page_count, 'page')} since then"
         return replace(event, outcome=outcome, detail=detail), None
+    if event.alarm.since - old.learned_at < HELD_FOR:
+        event = replace(event, alarm=replace(event.alarm, sign=DriftSign.NEW_CLASSES))
+        both = _with_older(pages, of_present_layout(stored, events))
+        return _keep(store, event, both, MAX_SAMPLE)
     return _kept(event, keep_model(store, model, LearnReason.DRIFT, _reason(event)))
 
 
@@ -215,7 +230,7 @@ def _with_beginning(event: DriftEvent, events: Iterable[DriftEvent]) -> Alarm:
         each.alarm.since
         for each in events
         if each.model_version == event.model_version
-        and each.alarm.sign in _LAYOUT
+        and each.is_change
         and each.outcome is DriftOutcome.WAITS
         and each.alarm.url_class == event.alarm.url_class
     ]

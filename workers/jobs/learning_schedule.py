@@ -88,9 +88,9 @@ def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learn
     if watch.alarm is not None:
         old = context.models.version(host, watch.version)
         if old is not None and store.models.newest(host) == watch.version:
-            context.frontier.count({str(COUNTED[watch.alarm.sign]): 1})
-            learned = answer(store, queue, watch, watch.alarm, old)
-            if learned is not None and watch.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME):
+            sign, learned = answer(store, queue, watch, watch.alarm, old)
+            context.frontier.count({str(COUNTED[sign]): 1})
+            if learned is not None and sign in (DriftSign.BODIES, DriftSign.FRAME):
                 queue.reset_repeated(host)  # the old model made the records of the new layout
             if learned is not None or not most_pages:
                 return learned

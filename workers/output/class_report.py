@@ -39,18 +39,13 @@ def _fetched(each: UrlClass) -> tuple[str, str]:
     return str(each.pattern_pages), str(each.pattern_pages_with_news)
 
 
-def _evidence(each: UrlClass) -> str:
-    """Pages that the kind was learned from, of the URLs known then: ``6 of 14``; ``-`` before."""
-    return f"{each.pages_seen} of {each.urls}" if each.urls else "-"
-
-
 def _table(classes: Sequence[UrlClass]) -> str:
     """A line for each class, with the decision and the reason for a stop below."""
     rows = [HEAD] + [
         (
             str(each.kind or "-"),
             *_fetched(each),
-            _evidence(each),
+            f"{each.pages_seen} of {each.urls}" if each.urls else "-",  # when it was learned
             each.template,
         )
         for each in classes

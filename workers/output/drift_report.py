@@ -10,7 +10,7 @@ SHOWN_CLASSES = 3
 SIGNS = {
     DriftSign.BODIES: "bodies in other containers",
     DriftSign.FRAME: "navigation links gone",
-    DriftSign.NEW_CLASSES: "new URL classes, bodies in other containers",
+    DriftSign.NEW_CLASSES: "pages of a kind met later",
     DriftSign.AGE: "model is old",
 }
 OUTCOMES = {

@@ -107,10 +107,10 @@ def _model_rows(stored: StoredModel | None) -> list[Row]:
 
 def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
     """The newest drift event, and how many are older."""
-    rows = [("changed", drift_line(event)) for event in drifts[:1]]
+    rows = [("changed" if e.is_change else "new kind", drift_line(e)) for e in drifts[:1]]
     if len(drifts) > 1:
         rows.append(
-            ("", f"{counted(len(drifts) - 1, 'older change')}: `model {drifts[0].host}` lists them")
+            ("", f"{counted(len(drifts) - 1, 'older event')}: `model {drifts[0].host}` lists them")
         )
     return rows
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from cleaning.phrases import counted
+from cleaning.phrases import counted, minute
 from workers.answers.stories import StoryLine, ToldBy
 
 MOST_SHOWN = 8
@@ -18,7 +18,7 @@ def story_lines(found: StoryLine) -> Iterator[str]:
     if found.title:
         yield f'  "{found.title}"'
     for page in () if found.pages is UNSET else found.pages:
-        yield f"  {_time(page)}  {page.url}  {page.body_chars} characters{_marks(found, page)}"
+        yield f"  {minute(page.at)}  {page.url}  {page.body_chars} characters{_marks(found, page)}"
 
 
 def told_also_by(found: StoryLine, url: str) -> Iterator[str]:
@@ -53,7 +53,3 @@ def _marks(found: StoryLine, page: ToldBy) -> str:
     """``", earliest, longest"``, or ``""``."""
     names = {"earliest": found.earliest, "longest": found.longest}
     return "".join(f", {name}" for name, head in names.items() if head.url == page.url)
-
-
-def _time(page: ToldBy) -> str:
-    return f"{page.at:%Y-%m-%d %H:%M}"

@@ -7,11 +7,11 @@ policy (``Content-Security-Policy``) lets a browser load nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 from msgspec import UNSET
 
-from cleaning.phrases import counted
+from cleaning.phrases import counted, minute
 from cleaning.urls.readable import readable
 from workers import __dist__
 from workers.answers.stories import StoryLine, ToldBy
@@ -89,7 +89,7 @@ def _header(report: TopicReport) -> Element:
         element(
             "p",
             element("span", str(topic.state), class_="badge"),
-            f" version {topic.version}{note} · {_time(report.made_at)} UTC",
+            f" version {topic.version}{note} · {minute(report.made_at)} UTC",
             class_="quiet",
         ),
     )
@@ -97,7 +97,7 @@ def _header(report: TopicReport) -> Element:
 
 def _numbers(report: TopicReport) -> Element:
     topic, budget, images = report.topic, report.budget, report.images
-    rate = f"{_percent(report.stories, topic.pages)} of the pages judged"
+    rate = f"{100 * report.stories / max(1, topic.pages):.0f} % of the pages judged"
     adopted = f"{report.adopted:,} fetched by other crawls" if report.adopted else ""
     waiting = "queue not running" if report.waiting is None else ""
     hosts = sum(1 for host in report.hosts if host.stories)
@@ -188,7 +188,7 @@ def _newest(pages: Sequence[RelevantPage]) -> Element | None:
             element(
                 "div",
                 element("bdi", page.host),
-                element("span", _time(page.fetched_at)),
+                element("span", minute(page.fetched_at)),
                 _meter(page.relevance),
                 element("span", copies_of(page.copies), class_="badge copy")
                 if page.copies
@@ -265,7 +265,7 @@ def _story(story: StoryLine) -> Element:
             "div",
             element("span", size, class_="badge copy"),
             element("span", "first ", element("bdi", story.earliest.host)),
-            element("span", _time(story.earliest.at)),
+            element("span", minute(story.earliest.at)),
             class_="line quiet",
         ),
         element(
@@ -279,7 +279,7 @@ def _story(story: StoryLine) -> Element:
 def _told(story: StoryLine, page: ToldBy) -> Element:
     heads = (("earliest", story.earliest), ("longest", story.longest))
     marks = [element("span", n, class_="badge") for n, head in heads if head.url == page.url]
-    about = f"{_time(page.at)} · {page.body_chars:,} characters "
+    about = f"{minute(page.at)} · {page.body_chars:,} characters "
     return element(
         "li", _link(page.url, readable(page.url)), element("div", about, marks, class_="quiet")
     )
@@ -333,11 +333,3 @@ def _link(url: str, text: str) -> Element:
     if not url.startswith(("http://", "https://")):
         return isolated
     return element("a", isolated, href=url, rel="noopener noreferrer nofollow")
-
-
-def _time(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "–"

@@ -156,7 +156,9 @@ def test_first_signs_stand_on_now(client: FlaskClient, bench: Bench) -> None:
     assert 'class="signs"' not in client.get("/").text
     now = datetime.now(UTC)
     alarm = Alarm(sign=DriftSign.BODIES, since=now, at=now, pages=20, misfits=18, empty=17)
-    event = DriftEvent(host=HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.WAITS)
+    event = DriftEvent(
+        host=HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.WAITS, detail="3 pages"
+    )
     with closing(bench.store()) as store:
         store.drifts.save(event)
         first = now - timedelta(hours=2)

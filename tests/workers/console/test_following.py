@@ -79,7 +79,9 @@ def wall(bench: Bench) -> DriftEvent:
         classes=(("/n/*", 18),),
         examples=(f"http://{HOST}{EMPTY}",),
     )
-    event = DriftEvent(host=HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.WAITS)
+    event = DriftEvent(
+        host=HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.WAITS, detail="3 pages"
+    )
     with closing(bench.store()) as store:
         store.drifts.save(event)
     return event
@@ -222,7 +224,8 @@ def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) ->
     wait_until(lambda: bool(last(bench).state.has_ended))
     at = datetime.now(UTC)
     alarm = Alarm(
-        sign=DriftSign.NEW_CLASSES, url_class="/n/*", since=at, at=at, pages=9, misfits=9,
+        sign=DriftSign.BODIES, url_class="/n/*", since=at - timedelta(days=1), at=at, pages=9,
+        misfits=9,
         examples=(f"http://{HOST}/n/p1",),
     )  # fmt: skip
     event = DriftEvent(

@@ -21,6 +21,7 @@ from storage.queue.frontier import Frontier
 from storage.queue.learning import JOBS, MAX_TRIES
 from storage.sqlite.store import SqliteStore
 from storage.store.drifts import DriftEvent, DriftOutcome
+from storage.store.events import EventKind
 from storage.store.models import LearnReason
 from tests.kit.archived_site import (
     HOST,
@@ -105,8 +106,8 @@ def with_html(n: int, html: bytes, *, days: int = 0) -> QueuedPage:
     return replace(page, result=replace(page.result, body=html))
 
 
-def redesigned(first: int = NEW, count: int = 20) -> list[QueuedPage]:
-    return [with_html(n, redesigned_html(n)) for n in range(first, first + count)]
+def redesigned(first: int = NEW, count: int = 20, *, days: int = 2) -> list[QueuedPage]:
+    return [with_html(n, redesigned_html(n), days=days) for n in range(first, first + count)]
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_a_redesign_is_learned_from_its_own_pages(host: Host) -> None:
     event = host.drift
     assert (event.outcome, event.model_version, event.new_version) == (DriftOutcome.LEARNED, 1, 2)
     assert event.alarm.sign is DriftSign.BODIES
-    assert event.alarm.since == fetched(NEW).fetched_at
+    assert event.alarm.since == redesigned()[0].fetched_at
     assert event.alarm.pages == event.alarm.misfits <= 12
     assert event.alarm.examples[0] == fetched(NEW).url
     about = host.store.models.versions(HOST)[0]
@@ -151,6 +152,37 @@ def test_a_redesign_is_learned_from_its_own_pages(host: Host) -> None:
         read_model(host.store.models.get(HOST)),
     )
     assert (left.outdated, left.changed) == (OLD + 20, 0)
+
+
+def test_another_kind_of_page_that_is_met_within_a_day_is_no_change(host: Host) -> None:
+    host.come(redesigned(days=0))
+    host.work()
+    event = host.drift
+    assert (event.alarm.sign, event.outcome) == (DriftSign.NEW_CLASSES, DriftOutcome.LEARNED)
+    about = host.store.models.versions(HOST)[0]
+    assert (about.version, about.page_count) == (2, OLD + 20), "both kinds are learned"
+    assert not host.store.events.read(limit=9, kind=EventKind.DRIFT.value)
+    host.come(redesigned(NEW + 20, 4, days=0))
+    host.come(fetched(n) for n in range(300, 304))
+    for n in (*range(NEW, NEW + 24), *range(300, 304)):
+        assert host.record(n).body_source is BodySource.SITE
+        assert "赞赏" not in host.record(n).body
+
+
+@pytest.mark.parametrize(("hours", "is_change"), [(1, False), (23, False), (25, True), (900, True)])
+def test_a_layout_can_change_when_it_was_in_use_for_a_day(
+    host: Host, hours: int, is_change: bool
+) -> None:
+    learned_at = read_model(host.store.models.get(HOST)).learned_at
+    later = timedelta(hours=hours)
+    host.come(
+        replace(page, fetched_at=learned_at + later + timedelta(seconds=n))
+        for n, page in enumerate(redesigned(days=0))
+    )
+    host.work()
+    assert host.drift.is_change is is_change
+    assert host.drift.is_redesign is is_change
+    assert len(host.store.events.read(limit=9, kind=EventKind.DRIFT.value)) == is_change
 
 
 def test_a_wall_teaches_nothing_and_is_not_asked_about_again_at_once(host: Host) -> None:

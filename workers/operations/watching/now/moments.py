@@ -85,7 +85,7 @@ def _of_host(store: Store, host: str) -> Iterator[Moment]:
             text=str(version.version),
             values=(("learned", version.reason.value),),
         )
-    for drift in store.drifts.of(host):
+    for drift in (each for each in store.drifts.of(host) if each.is_change):
         values = (("sign", drift.alarm.sign.value), ("outcome", drift.outcome.value))
         yield Moment(at=drift.alarm.at, kind=MomentKind.DRIFT, text="", values=values)
 

@@ -259,7 +259,7 @@ def _changed(backends: KeptBackends, store: Store) -> Iterator[Sign]:
     hosts = dict.fromkeys(each.host for each in events if each.at and each.at >= since)
     for host in list(hosts)[:MOST_OF_A_KIND]:
         with suppress(NotFound):
-            drifts = store.drifts.of(host)
+            drifts = [each for each in store.drifts.of(host) if each.is_change]
             if not drifts:
                 continue
             event = drifts[0]

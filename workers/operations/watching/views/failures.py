@@ -109,7 +109,8 @@ def list_failures(
         )
         as_of = backends.figures(store).as_of()
         deadly = (each for each in groups[:limit] if each.reason is FailureReason.POISON)
-        seen = [_key(each) for each in islice(deadly, MOST_DEADLY) if seen_by(store, each)]
+        some = (each for each in islice(deadly, MOST_DEADLY) if seen_by(store, each))
+        seen = [(each.crawl_id, each.host, each.reason.value) for each in some]
     last = groups[limit - 1] if len(groups) > limit else None
     return FailurePage(
         causes=causes,
@@ -118,10 +119,6 @@ def list_failures(
         as_of=as_of,
         seen=seen,
     )
-
-
-def _key(group: FailureGroup) -> tuple[str, str, str]:
-    return group.crawl_id, group.host, group.reason.value
 
 
 def grown_groups(
