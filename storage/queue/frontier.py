@@ -109,8 +109,13 @@ class Frontier:
             return (self._client.hget("cc:flight", "damage") or b"").decode("utf-8", "replace")
 
     def is_memory_full(self) -> bool:
-        """Whether nothing is leased because the server's memory is over the watermark."""
+        """Whether nothing is leased because the server's memory is over the watermark.
+
+        Raises:
+            QueueUnavailable: The server takes no writes: its memory is full, or it is a replica.
+        """
         with queue_errors():
+            self._client.setrange("cc:none", 0, "")  # changes nothing, and is refused as writes are
             return bool(self._client.hexists("cc:flight", "memory"))
 
     def identity(self, *, make: bool = True) -> Identity:

@@ -69,7 +69,8 @@ def serve(settings: Settings, serving: Serving, tell: Callable[[str], object]) -
         ConfigError: It cannot listen there, or would listen to a network without a name.
         StoreUnavailable: The data folder cannot be written.
     """
-    if serving.host.strip("[]") not in _loopback_addresses() and not serving.host_names:
+    names = {serving.host, f"[{serving.host}]"}
+    if names.isdisjoint(LOOPBACK_NAMES) and not serving.host_names:
         raise ConfigError(
             f"--host {serving.host} is reached from other machines: give the name they use "
             "with --host-name, and put a proxy with TLS in front (--behind)"
@@ -143,10 +144,6 @@ def open_server(app: Any, door: Door, *, host: str, port: int, **options: Any) -
     for each in listening:
         each.channel_class = Connection
     return server, listening[0].effective_port
-
-
-def _loopback_addresses() -> frozenset[str]:
-    return frozenset(name.strip("[]") for name in LOOPBACK_NAMES)
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:

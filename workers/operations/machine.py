@@ -24,9 +24,9 @@ from workers.operations.files.folder_checks import Warned, folder_checks
 def check_machine(settings: Settings) -> Iterator[Check]:
     """Yields the result of every check, in order; some take a second."""
     checks: list[tuple[str, Callable[[], str | Warned]]] = [
-        ("python", _python),
+        ("python", lambda: sys.version.split()[0]),
         ("packages", _packages),
-        ("sqlite", _sqlite),
+        ("sqlite", sqlite_version),
         ("queue server", _server),
         ("queue memory", lambda: _memory(settings)),
         ("cleaning", _cleaning),
@@ -43,17 +43,9 @@ def check_machine(settings: Settings) -> Iterator[Check]:
             yield Check(name=name, status=CheckStatus.FAILED, detail=str(error))
 
 
-def _python() -> str:
-    return sys.version.split()[0]
-
-
 def _packages() -> str:
     check_ownership()
     return "cleaning, storage, crawler and workers belong to this program"
-
-
-def _sqlite() -> str:
-    return sqlite_version()
 
 
 def _server() -> str:

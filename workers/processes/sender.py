@@ -87,7 +87,7 @@ class Turns:
         deliver = Delivery(secret, ca_file, folder_of(settings), must_end)
         self._sender = Sender(store, deliver, lambda: datetime.now(UTC), must_end)
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="sender")
-        self._busy: dict[tuple[str, str], Future[None]] = {}
+        self._busy: dict[tuple[str, str], Future[Receiver | None]] = {}
 
     def begin(self, *, topic: str = "", at_once: bool = False) -> None:
         """Begins the turns that are due.
@@ -114,7 +114,7 @@ class Turns:
             if key in self._busy or not is_due or not (is_ours or is_free(receiver, now)):
                 continue
             if self._store.receivers.count_waiting(receiver):
-                self._busy[key] = self._pool.submit(self._turn, receiver)
+                self._busy[key] = self._pool.submit(take_turn, self._sender, receiver, self._owner)
 
     def finish(self, *, again: bool = True) -> None:
         """Waits for the turns; ``again``: then begins once more those that are due, and waits."""
@@ -127,9 +127,6 @@ class Turns:
         except ServiceError as error:
             log.warning("the sender ends without a last round", extra={"error": str(error)})
         self._pool.shutdown(cancel_futures=True)
-
-    def _turn(self, receiver: Receiver) -> None:
-        take_turn(self._sender, receiver, self._owner)
 
 
 def is_free(receiver: Receiver, now: datetime) -> bool:

@@ -451,6 +451,42 @@ def test_a_run_says_that_the_queues_memory_is_full(tmp_path: Path) -> None:
         assert Rest(data, web).crawls()["c"]["records"] == COUNT + 1
 
 
+@pytest.mark.parametrize("name", ["run", "sites"])
+@pytest.mark.parametrize(
+    ("refuse", "take", "why"),
+    [
+        ("CONFIG SET maxmemory 1mb", "CONFIG SET maxmemory 0", "memory is full"),
+        ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "read only replica"),
+    ],
+)
+def test_a_run_says_that_its_queue_takes_no_writes_and_goes_on(
+    tmp_path: Path, name: str, refuse: str, take: str, why: str
+) -> None:
+    with Web(tmp_path / "web", site(latency_ms=80)) as web:
+        data = tmp_path / "data"
+        seeds = tmp_path / "sites.txt"
+        seeds.write_text(web.url())
+        what = web.url() if name == "run" else str(seeds)
+        arguments = [name, what, "--allow-private", "--slots", "1", "--data", str(data)]
+        with running(*arguments) as crawl:
+            wait_until(lambda: sum(web.requests().values()) >= 2)
+            assert crawl.stderr is not None
+            said = ""
+            with Redis.from_url(socket_url(data)) as client:
+                client.execute_command(*refuse.split())
+                while why not in said:
+                    line = crawl.stderr.readline()
+                    assert line, said
+                    said += line
+                client.execute_command(*take.split())
+            _, rest = crawl.communicate(timeout=LIMIT_S)
+        assert crawl.returncode == 0, said + rest
+        assert ": waiting)" in said
+        assert why not in rest.rpartition("cleaned")[2], "the note goes with its reason"
+        [row] = Rest(data, web).crawls().values()
+        assert row["records"] == COUNT + 1
+
+
 def test_metrics_of_a_folder(made: Rest) -> None:
     text = made.output("metrics")
     assert "crawlclean_records_total 5\n" in text

@@ -113,13 +113,10 @@ def _field(subject: CaseSubject, record: CleanRecord) -> Part:
         choices = [kind.value for kind in PageKind if kind is not record.kind]
         return Part(subject=subject, was=record.kind.value, choices=choices)
     if subject is CaseSubject.PUBLISHED_AT:
-        return Part(subject=subject, was=_iso(record.published_at))
+        at = record.published_at
+        return Part(subject=subject, was=at.isoformat() if at else "")
     was = record.title if subject is CaseSubject.TITLE else record.author
     return Part(subject=subject, was=(was or "")[:MOST_FIELD_CHARS])
-
-
-def _iso(at: datetime | None) -> str:
-    return at.isoformat() if at else ""
 
 
 def right_value(part: Part, wanted: str) -> str:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cleaning.errors import QueueUnavailable
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
 from storage.opening import open_store, start_queue
 from storage.queue.embedded import EmbeddedServer
@@ -23,6 +24,7 @@ from workers.processes.fleet import fork_server
 from workers.processes.fork_server import ForkServer
 
 DRAIN_LIMIT_S = 120.0
+RECLEANING = "re-cleaning pages with new site models"
 COUNTDOWN_S = 10  # a log has a line each time that the note changes
 
 
@@ -159,6 +161,14 @@ def finishing_note(until: float) -> str:
     left = max(0.0, until - time.monotonic())
     seconds = COUNTDOWN_S * math.ceil(left / COUNTDOWN_S)
     return f"finishing what is in flight, {seconds} s at most; Ctrl-C again ends at once"
+
+
+def queue_note(frontier: Frontier) -> str:
+    """Says why nothing is taken from the queue; ``""``: its server takes what is written."""
+    try:
+        return "queue memory full, waiting" if frontier.is_memory_full() else ""
+    except QueueUnavailable as error:
+        return f"{str(error).rstrip('.')}: waiting"
 
 
 def state_at_end(spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:

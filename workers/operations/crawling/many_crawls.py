@@ -24,6 +24,7 @@ from workers.operations.controlling.crawl_states import paused_line
 from workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
     NO_URL_LEFT,
+    RECLEANING,
     CrawlBackends,
     End,
     are_only_paused_left,
@@ -32,6 +33,7 @@ from workers.operations.crawling.lifecycle import (
     finishing_note,
     forget_crawl,
     open_backends,
+    queue_note,
     take_crawl,
     take_over,
 )
@@ -403,4 +405,4 @@ class _Sites:
             return f"{self._fleet.disk.note}: waiting"
         if self._is_starting:
             return self._fleet.starting_note
-        return "" if self._open else "re-cleaning pages with new site models"
+        return queue_note(self._frontier) if self._open else RECLEANING

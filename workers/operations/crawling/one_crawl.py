@@ -18,6 +18,7 @@ from workers.operations.controlling.crawl_states import paused_line
 from workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
     NO_URL_LEFT,
+    RECLEANING,
     CrawlBackends,
     End,
     are_only_paused_left,
@@ -26,6 +27,7 @@ from workers.operations.crawling.lifecycle import (
     finishing_note,
     forget_crawl,
     open_backends,
+    queue_note,
     state_at_end,
     take_crawl,
     take_over,
@@ -298,8 +300,8 @@ class _Run:
         if counts.state is CrawlState.PAUSED:
             return f"paused, `resume {self._spec.crawl_id}` ends the pause"
         if learning and (not counts.open or counts.is_spent):
-            return "re-cleaning pages with new site models"
-        return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
+            return RECLEANING
+        return queue_note(self._frontier)
 
     def _offer_due(self) -> int:
         return offer_due(self._store, self._frontier, self._spec)

@@ -137,13 +137,9 @@ def send_now(settings: Settings, name: str) -> None:
         find_topic(store, name)
         if not store.receivers.of(name):
             raise ConfigError(f"topic {name} has no receiver: set one with --webhook or --command")
-        turns = Turns(store, settings, _never)
+        turns = Turns(store, settings, lambda: False)
         turns.begin(at_once=True, topic=name)
         turns.finish(again=False)
-
-
-def _never() -> bool:
-    return False
 
 
 def troubles(store: Store, now: datetime) -> list[str]:

@@ -77,9 +77,10 @@ def follow(backends: KeptBackends, row: AuditRow) -> Followed:
         signs = signs_of(backends, row.target)
         if row.action == "resume_host" and not any(each.kind is SignKind.WALL for each in signs):
             again_since = _again_since(backends, row.target)
-    if row.action == "try_page" and facts and (url := _url(row)):
+    asked = parse_qs(row.asked.partition("; ")[0]).get("url")
+    if row.action == "try_page" and facts and asked:
         with suppress(ServiceError):
-            trial = find_trial(backends, row.target, url, row.at or datetime.now(UTC))
+            trial = find_trial(backends, row.target, asked[0], row.at or datetime.now(UTC))
     return Followed(
         host=row.target, operation=operation, trial=trial, signs=signs, again_since=again_since
     )
@@ -117,8 +118,3 @@ def _again_since(backends: KeptBackends, host: str) -> datetime | None:
     with backends.store() as store:
         drifts = store.drifts.of(host)
     return changed_since(drifts) if drifts and drifts[0].alarm.empty else None
-
-
-def _url(row: AuditRow) -> str:
-    """The page that an action was asked to try."""
-    return parse_qs(row.asked.partition("; ")[0]).get("url", [""])[0]
