@@ -74,7 +74,7 @@ def open_store(
         return MongoStore(config.mongodb_url)
     path = config.data / DATABASE
     if not create and not path.exists():
-        raise NotFound(f"{config.data} holds no crawl: name the folder of one (--data)")
+        raise NotFound(f"{config.data} holds no crawl: name the data folder of one")
     if create:
         try:
             make_data_folder(config.data)

@@ -13,11 +13,11 @@ from cleaning import clean, learn_site
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
 from cleaning.document.reader import parse
-from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.posts import QUOTE, read_posts
 from cleaning.records import Post
+from tests.kit.thread_pages import learn_post_rule
 
 LEARNED_FROM = 10  # pages; they are not scored
 FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)

@@ -15,9 +15,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from cleaning.body.noise import find_noise
-from cleaning.body.page_body import extract_body
-from cleaning.document.raw_page import RawPage
-from cleaning.document.reader import parse
 from cleaning.document.tree import HEADINGS, Tree
 from cleaning.features.lines import MIN_UNITS, add_up, find_title_line, plain_title, weigh_lines
 from cleaning.learn.signatures import find_signatures
@@ -77,20 +74,6 @@ def choose_threads(views: Iterable[View], url_kind: Callable[[str], UrlKind]) ->
             if kind is UrlKind.THREAD or is_class:
                 chosen.append(one)
     return sorted(chosen, key=lambda one: one.page.page_id)
-
-
-def learn_post_rule(pages: Iterable[RawPage]) -> PostRule | None:
-    """Returns the rule of the most votes, for pages in any order; None if too few have posts.
-
-    Args:
-        pages: Thread pages of one host; a few other pages do no harm.
-    """
-    trees = [
-        (page.page_id, tree := parse(page.html), extract_body(tree, page.url).thread)
-        for page in pages
-    ]
-    trees.sort(key=lambda row: row[0])
-    return post_rule_of([(tree, thread) for _, tree, thread in trees])
 
 
 def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None:

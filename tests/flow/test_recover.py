@@ -123,16 +123,37 @@ def check_whole(data: Path, web: Web, before: set[str], asked_before: dict[str, 
     assert stats.pages_by_state == {str(state): n for state, n in ends.items()}
 
 
-def test_a_queue_that_is_older_than_its_store_is_said_and_nothing_counts_as_new(
-    tmp_path: Path,
-) -> None:
+def _many() -> dict[str, Page]:
+    """A page that leads to 150 others."""
     links = {f"/{n}.html": str(n) for n in range(150)}
-    pages = {
+    pages: dict[str, Page] = {
         path: html(path, f"第{path}页，{path}的正文有十五个以上的汉字，它属于网页的正文部分。")
         for path in links
     }
+    return {"/": html("all", "all", links=links), **pages}
+
+
+def test_sites_say_that_their_queue_is_older_than_its_store(tmp_path: Path) -> None:
+    data, older, sites = tmp_path / "data", tmp_path / "older", tmp_path / "sites.txt"
+    with Web(tmp_path / "web", _many()) as web:
+        sites.write_text(web.url())
+        arguments = ("sites", str(sites), "--allow-private", "--data", str(data), "--workers", "1")
+        crawlclean(*arguments, "--max-pages", "5", check=False)
+        shutil.copytree(data / "queue", older)
+        first = crawlclean(*arguments, "--max-pages", "140", check=False)
+        assert "older than its store" not in first.stderr
+        shutil.rmtree(data / "queue")
+        shutil.copytree(older, data / "queue")
+        again = crawlclean(*arguments, "--max-pages", "141", check=False)
+    said = again.stderr.index("the queue is older than its store: 1")
+    assert said < again.stderr.index("fetched "), "before anything is done again"
+
+
+def test_a_queue_that_is_older_than_its_store_is_said_and_nothing_counts_as_new(
+    tmp_path: Path,
+) -> None:
     data, older = tmp_path / "data", tmp_path / "older"
-    with Web(tmp_path / "web", {"/": html("all", "all", links=links), **pages}) as web:
+    with Web(tmp_path / "web", _many()) as web:
         arguments = ("run", web.url(), "--allow-private", "--data", str(data), "--workers", "1")
         crawlclean(*arguments, "--max-pages", "5", check=False)
         shutil.copytree(data / "queue", older)

@@ -18,7 +18,8 @@ import pytest
 from cleaning import CleanRecord
 from cleaning.document.tree import Tree
 from cleaning.links.lists import LinkLists
-from workers.operations.cases.golden import as_text, expected_of, read_folder, shown
+from tests.kit.golden_folders import read_folder
+from workers.operations.cases.golden import as_text, expected_of, shown
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent.name for path in HERE.glob("*/page.html"))

@@ -47,12 +47,8 @@ def print_line(line: bytes) -> None:
 def escape_line(line: bytes) -> bytes:
     """Returns a line of JSON in UTF-8 with control characters as ``\\u`` escapes."""
     if any(first in line and control.search(line) for first, control in _CONTROL_BYTES):
-        return _escaped(line.decode()).encode()
+        return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line.decode()).encode()
     return line
-
-
-def _escaped(line: str) -> str:
-    return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
 def write_lines(lines: Iterable[str]) -> None:

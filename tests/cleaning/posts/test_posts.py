@@ -11,11 +11,11 @@ from cleaning import SiteModel, clean, learn_site
 from cleaning.body.page_body import extract_body
 from cleaning.document.raw_page import RawPage
 from cleaning.document.reader import parse
-from cleaning.learn.post_rules import learn_post_rule
 from cleaning.metadata.dates import time_reader
 from cleaning.model.rules import PostRule
 from cleaning.posts.posts import read_posts
 from cleaning.records import PageKind, Post
+from tests.kit.thread_pages import learn_post_rule
 
 URL = "http://forum.example/thread/7"
 FETCHED_AT = datetime(2024, 6, 1, tzinfo=UTC)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -58,30 +57,6 @@ def shown(record: CleanRecord) -> Shown:
 def as_text(values: Shown) -> str:
     """The text of ``expected.json``."""
     return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
-
-
-def read_folder(folder: Path) -> CleanRecord:
-    """Cleans the page of a golden folder.
-
-    Raises:
-        OSError: A file cannot be read.
-        ConfigError: The model is of another host, or of another version of this program.
-    """
-    model = folder / MODEL
-    return clean_case(
-        CasePage(
-            url=(folder / URL).read_text("utf-8").strip(),
-            fetched_at=datetime.fromisoformat(_text(folder / FETCHED_AT) or "1970-01-01T00:00Z"),
-            content_type=_text(folder / CONTENT_TYPE),
-            body=(folder / PAGE).read_bytes(),
-            model=model.read_text("utf-8") if model.exists() else "",
-            found="",
-        )
-    )
-
-
-def _text(path: Path) -> str:
-    return path.read_text("utf-8").strip() if path.exists() else ""
 
 
 def clean_case(page: CasePage) -> CleanRecord:

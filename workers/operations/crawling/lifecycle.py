@@ -20,10 +20,12 @@ from storage.store.protocol import Store
 from workers.answers.crawls import EndedBy
 from workers.config import Settings
 from workers.hooks.loading import load_hooks
+from workers.operations.crawling.outcome import crawl_outcome
 from workers.processes.fleet import fork_server
 from workers.processes.fork_server import ForkServer
 
 DRAIN_LIMIT_S = 120.0
+REPEATED_PAGES = 100  # a job has no more; a worker that was killed between store and queue left one
 RECLEANING = "re-cleaning pages with new site models"
 COUNTDOWN_S = 10  # a log has a line each time that the note changes
 
@@ -139,6 +141,19 @@ def take_over(backends: CrawlBackends, report: Callable[[str], None]) -> None:
         if frontier.counts(name).state is CrawlState.RUNNING:
             frontier.set_state(name, CrawlState.STOPPED)
             store.crawls.put(frontier.spec(name), CrawlState.STOPPED)
+
+
+def records_before(
+    backends: CrawlBackends, crawls: Collection[str], tell: Callable[[str], None]
+) -> int:
+    """Returns the stored records of crawls that go on; tells if the queue is older than these."""
+    backends.store.statistics.refresh()
+    outcome = crawl_outcome(backends.store, crawls)
+    counts = backends.frontier.counts_of(crawls)
+    again = outcome.records - sum(each.stored for each in counts.values())
+    if again > REPEATED_PAGES * backends.settings.workers.count:
+        tell(f"the queue is older than its store: {again} stored pages may be done again")
+    return outcome.all_records
 
 
 def forget_crawl(backends: CrawlBackends, crawl_id: str) -> None:

@@ -34,6 +34,7 @@ from workers.operations.crawling.lifecycle import (
     forget_crawl,
     open_backends,
     queue_note,
+    records_before,
     take_crawl,
     take_over,
 )
@@ -216,6 +217,8 @@ class _Sites:
         to_do = [spec for name, spec in mine.items() if name not in self._took]
         if not fresh:
             self._recover({spec.crawl_id: spec for spec in to_do})
+            names = [spec.crawl_id for spec in to_do]
+            records_before(self._backends, names, self._watcher.print_line)
         self._watcher.print_line(
             counted(len(to_do), "site")
             + f" into {self._settings.storage.place}, {self._at_once} at a time"

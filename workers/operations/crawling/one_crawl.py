@@ -28,6 +28,7 @@ from workers.operations.crawling.lifecycle import (
     forget_crawl,
     open_backends,
     queue_note,
+    records_before,
     state_at_end,
     take_crawl,
     take_over,
@@ -39,7 +40,6 @@ from workers.operations.crawling.specs import needs_contact, withheld_lines
 from workers.operations.crawling.wider_specs import offer_again
 from workers.processes.fleet import Fleet
 
-REPEATED_PAGES = 100  # a job has no more; a worker that was killed between store and queue left one
 DRY_SHARE = 3
 """A topic crawl without limits ends when a third of all its records brought nothing: the longest
 such run before 30 % of the pages was a fifth (sec, `make bench-topic`)."""
@@ -162,13 +162,8 @@ class _Run:
         self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
         if not fresh:  # which counts all anew
-            self._store.statistics.refresh()
-            outcome = crawl_outcome(self._store, [self._spec.crawl_id])
-            self._known = outcome.all_records
-            again = outcome.records - before.stored
-            if again > REPEATED_PAGES * self._settings.workers.count:
-                line = f"the queue is older than its store: {again} stored pages may be done again"
-                self._watcher.print_line(line)
+            mine, tell = [self._spec.crawl_id], self._watcher.print_line
+            self._known = records_before(self._backends, mine, tell)
         is_over = before.open == 0 and not self._spec.keep_fresh
         if is_over and not self._frontier.learning.count():
             return self._nothing_to_do(before)

@@ -151,12 +151,9 @@ def with_scheme(store: Store, text: str) -> str:
     known = known_urls(store, forms, crawls)
     if known:
         return known[0]
-    is_known = (known_urls(store, [_root_of(form)], crawls) for form in forms)
+    roots = ("/".join([*form.split("/", 3)[:3], ""]) for form in forms)
+    is_known = (known_urls(store, [root], crawls) for root in roots)
     return next((form for form, known in zip(forms, is_known, strict=True) if known), forms[0])
-
-
-def _root_of(url: str) -> str:
-    return "/".join(url.split("/", 3)[:3]) + "/"
 
 
 def _authority(text: str) -> str:

@@ -16,12 +16,13 @@ from cleaning.errors import ConfigError, NotFound
 from storage.opening import open_store
 from tests.kit.commands import DataFolder, call
 from tests.kit.console import settings_of
+from tests.kit.golden_folders import read_folder
 from tests.kit.web import html
 from workers.answers.cases import CaseState
 from workers.config import Settings
 from workers.operations.cases.cases import case_details, read_part, report, withdraw
 from workers.operations.cases.exporting import export_cases, folders, zip_of
-from workers.operations.cases.golden import as_text, expected_of, read_folder, shown
+from workers.operations.cases.golden import as_text, expected_of, shown
 from workers.operations.cases.parts import right_value
 
 URL = "http://a.example/1.html"
