@@ -15,8 +15,12 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gzip
 import os
+import random
 import re
+import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,6 +32,9 @@ from storage.archive.warc import info_record, pack_member, unpack_member
 
 SEGMENT_LIMIT_BYTES = 256 * 1024 * 1024
 """A segment that has reached this length gets no more records."""
+
+READ_BYTES = 1 << 20
+"""Of text that is read at once while checksums are looked at: ten milliseconds."""
 
 _SEGMENT_NAME = re.compile(r"([0-9]{5,})\.warc\.gz")
 
@@ -163,10 +170,17 @@ class Archive:
                     _unlock(descriptor)
         return cut
 
-    def faults(self, commits: Commits) -> list[str]:
-        """A line for each segment that is gone or shorter than its row; reads no segment."""
-        found = []
-        for number in commits.open_segments(1 << 62):
+    def faults(self, commits: Commits, read_s: float = 0.0) -> list[str]:
+        """A line for each segment that is gone, shorter than its row, or fails its checksums.
+
+        Args:
+            commits: The segments' lengths.
+            read_s: How long segments are read at most, in another order each time; 0: none is.
+        """
+        found, until = [], time.monotonic() + read_s
+        numbers = commits.open_segments(1 << 62)
+        random.shuffle(numbers)  # a large archive is read in part, another one each time
+        for number in numbers:
             path, length = self.path(number), commits.committed(number) or 0
             try:
                 missing = length - path.stat().st_size
@@ -175,7 +189,9 @@ class Archive:
             if missing > 0:
                 is_gone = missing == length and not path.exists()
                 found.append(f"{path} is gone" if is_gone else f"{path} lacks {missing} bytes")
-        return found
+            elif read_s and not _is_whole(path, until):
+                found.append(f"{path} has bytes that have changed")
+        return sorted(found)
 
     def _lock(self, number: int, *, create: bool = False) -> int | None:
         """A descriptor holding the segment's lock; None when taken, deleted, or already there."""
@@ -253,6 +269,18 @@ class Archive:
         """Deletes a segment's file; call it while ``hold`` holds it."""
         with translated(self.folder):
             self.path(number).unlink(missing_ok=True)
+
+
+def _is_whole(path: Path, until: float) -> bool:
+    """Whether the checksums of a segment's members are right, as far as it is read in time."""
+    try:
+        # A writer that is at work, or was killed, leaves half a member at the end.
+        with suppress(EOFError), gzip.open(path) as file:
+            while time.monotonic() < until and file.read(READ_BYTES):
+                pass
+    except (OSError, zlib.error):
+        return False
+    return True
 
 
 def _unlock(descriptor: int) -> None:

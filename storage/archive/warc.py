@@ -279,5 +279,5 @@ def unpack_member(member: bytes, url: str) -> tuple[int, tuple[tuple[str, str], 
             )
             return int(record.http_headers.get_statuscode()), headers, body
     except (ArchiveLoadFailed, ValueError, EOFError, zlib.error, OSError) as error:
-        raise StoreDamaged(f"an archived page cannot be read: {error}") from error
+        raise StoreDamaged("an archived page cannot be read: its bytes have changed") from error
     raise StoreDamaged("an archived page cannot be read: its place holds no whole response")

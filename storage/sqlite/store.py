@@ -200,9 +200,9 @@ class SqliteStore(Members):
         """
         return self._archive.repair(self)
 
-    def archive_fault(self) -> str:
-        """Which segments are gone or shorter than they were, in one line; ``""``: none."""
-        faults = self._archive.faults(self)
+    def archive_fault(self, read_s: float = 0.0) -> str:
+        """Which segments are gone, short or, read for so long, damaged, in a line; ``""``: none."""
+        faults = self._archive.faults(self, read_s)
         if not faults:
             return ""
         more = f" and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""

@@ -286,7 +286,7 @@ def _segments(settings: Settings) -> list[Path]:
     return sorted((settings.storage.data / "raw").glob("*.warc.gz"))
 
 
-@pytest.mark.parametrize("damage", ["cut", "gone", "zeroed"])
+@pytest.mark.parametrize("damage", ["cut", "gone", "zeroed", "a bit", "the last bit"])
 @pytest.mark.parametrize("chunks", [(), ("--chunk-size", "40")])
 def test_what_the_archive_has_lost_is_left_out_and_said(
     tmp_path: Path, damage: str, chunks: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -302,8 +302,11 @@ def test_what_the_archive_has_lost_is_left_out_and_said(
         segment.unlink()
     elif damage == "cut":
         segment.write_bytes(whole[:-3000])
-    else:
+    elif damage == "zeroed":
         segment.write_bytes(whole[:5000] + bytes(300) + whole[5300:])
+    else:  # the last four bytes of a member are its length
+        place = len(whole) // 2 if damage == "a bit" else len(whole) - 5
+        segment.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
     folder = tmp_path / "out"
     folder.mkdir()
     status = call(settings, "export", "--warc", "--output", str(folder), *chunks)
@@ -314,9 +317,24 @@ def test_what_the_archive_has_lost_is_left_out_and_said(
     bodies = [answer for path in sorted(folder.iterdir()) for answer in answers_in(path)]
     assert len(bodies) + int(found[1]) == PAGES + 1
     assert 0 < int(found[1]) < 40 if damage != "gone" else not bodies
-    is_noticed = damage != "zeroed"  # a look at the length alone is cheap
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", said)
     call(settings, "doctor")
-    assert ("the archive is damaged (" in capsys.readouterr().out) == is_noticed
+    assert "the archive is damaged (" in capsys.readouterr().out
+
+
+def test_half_a_record_of_a_killed_writer_is_no_damage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = replace(Settings(), storage=StorageConfig(data=tmp_path / "data"))
+    settings.storage.data.mkdir()
+    store = SqliteStore(settings.storage.data / "records.sqlite")
+    fill(store)
+    store.close()
+    [segment] = _segments(settings)
+    whole = segment.read_bytes()
+    segment.write_bytes(whole + whole[:100])
+    call(settings, "doctor")
+    assert "the archive is damaged (" not in capsys.readouterr().out
 
 
 def answers_in(path: Path) -> list[str]:

@@ -27,6 +27,7 @@ from workers.operations.topics.receivers import troubles
 from workers.processes.fleet import size_of
 
 LEAST_FREE_BYTES = 1 << 30
+READ_S = 10.0  # reading the archive: 95 MB of it take a second of CPU time
 MOST_NAMED = 5  # crawls and hosts in one line
 ON_EACH_SERVER = (ProcessRole.SPIDER, ProcessRole.WORKER, ProcessRole.SWEEPER)
 NEARLY_FULL = 0.9  # of the quota: a warning while there is time to act
@@ -156,7 +157,7 @@ def _servers(settings: Settings) -> str | Warned:
 
 
 def _store(settings: Settings) -> str | Warned:
-    """The time of the newest record; whether parts of the archive are gone, or the store is old."""
+    """The time of the newest record; whether the archive is damaged, or the store is old."""
     try:
         store = open_store(settings.storage)
     except NotFound:
@@ -167,7 +168,7 @@ def _store(settings: Settings) -> str | Warned:
         gaps = [
             each for each in crawls if frontier and find_gap(frontier, store.urls, each).missing
         ]
-        fault = store.archive_fault() if isinstance(store, SqliteStore) else ""
+        fault = store.archive_fault(READ_S) if isinstance(store, SqliteStore) else ""
     if fault:
         return Warned(fault)
     if gaps:
