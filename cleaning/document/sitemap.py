@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from cleaning.document.charset import decode
 from cleaning.document.xml_items import Items, local_name, unpacked
-from cleaning.errors import InvalidUrl
-from cleaning.urls.normal_form import normalize, resolve
+from cleaning.urls.normal_form import normal_form, normalize, resolve
 
 MAX_URLS = 50_000  # the protocol's own limit
 
@@ -59,10 +58,8 @@ def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
     for tried, line in enumerate(_LINE.finditer(decode(body).html)):
         if len(found) >= MAX_URLS or tried >= 4 * MAX_URLS:
             break
-        try:
-            found.setdefault(normalize(line[0]), None)
-        except InvalidUrl:
-            continue
+        if url := normal_form(line[0]):
+            found.setdefault(url, None)
     return tuple(found.items())
 
 

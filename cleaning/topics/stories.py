@@ -55,7 +55,14 @@ _PRIME = 966_379_951  # below 2^30, where Python divides fastest, and no neighbo
 _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MARKS = re.compile("[\u0300-\u036f\u3099\u309a]")  # of letters in two parts: e and an accent
 _NUMBERS = re.compile(
-    "[a-z]{0,2}[0-9]+[a-z]{0,2}|[一二三四五六七八九十百]+(?=[级月日等期号类年])|[甲乙丙丁](?=[级等类])"
+    "[a-z]{0,2}[0-9]+[a-z]{0,2}|(?:第|星期|周)[一二三四五六七八九十百日天]+|[初中高甲乙丙丁](?=[级等类])|"
+    "[一二三四五六七八九十百千两]+(?=[级月日等期号类年元块折岁届时点])"
+)
+# As written: A, II or XR of classes, levels and models; Monday, May, five.
+_NAMES = re.compile(
+    "(?<![A-Za-z])(?:[A-Z]{1,4}|(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|march|"
+    "april|may|june|july|august|(?:septem|octo|novem|decem)ber|one|two|three|four|five|six|seven|"
+    "eight|nine|ten|first|second|third|fourth|fifth))(?![A-Za-z])"
 )
 _SIX_BYTES = (1 << 48) - 1
 _PER_BIN = 10
@@ -81,7 +88,7 @@ def story_signature(text: str) -> bytes:
     if len(least) < BINS and most < _PRIME:
         least = {each % BINS: each for each in sorted(hashes, reverse=True)}
     packed = _packed(least)
-    return packed if len(letters) >= SHORT_CHARS else _with_numbers(packed, letters)
+    return packed if len(letters) >= SHORT_CHARS else _with_numbers(packed, letters, text)
 
 
 def record_signature(record: CleanRecord) -> bytes:
@@ -130,13 +137,16 @@ def agreeing(first: bytes, second: bytes) -> int:
     return sum(map(eq, first[:BINS], second[:BINS]))
 
 
-def _with_numbers(signature: bytes, letters: str) -> bytes:
+def _with_numbers(signature: bytes, letters: str, text: str) -> bytes:
     """The signature of a short text, which agrees with that of no text with other numbers.
 
-    Numbers are digits with the Latin letters about them, and Chinese numerals of dates and levels,
-    each once, in the order of the text: ``2026``, ``a1``, ``三``.
+    Numbers are digits with the Latin letters about them, Chinese numerals of dates, prices and
+    levels, English ones, and letters that stand for them, each once: ``2026``, ``a1``, ``三``,
+    ``monday``, ``ii``.
     """
-    numbers = " ".join(dict.fromkeys(_NUMBERS.findall(letters)))
+    names = _NAMES.findall(unicodedata.normalize("NFKC", text))
+    found = _NUMBERS.findall(letters) + list(map(str.lower, names))
+    numbers = " ".join(dict.fromkeys(found))
     if not numbers:
         return signature
     digest = sha256(numbers.encode()).digest()

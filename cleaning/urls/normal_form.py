@@ -85,6 +85,14 @@ def normalize(url: str) -> str:
     return _join(_split(_tidy(url), "utf-8"))
 
 
+def normal_form(text: str) -> str:
+    """Returns an absolute http(s) URL in normal form; ``""`` for any other text."""
+    try:
+        return normalize(text)
+    except InvalidUrl:
+        return ""
+
+
 def resolve(base: str, href: str, encoding: str = "utf-8") -> str | None:
     """Resolves an href of a page: returns a URL in normal form without fragment.
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from cleaning.errors import InvalidUrl
 from cleaning.records import Image, ImageKind, Via
-from cleaning.urls.normal_form import host_of, normalize
+from cleaning.urls.normal_form import host_of, normal_form
 from storage.crawl_types import CrawlSpec, Discovery, PageRole
 from storage.queue.counters import Counter
 from storage.queue.frontier import Frontier
@@ -73,11 +72,8 @@ def filter_images(
 
 def _url_and_host(text: str) -> tuple[str, str]:
     """Returns (normalized URL, host) of an image; two empty texts for an invalid URL."""
-    try:
-        url = normalize(text)
-        return url, host_of(url)
-    except InvalidUrl:
-        return "", ""
+    url = normal_form(text)
+    return (url, host_of(url)) if url else ("", "")
 
 
 def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:

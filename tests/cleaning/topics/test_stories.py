@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import unicodedata
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -148,3 +149,62 @@ def test_short_notices_with_other_numbers_are_no_copies(
     reprint = f"转载:{second}责任编辑小王"
     again = story_signature(reprint)
     assert is_same_story(signatures[1], len(second), again, len(reprint), same_host=same_host)
+
+
+@pytest.mark.parametrize(
+    ("form", "facts"),
+    [
+        (
+            "{0}合唱团招新:每{0}晚在文化馆三楼活动,欢迎喜爱唱歌的邻居参加,不限年龄,会不会识谱都"
+            "可以。指导老师从音乐学院请来,教大家发声与合唱,年底在剧院演出。请到文化馆服务台报名"
+            ",或在公众号里留言,名额有限,报满为止,请带上水杯和铅笔准时来到排练厅,谢谢合作。",
+            ("周二", "周四", "星期六"),
+        ),
+        (
+            "{0}汉语口语班开班。{0}班面向在本市工作的外国朋友,由有经验的老师小班授课,教材在前台"
+            "领取,旁听免费,学费可以分期。课程包括发音、会话与书写,结业时颁发证书。请带护照复印"
+            "件到前台登记,也可以请朋友代办,教室在图书馆旁边的小楼,附近有地铁站和停车场,欢迎前来"
+            "。",
+            ("初级", "中级", "高级"),
+        ),
+        (
+            "{0}号自行车租赁说明:押金{0}元,在桥头小屋办理,请出示证件。车辆使用前请检查刹车和铃"
+            "铛,还车时锁好并把钥匙交给管理员。雨雪天停止出租,损坏照价赔偿,请勿带人,勿在人行道上"
+            "骑行,也不要骑出景区大门。祝大家玩得愉快,平安归来,欢迎下次再来这里看湖赏花。",
+            ("三十", "五十", "一百二十"),
+        ),
+        (
+            "The ferry of line {0} does not run this week because its engine is repaired. "
+            "Please take the bus at the harbour, tickets of line {0} are valid there. We are "
+            "sorry for the delay, and thank all who wait at the pier in the rain for their "
+            "patience with the crew.",
+            ("A", "B", "IV"),
+        ),
+        (
+            "The pool is closed on {0} for cleaning. Courses of {0} take place in the school "
+            "hall next to the bakery; bring shoes for the gym instead of fins. Season tickets "
+            "are longer valid by that time, and the café by the lawn stays open for guests "
+            "with children.",
+            ("Monday", "thursday", "September"),
+        ),
+        (
+            "A basket of apples from the orchard behind the mill costs {0} crowns until the "
+            "snow comes. They are picked by hand, and sorted in the barn; whoever helps gets a "
+            "glass of cider. Ask at the gate, ring the bell loudly, and mind the geese on the "
+            "path.",
+            ("five", "Nine", "12"),
+        ),
+    ],
+)  # fmt: skip
+def test_short_notices_of_other_days_levels_and_prices_are_no_copies(
+    form: str, facts: tuple[str, ...]
+) -> None:
+    texts = [form.format(each) for each in facts]
+    signatures = [story_signature(each) for each in texts]
+    for one, other in combinations(range(len(texts)), 2):
+        assert not is_same_story(
+            signatures[one], len(texts[one]), signatures[other], len(texts[other]), same_host=True
+        )
+    framed = f"{texts[0]} —— 转发"
+    again = story_signature(framed)
+    assert is_same_story(signatures[0], len(texts[0]), again, len(framed))

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from cleaning.errors import InvalidUrl
 from cleaning.records import CleanRecord, Image, ImageKind, ImageReason
-from cleaning.urls.normal_form import normalize, page_id
+from cleaning.urls.normal_form import normal_form, page_id
 from storage.crawl_types import UrlRow, UrlState
 from storage.store.images import image_id
 from storage.store.protocol import Store
@@ -58,9 +57,7 @@ def find_image(store: Store, url: str, crawl_id: str | None = None) -> UrlRow | 
         None when no image is stored, or the text is not an http(s) URL.
     """
     for _ in range(MAX_REDIRECTS + 1):
-        try:
-            wanted = normalize(url)
-        except InvalidUrl:
+        if not (wanted := normal_form(url)):
             return None
         known = [
             row for row in store.urls.rows(image_id(wanted)) if crawl_id in (None, row.crawl_id)
@@ -223,9 +220,7 @@ def split_by_kind(images: Iterable[Image]) -> tuple[set[str], dict[str, Image]]:
     content: set[str] = set()
     others: dict[str, Image] = {}
     for image in images:
-        try:
-            url = normalize(image.url)
-        except InvalidUrl:
+        if not (url := normal_form(image.url)):
             continue  # it could not be requested
         if image.kind is ImageKind.CONTENT:
             content.add(url)

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cleaning import clean
-from cleaning.errors import InvalidUrl, NotFound
+from cleaning.errors import NotFound
 from cleaning.learn.model_diff import differences, explain, is_left_out
 from cleaning.model.site_model import SiteModel
 from cleaning.page import signature_of
 from cleaning.records import BodySource, CleanRecord
-from cleaning.urls.normal_form import host_of, normalize, page_id
+from cleaning.urls.normal_form import host_of, normal_form, normalize, page_id
 from storage.store.drifts import DriftEvent
 from storage.store.models import LearnReason, ModelVersion, StoredModel
 from storage.store.protocol import Store
@@ -169,7 +169,7 @@ def explain_template(
     """
     with existing_store(settings) as store:
         model = read_model(find_version(store, host_named(host), version))
-        url = _url_of(text)
+        url = normal_form(text)
         found = list(_explain_url(store, model, url) if url else explain(model, text))
         elsewhere = "" if found else _seen_on(store, model, text)
         verdict = None if url else _verdict(model, text, found)
@@ -213,14 +213,6 @@ def _whole_bodies(
         because=because if sources else "",
         is_whole=is_whole,
     )
-
-
-def _url_of(text: str) -> str:
-    """Returns a URL normalized; ``""`` for any other text."""
-    try:
-        return normalize(text) if "://" in text else ""
-    except InvalidUrl:
-        return ""
 
 
 def _explain_url(store: Store, model: SiteModel, url: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from cleaning.errors import ConfigError, InvalidUrl
 from cleaning.records import CleanRecord, Image
-from cleaning.urls.normal_form import normalize, page_id
+from cleaning.urls.normal_form import normal_form, page_id
 from storage.crawl_types import CrawlSpec, UrlRow
 from storage.store.pictures import PictureGroup, PictureRow
 from storage.store.protocol import Store
@@ -118,17 +118,10 @@ class _Reader:
     def _shown(self, url: UrlRow) -> Image | None:
         record = self._record(url.referrer or "")
         images = record.images if record else ()
-        return next((image for image in images if _normal(image.url) == url.url), None)
+        return next((image for image in images if normal_form(image.url) == url.url), None)
 
     def _read_record(self, page: str) -> CleanRecord | None:
         try:
             return self._store.records.get(page_id(page)) if page else None
         except InvalidUrl:
             return None
-
-
-def _normal(url: str) -> str:
-    try:
-        return normalize(url)
-    except InvalidUrl:
-        return ""
