@@ -134,6 +134,13 @@ def test_a_list_of_sites_is_no_crawl_file(tmp_path: Path) -> None:
     assert "sites.txt is a file: `sites " in err
 
 
+@pytest.mark.parametrize("url", ["http://a.example/", "https://a.example", "https://a.example/b/c"])
+def test_a_url_is_no_list_of_sites(url: str) -> None:
+    status, _, err = call_main("sites", url)
+    assert status == 2
+    assert f"{url.rstrip('/')} is a URL: `run {url.rstrip('/')}` crawls one site" in err
+
+
 def test_a_folder_and_a_missing_file_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "folder.toml").mkdir()
     for name, problem in (("folder.toml", "Is a directory"), ("missing.toml", "No such file")):

@@ -154,6 +154,9 @@ def read_list(settings: Settings, path: Path) -> tuple[list[str], int]:
         ConfigError: The file cannot be read, has no URL, or has invalid lines: the message names
             the first 20 of them.
     """
+    if path.parts[:1] in (("http:",), ("https:",)) and not path.exists():
+        url = str(path).replace(":/", "://", 1)
+        raise ConfigError(f"{url} is a URL: `run {url}` crawls one site, `sites FILE` a list")
     return _usable(path, *find_urls(settings, path))
 
 
