@@ -481,11 +481,11 @@ class CrawlCounts:
     state: CrawlState
     pending: int
     leased: int
-    queued: int  # fetched, waiting for or held by a worker
+    queued: int  # waiting for or held by a worker: fetched, or to end without a request
     done: int
     stored: int  # ended with a record
     failed: int
-    fetched: int  # responses, every role and every attempt
+    fetched: int  # requests that ended, every role and every attempt, with a response or without
     hosts: int
     budget_left: int | None
     spilled: int = 0

@@ -15,7 +15,7 @@ from storage.store.samples import Gauge
 from workers import __dist__
 
 GAUGE_HELP = {
-    Gauge.PAGES_IN_FLIGHT: "fetched pages that wait for workers or are cleaned",
+    Gauge.PAGES_IN_FLIGHT: "URLs that wait for workers, or whose pages are cleaned",
     Gauge.BYTES_IN_FLIGHT: "their compressed bytes",
     Gauge.JOBS: "jobs that wait for a worker",
     Gauge.OLDEST_JOB_S: "age of the oldest job that waits",

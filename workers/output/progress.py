@@ -127,14 +127,14 @@ class Progress(_CountsLine):
         left = [] if note or last or visits else [pace.left_s(budget_left=counts.budget_left)]
         if self._max_time_s is not None and left:
             left.append(max(0.0, self._max_time_s - seconds))
-        to_clean = f" ({counts.queued} to clean)" if counts.queued else ""
+        at_workers = f" ({counts.queued} at workers)" if counts.queued else ""
         stored = f" ({counts.spilled} in the store)" if counts.spilled else ""
         parts = [
             Part(f"fetched {counts.fetched}", 5),
             Part(f"cleaned {counts.stored}"),
             *self.more_parts(),
             Part(f"failed {counts.failed}", 6),
-            Part(f"in flight {counts.in_flight}{to_clean}", 7),
+            Part(f"in flight {counts.in_flight}{at_workers}", 7),
             Part(f"waiting {counts.pending}{stored}", 2),
             Part(f"visited again {counts.revisited}" if counts.revisited else "", 3),
             Part(_visit_text(visits), 1),
@@ -174,7 +174,7 @@ class SitesProgress(_CountsLine):
             Part(f"{counts.now} open", 3),
             Part(f"fetched {counts.fetched}", 6),
             Part(f"cleaned {counts.cleaned}"),
-            Part(f"{counts.to_clean} to clean", 7),
+            Part(f"{counts.at_workers} at workers", 7),
             Part(f"waiting {counts.waiting}", 2),
             Part(_visit_text(counts.visits), 1),
             Part(f"{self._pace.pages_per_s:.1f} pages/s", 1),

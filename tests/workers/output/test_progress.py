@@ -62,7 +62,7 @@ def test_a_log_has_a_line_a_minute_and_at_changes(clock: Clock) -> None:
     *_, said, last = out.getvalue().splitlines()
     assert said == "a message"
     assert last == (
-        "fetched 12, cleaned 8, failed 1, in flight 3 (2 to clean), waiting 7, 0.0 pages/s, "
+        "fetched 12, cleaned 8, failed 1, in flight 3 (2 at workers), waiting 7, 0.0 pages/s, "
         "2 hosts, 2m00s (the end)"
     )
     assert "\x1b" not in out.getvalue()
@@ -150,7 +150,7 @@ def test_sites_name_the_slowest(clock: Clock) -> None:
                 to_come=3,
                 fetched=9 * n,
                 cleaned=4 * n,
-                to_clean=5,
+                at_workers=5,
                 waiting=340,
                 visits=None,
                 note="",
@@ -163,7 +163,7 @@ def test_sites_name_the_slowest(clock: Clock) -> None:
     shown.site_ended("http://fast.example/", "", 9, 61.0)
     *_, line, ended = out.getvalue().splitlines()
     assert line == (
-        "1 of 6 sites ended, 2 open, fetched 540, cleaned 240, 5 to clean, waiting 340, "
+        "1 of 6 sites ended, 2 open, fetched 540, cleaned 240, 5 at workers, waiting 340, "
         "4.0 pages/s, 1m01s, slowest http://slow.example/ (40 waiting, 0.2 pages/s)"
     )
     assert ended == "http://fast.example/: done, 9 records, 1m01s"

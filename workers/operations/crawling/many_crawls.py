@@ -93,7 +93,7 @@ class SitesCounts:
         to_come: Sites that have not begun.
         fetched: Responses of the sites that this run has begun, the ended ones too.
         cleaned: Their records.
-        to_clean: Their pages that wait for a worker or are being cleaned.
+        at_workers: Their pages that wait for a worker or are being cleaned.
         waiting: URLs of the sites that are being crawled that wait to be fetched.
         visits: What sites that are kept fresh wait for; None: they are not.
         note: Why the work waits: ``no space left in crawlclean-data: waiting``; ``""`` otherwise.
@@ -105,7 +105,7 @@ class SitesCounts:
     to_come: int
     fetched: int
     cleaned: int
-    to_clean: int
+    at_workers: int
     waiting: int
     visits: VisitWait | None
     note: str
@@ -390,7 +390,7 @@ class _Sites:
                 to_come=waiting,
                 fetched=sum(each.fetched for each in known.values()),
                 cleaned=sum(each.stored for each in known.values()),
-                to_clean=sum(counts.queued for _, counts in now),
+                at_workers=sum(counts.queued for _, counts in now),
                 waiting=sum(counts.pending for _, counts in now),
                 visits=self._next.wait((site.spec, counts) for site, counts in now),
                 note=self._note(),

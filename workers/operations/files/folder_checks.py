@@ -139,7 +139,7 @@ def _holds(settings: Settings) -> str | Warned:
         is_active = any(frontier.counts(each).state is CrawlState.RUNNING for each in crawls)
     if is_active and (lines := hold_lines(waits)):
         return Warned("; ".join(lines))
-    return f"none: {waits.pages_in_flight} pages wait for workers"
+    return f"none: {waits.pages_in_flight} URLs wait for workers"
 
 
 def _servers(settings: Settings) -> str | Warned:
