@@ -7,7 +7,7 @@ from typing import Any
 
 from storage.mongo.connection import MongoConnection
 from storage.mongo.ports import key_of
-from storage.store.pictures import CANDIDATES, COLUMNS, KEY_ROWS, PictureRow, picture_of
+from storage.store.pictures import CANDIDATES, KEY_ROWS, PICTURE, PictureRow
 
 SEARCHED = 512
 """Documents read for all keys of a picture; when there are more, each key is read by itself."""
@@ -21,18 +21,8 @@ class MongoPictureRows:
 
     def put(self, row: PictureRow, keys: Sequence[int]) -> None:
         """Writes a picture; a known one stays as it is."""
-        doc = {
-            "crawl_id": row.crawl_id,
-            "host": row.host,
-            "fetched_at": row.fetched_at,
-            "sha256": row.sha256,
-            "width": row.width,
-            "height": row.height,
-            "file_bytes": row.file_bytes,
-            "prints": row.prints,
-            "grp": row.group,
-            "keys": list(keys),
-        }
+        doc = {**PICTURE.row(row), "keys": list(keys)}
+        del doc["page_id"]
         asked = {"_id": key_of(row.page_id, row.crawl_id)}
         with self._db.use() as database:
             database.pictures.update_one(asked, {"$setOnInsert": doc}, upsert=True)
@@ -55,4 +45,4 @@ class MongoPictureRows:
 
 def _picture(doc: Mapping[str, Any]) -> PictureRow:
     page_id, _, crawl_id = doc["_id"].partition(":")
-    return picture_of((page_id, crawl_id, *(doc[name] for name in COLUMNS[2:])))
+    return PICTURE.read((page_id, crawl_id, *(doc[name] for name in PICTURE.columns[2:])))

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from cleaning.topics.pictures import picture_keys
 from storage.sqlite.connection import SqliteConnection
-from storage.store.pictures import CANDIDATES, COLUMNS, KEY_ROWS, PictureRow, picture_of
+from storage.store.pictures import CANDIDATES, KEY_ROWS, PICTURE, PictureRow
 
 _PUT = (
-    f"INSERT INTO pictures ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "
-    "ON CONFLICT DO NOTHING RETURNING seq"
+    f"INSERT INTO pictures ({', '.join(PICTURE.columns)}) "
+    f"VALUES ({', '.join('?' * len(PICTURE.columns))}) ON CONFLICT DO NOTHING RETURNING seq"
 )
 _OF_KEY = f"SELECT seq FROM (SELECT seq FROM picture_keys WHERE key = ? LIMIT {KEY_ROWS})"
 
@@ -27,20 +27,8 @@ class SqlitePictureRows:
 
     def put(self, row: PictureRow, keys: Sequence[int]) -> None:
         """Writes a picture; a known one stays as it is."""
-        values = (
-            row.page_id,
-            row.crawl_id,
-            row.host,
-            row.fetched_at,
-            row.sha256,
-            row.width,
-            row.height,
-            row.file_bytes,
-            row.prints,
-            row.group,
-        )
         with self._db.transaction() as db:
-            for (seq,) in db.execute(_PUT, values).fetchall():
+            for (seq,) in db.execute(_PUT, tuple(PICTURE.row(row).values())).fetchall():
                 sql = "INSERT OR IGNORE INTO picture_keys VALUES (?, ?)"
                 db.executemany(sql, [(key, seq) for key in keys])
 
@@ -49,11 +37,11 @@ class SqlitePictureRows:
         if not keys:
             return []
         sql = (
-            f"SELECT {', '.join(COLUMNS)} FROM pictures WHERE seq IN ("
+            f"SELECT {', '.join(PICTURE.columns)} FROM pictures WHERE seq IN ("
             f"SELECT seq FROM ({' UNION ALL '.join([_OF_KEY] * len(keys))}) "
             f"GROUP BY seq ORDER BY count(*) DESC, seq LIMIT {CANDIDATES})"
         )
-        return [picture_of(row) for row in self._db.rows(sql, *keys)]
+        return list(map(PICTURE.read, self._db.rows(sql, *keys)))
 
 
 def delete_pictures(db: sqlite3.Connection, pages: Sequence[tuple[str, str]]) -> None:

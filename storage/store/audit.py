@@ -6,19 +6,15 @@ is seen as one without an end. The newest 100,000 are kept.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
-from storage.store.codec import from_microseconds
 from storage.store.numbered import NumberedRows
 from storage.store.ports import Tables
+from storage.store.row_types import RowType
 
 KEPT_ACTIONS = 100_000
 """Actions kept, the newest: some 30 MB."""
-_COLUMNS = ("at", "who", "place", "action", "target", "asked", "did", "undo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,22 +49,11 @@ class Audit:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._rows = NumberedRows(tables, "audit", _COLUMNS, KEPT_ACTIONS)
+        self._rows = NumberedRows(tables, "audit", RowType(Action, "action"), KEPT_ACTIONS)
 
     def begin(self, action: Action) -> int:
         """Stores an action before it acts; returns its number."""
-        row = {
-            "at": time.time_ns() // 1000,
-            "who": action.who,
-            "place": action.place,
-            "action": action.action,
-            "target": action.target,
-            "asked": action.asked,
-            "did": None,
-            "undo": action.undo,
-        }
-        # A column without a value is an absent field in MongoDB.
-        return self._rows.add({name: value for name, value in row.items() if value is not None})
+        return self._rows.add(replace(action, at=datetime.now(UTC), did=None))
 
     def end(self, seq: int, did: str, undo: str = "") -> bool:
         """Completes an action; False when it was completed before, or is not kept any more."""
@@ -77,24 +62,8 @@ class Audit:
 
     def get(self, seq: int) -> Action | None:
         """One action; None when it is not kept."""
-        row = self._rows.get(seq)
-        return _action(row) if row else None
+        return self._rows.get(seq)
 
     def read(self, before: int | None = None, limit: int = 50) -> list[Action]:
         """Actions, newest first, at most ``limit``; ``before``: only with a smaller number."""
-        return [_action(row) for row in self._rows.read(before, limit)]
-
-
-def _action(row: Sequence[Any]) -> Action:
-    """The action of the values of ``seq`` and ``_COLUMNS``."""
-    return Action(
-        seq=row[0],
-        at=from_microseconds(row[1]),
-        who=row[2],
-        place=row[3],
-        action=row[4],
-        target=row[5],
-        asked=row[6],
-        did=row[7],
-        undo=row[8],
-    )
+        return self._rows.read(before, limit)

@@ -10,16 +10,15 @@ crawl or host (``delete_crawl``, ``delete_host``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
 
 from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import Scan, Tables
 from storage.store.record_blobs import compress, decompress
+from storage.store.row_types import RowType
 
 MOST_CASES = 10_000
 """Cases kept; some 15 KB each."""
@@ -116,10 +115,7 @@ def case_id_of(page_id: str, digest: str, subject: CaseSubject, place: int) -> s
     return sha256(f"{page_id} {digest} {subject} {place}".encode()).hexdigest()[:16]
 
 
-_COLUMNS = (
-    "case_id", "page_id", "crawl_id", "host", "url", "subject", "place", "text", "start_char",
-    "chars", "was", "rule", "wanted", "note", "who", "at", "digest",
-)  # fmt: skip
+_CASE = RowType(Case, "case", start="start_char")
 _PAGE_COLUMNS = ("url", "fetched_at", "content_type", "body", "model", "found")
 
 
@@ -134,23 +130,7 @@ class Cases:
         self._tables.put(
             "cases",
             {
-                "case_id": case.case_id,
-                "page_id": case.page_id,
-                "crawl_id": case.crawl_id,
-                "host": case.host,
-                "url": case.url,
-                "subject": case.subject.value,
-                "place": case.place,
-                "text": case.text,
-                "start_char": case.start,
-                "chars": case.chars,
-                "was": case.was,
-                "rule": case.rule,
-                "wanted": case.wanted,
-                "note": case.note,
-                "who": case.who,
-                "at": to_microseconds(case.at),
-                "digest": case.digest,
+                **_CASE.row(case),
                 "fetched_at": to_microseconds(page.fetched_at),
                 "content_type": page.content_type,
                 **packed(page),
@@ -159,8 +139,8 @@ class Cases:
 
     def get(self, case_id: str) -> Case | None:
         """One case; None when it is not stored."""
-        found = self._tables.get("cases", [(case_id,)], _COLUMNS)
-        return _case(found[(case_id,)]) if found else None
+        found = self._tables.get("cases", [(case_id,)], _CASE.columns)
+        return next(map(_CASE.read, found.values()), None)
 
     def page(self, case_id: str) -> CasePage | None:
         """The page of a case; None when the case is not stored.
@@ -189,13 +169,13 @@ class Cases:
             limit: At most this many, >= 1.
         """
         after = () if before is None else (before,)
-        wanted = Scan("cases", _COLUMNS, {}, ("at",), backwards=True, after=after, limit=limit)
-        return [_case(row) for row in self._tables.scan(wanted)]
+        wanted = Scan("cases", _CASE.columns, {}, ("at",), backwards=True, after=after, limit=limit)
+        return [_CASE.read(row) for row in self._tables.scan(wanted)]
 
     def of_page(self, page_id: str) -> list[Case]:
         """The cases of a page, the oldest first."""
-        found = self._tables.scan(Scan("cases", _COLUMNS, {"page_id": page_id}))
-        return sorted(map(_case, found), key=lambda case: case.at)
+        found = self._tables.scan(Scan("cases", _CASE.columns, {"page_id": page_id}))
+        return sorted(map(_CASE.read, found), key=lambda case: case.at)
 
     def count(self) -> int:
         """Number of cases."""
@@ -213,26 +193,3 @@ def packed(page: CasePage) -> dict[str, bytes]:
         "model": compress(page.model.encode()),
         "found": compress(page.found.encode()),
     }
-
-
-def _case(row: Sequence[Any]) -> Case:
-    """The case of the values of ``_COLUMNS``."""
-    return Case(
-        case_id=row[0],
-        page_id=row[1],
-        crawl_id=row[2],
-        host=row[3],
-        url=row[4],
-        subject=CaseSubject(row[5]),
-        place=row[6],
-        text=row[7],
-        start=row[8],
-        chars=row[9],
-        was=row[10],
-        rule=row[11],
-        wanted=row[12],
-        note=row[13],
-        who=row[14],
-        at=from_microseconds(row[15]),
-        digest=row[16],
-    )

@@ -7,24 +7,18 @@ processes, `recover` its own. The newest 20,000 are kept; a purge deletes none.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
-from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.numbered import NumberedRows
 from storage.store.ports import Tables
+from storage.store.row_types import RowType
 
 KEPT_EVENTS = 20_000
 """Events kept, the newest: some 5 MB."""
 REPEATS = 32
 """Newest events that a dated one is compared with: a repeated job writes it once."""
-_COLUMNS = ("at", "kind", "host", "crawl_id", "text", "link")
 
 
 class EventKind(StrEnum):
@@ -73,20 +67,18 @@ class Events:
     """The member ``events``."""
 
     def __init__(self, tables: Tables) -> None:
-        self._rows = NumberedRows(tables, "events", _COLUMNS, KEPT_EVENTS)
+        self._rows = NumberedRows(tables, "events", RowType(Event, "event"), KEPT_EVENTS)
 
     def add(self, event: Event) -> int:
         """Stores an event; returns its number.
 
         An event with a time that is among the newest already is not stored again.
         """
-        at = time.time_ns() // 1000 if event.at is None else to_microseconds(event.at)
-        row = (at, event.kind.value, event.host, event.crawl_id, event.text, event.link)
         if event.at is not None:
-            for seq, *known in self._rows.read(None, REPEATS):
-                if tuple(known) == row:
-                    return int(seq)
-        return self._rows.add(dict(zip(_COLUMNS, row, strict=True)))
+            for known in self._rows.read(None, REPEATS):
+                if replace(known, seq=0) == event:
+                    return known.seq
+        return self._rows.add(event if event.at else replace(event, at=datetime.now(UTC)))
 
     def newest(self) -> int:
         """The number of the newest event; 0 before the first."""
@@ -100,24 +92,4 @@ class Events:
             limit: At most this many, >= 1.
             of: Only events with these values of ``kind``, ``host`` or ``crawl_id``.
         """
-        return [_event(row) for row in self._rows.read(before, limit, of)]
-
-
-def _event(row: Sequence[Any]) -> Event:
-    """The event of the values of ``seq`` and ``_COLUMNS``.
-
-    Raises:
-        StoreDamaged: This program never wrote these values.
-    """
-    try:
-        return Event(
-            seq=row[0],
-            at=from_microseconds(row[1]),
-            kind=EventKind(row[2]),
-            host=row[3],
-            crawl_id=row[4],
-            text=row[5],
-            link=row[6],
-        )
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored event cannot be read: {error}") from error
+        return self._rows.read(before, limit, of)

@@ -17,6 +17,7 @@ from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import PageRole
 from storage.store.codec import from_microseconds, stats_from_json
 from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
+from storage.store.row_types import RowType
 
 READ_PAGES = 1000
 
@@ -69,6 +70,9 @@ class StoredBody:
     body_chars: int
 
 
+_BODY = RowType(StoredBody, "record")
+
+
 class HostPages:
     """The member ``hosts``: a host's pages over all crawls, read in steps, ordered by page id."""
 
@@ -110,17 +114,8 @@ class HostPages:
 
     def bodies(self, host: str) -> list[StoredBody]:
         """What is stored of every page of a host, in any order; 3 ms a thousand."""
-        columns = (*PAGE_KEY, "fetched_at", "model_version", "body_chars")
-        return [
-            StoredBody(
-                page_id=row[0],
-                crawl_id=row[1],
-                fetched_at=from_microseconds(row[2]),
-                model_version=row[3],
-                body_chars=row[4],
-            )
-            for row in self._tables.scan(Scan("records", columns, {"host": host}))
-        ]
+        rows = self._tables.scan(Scan("records", _BODY.columns, {"host": host}))
+        return list(map(_BODY.read, rows))
 
     def by_model(self, host: str) -> Mapping[int, int]:
         """Number of a host's records by model version, ``{0: 12, 3: 480}``; 0: no model."""

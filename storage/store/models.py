@@ -8,7 +8,6 @@ A store holds a model as text: reading it is not its business.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -17,15 +16,13 @@ from typing import Any
 from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE
 from cleaning.phrases import counted
-from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.events import Event, EventKind, Events
-from storage.store.ports import Row, Scan, Tables
+from storage.store.ports import Scan, Tables
 from storage.store.record_blobs import compress, decompress
+from storage.store.row_types import RowType
 
 KEPT_VERSIONS = 10
 """Versions kept of a host, the newest."""
-
-_ABOUT = ("version", "learned_at", "saved_at", "page_count", "size_bytes", "reason", "detail")
 
 
 class LearnReason(StrEnum):
@@ -63,6 +60,9 @@ class ModelVersion:
     detail: str = ""
 
 
+_ABOUT = RowType(ModelVersion, "model")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredModel:
     """A version with the text of the model."""
@@ -88,7 +88,8 @@ class Models:
         with self._tables.together():
             if model.about.version <= self.newest(host):
                 return False
-            if not self._tables.add("models", [_model_row(model)]):
+            row = {**_ABOUT.row(model.about), "packed": compress(model.text.encode())}
+            if not self._tables.add("models", [row]):
                 return False  # another was first
             old = self._versions(host)[KEPT_VERSIONS:]
             if old:
@@ -99,15 +100,17 @@ class Models:
     def get(self, host: str, version: int | None = None) -> StoredModel | None:
         """A version of a host's model (None: the newest); None when it is not stored."""
         where = {"host": host} | ({} if version is None else {"version": version})
-        wanted = Scan("models", (*_ABOUT, "packed"), where, ("version",), backwards=True, limit=1)
+        wanted = Scan(
+            "models", (*_ABOUT.columns, "packed"), where, ("version",), backwards=True, limit=1
+        )
         for *about, packed in self._tables.scan(wanted):
-            return StoredModel(about=_version(host, about), text=_unpack_text(packed))
+            return StoredModel(about=_ABOUT.read(about), text=_unpack_text(packed))
         return None
 
     def versions(self, host: str) -> list[ModelVersion]:
         """The kept versions of a host, newest first."""
-        wanted = Scan("models", _ABOUT, {"host": host}, ("version",), backwards=True)
-        return [_version(host, row) for row in self._tables.scan(wanted)]
+        wanted = Scan("models", _ABOUT.columns, {"host": host}, ("version",), backwards=True)
+        return [_ABOUT.read(row) for row in self._tables.scan(wanted)]
 
     def newest(self, host: str) -> int:
         """The number of the version in use; 0 when the host has no model."""
@@ -135,42 +138,6 @@ def _event_of(about: ModelVersion) -> Event:
         link=str(about.version),
         at=about.saved_at,
     )
-
-
-def _model_row(model: StoredModel) -> Row:
-    about = model.about
-    return {
-        "host": about.host,
-        "version": about.version,
-        "learned_at": to_microseconds(about.learned_at),
-        "saved_at": to_microseconds(about.saved_at),
-        "page_count": about.page_count,
-        "size_bytes": about.size_bytes,
-        "reason": about.reason.value,
-        "detail": about.detail,
-        "packed": compress(model.text.encode()),
-    }
-
-
-def _version(host: str, row: Sequence[Any]) -> ModelVersion:
-    """The version of the values of ``_ABOUT``.
-
-    Raises:
-        StoreDamaged: This program never wrote these values.
-    """
-    try:
-        return ModelVersion(
-            host=host,
-            version=row[0],
-            learned_at=from_microseconds(row[1]),
-            saved_at=from_microseconds(row[2]),
-            page_count=row[3],
-            size_bytes=row[4],
-            reason=LearnReason(row[5]),
-            detail=row[6],
-        )
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored model cannot be read: {error}") from error
 
 
 def _unpack_text(packed: Any) -> str:

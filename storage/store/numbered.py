@@ -8,9 +8,10 @@ that dies may leave the stored number too low by a few; readers look behind it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Generic, TypeVar
 
-from storage.store.ports import Row, Scan, Tables, Values, Where
+from storage.store.ports import Scan, Tables, Where
+from storage.store.row_types import RowType
 
 LOOK_BEHIND = 16
 """Numbers looked up behind the stored one, until none of them has a row."""
@@ -18,28 +19,33 @@ DROP_AT_ONCE = 4
 """Rows deleted with each new one: what a killed process left goes with the next rows."""
 
 
-class NumberedRows:
+_T = TypeVar("_T")
+
+
+class NumberedRows(Generic[_T]):
     """The rows of one table with the key ``seq``."""
 
-    def __init__(self, tables: Tables, table: str, columns: Sequence[str], kept: int) -> None:
+    def __init__(self, tables: Tables, table: str, rows: RowType[_T], kept: int) -> None:
         """Reads nothing yet.
 
         Args:
             tables: The database's rows.
             table: A table whose key is ``seq``.
-            columns: The other columns.
+            rows: The type of its rows; its field ``seq`` is the number.
             kept: Rows that stay.
         """
         self._tables = tables
         self._table = table
-        self._columns = ("seq", *columns)
+        self._type = rows
         self._kept = kept
 
-    def add(self, row: Row) -> int:
-        """Stores a row; returns its number."""
+    def add(self, value: _T) -> int:
+        """Stores a row under the next number, which it returns."""
+        # A column without a value is an absent field in MongoDB.
+        row = {name: each for name, each in self._type.row(value).items() if each is not None}
         with self._tables.together():
             number = self.newest() + 1
-            while not self._tables.add(self._table, [{"seq": number, **row}]):
+            while not self._tables.add(self._table, [{**row, "seq": number}]):
                 number += 1
             self._tables.put("numbers", {"what": self._table, "n": number})
             last = number - self._kept
@@ -59,12 +65,12 @@ class NumberedRows:
                 return number
             number = max(key[0] for key in later)
 
-    def get(self, number: int) -> Values | None:
-        """The values of ``seq`` and the columns of one row; None when it is gone."""
-        found = self._tables.get(self._table, [(number,)], self._columns)
-        return found.get((number,))
+    def get(self, number: int) -> _T | None:
+        """One row; None when it is gone."""
+        found = self._tables.get(self._table, [(number,)], self._type.columns)
+        return next(map(self._type.read, found.values()), None)
 
-    def read(self, before: int | None, limit: int, where: Where | None = None) -> list[Values]:
+    def read(self, before: int | None, limit: int, where: Where | None = None) -> list[_T]:
         """Rows, newest first, at most ``limit``.
 
         Args:
@@ -75,11 +81,11 @@ class NumberedRows:
         if where:
             after = () if before is None else (before,)
             wanted = Scan(
-                self._table, self._columns, where, ("seq",), backwards=True, after=after,
+                self._table, self._type.columns, where, ("seq",), backwards=True, after=after,
                 limit=limit,
             )  # fmt: skip
-            return self._tables.scan(wanted)
+            return [self._type.read(values) for values in self._tables.scan(wanted)]
         top = self.newest() if before is None else before - 1
         keys = [(number,) for number in range(max(1, top - limit + 1), top + 1)]
-        found = self._tables.get(self._table, keys, self._columns)
-        return [found[key] for key in reversed(keys) if key in found]
+        found = self._tables.get(self._table, keys, self._type.columns)
+        return [self._type.read(found[key]) for key in reversed(keys) if key in found]

@@ -7,22 +7,17 @@ The newest 1,000 are kept.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from storage.store.codec import from_microseconds
 from storage.store.numbered import NumberedRows
 from storage.store.ports import Scan, Tables
+from storage.store.row_types import RowType
 
 KEPT_OPERATIONS = 1_000
 """Operations kept, the newest."""
-_COLUMNS = (
-    "kind", "target", "who", "asked", "state", "done", "total", "detail", "begun_at", "moved_at",
-    "is_stopping",
-)  # fmt: skip
 
 
 class OperationState(StrEnum):
@@ -74,31 +69,20 @@ class Operation:
     seq: int = 0
 
 
+_OPERATION = RowType(Operation, "operation")
+
+
 class Operations:
     """The member ``operations``."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._rows = NumberedRows(tables, "operations", _COLUMNS, KEPT_OPERATIONS)
+        self._rows = NumberedRows(tables, "operations", _OPERATION, KEPT_OPERATIONS)
 
     def add(self, operation: Operation) -> int:
         """Stores an operation that waits; returns its number."""
-        now = time.time_ns() // 1000
-        return self._rows.add(
-            {
-                "kind": operation.kind,
-                "target": operation.target,
-                "who": operation.who,
-                "asked": operation.asked,
-                "state": OperationState.WAITING.value,
-                "done": 0,
-                "total": operation.total,
-                "detail": operation.detail,
-                "begun_at": now,
-                "moved_at": now,
-                "is_stopping": 0,
-            }
-        )
+        now = datetime.now(UTC)
+        return self._rows.add(replace(operation, begun_at=now, moved_at=now))
 
     def advance(self, seq: int, done: int, total: int, detail: str = "") -> bool:
         """Stores progress; returns whether to go on: False after ``stop``, or when it has ended."""
@@ -120,17 +104,16 @@ class Operations:
 
     def get(self, seq: int) -> Operation | None:
         """One operation; None when it is not kept."""
-        row = self._rows.get(seq)
-        return _operation(row) if row else None
+        return self._rows.get(seq)
 
     def read(self, before: int | None = None, limit: int = 50) -> list[Operation]:
         """Operations, newest first, at most ``limit``; ``before``: only with a smaller number."""
-        return [_operation(row) for row in self._rows.read(before, limit)]
+        return self._rows.read(before, limit)
 
     def unfinished(self) -> list[Operation]:
         """Every operation that has not ended, oldest first."""
-        wanted = Scan("operations", ("seq", *_COLUMNS), {"state": _OPEN}, ("seq",))
-        return [_operation(row) for row in self._tables.scan(wanted)]
+        wanted = Scan("operations", _OPERATION.columns, {"state": _OPEN}, ("seq",))
+        return [_OPERATION.read(row) for row in self._tables.scan(wanted)]
 
     def _change(self, where: dict[str, Any], values: dict[str, Any]) -> bool:
         moved = {**values, "moved_at": time.time_ns() // 1000}
@@ -138,21 +121,3 @@ class Operations:
 
 
 _OPEN = [OperationState.WAITING.value, OperationState.RUNNING.value]
-
-
-def _operation(row: Sequence[Any]) -> Operation:
-    """The operation of the values of ``seq`` and ``_COLUMNS``."""
-    return Operation(
-        seq=row[0],
-        kind=row[1],
-        target=row[2],
-        who=row[3],
-        asked=row[4],
-        state=OperationState(row[5]),
-        done=row[6],
-        total=row[7],
-        detail=row[8],
-        begun_at=from_microseconds(row[9]),
-        moved_at=from_microseconds(row[10]),
-        is_stopping=bool(row[11]),
-    )

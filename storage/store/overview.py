@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
@@ -27,6 +27,7 @@ from storage.crawl_types import FailureReason, UrlState
 from storage.store.codec import from_microseconds, stats_from_json, to_microseconds
 from storage.store.hosts import merge_stats
 from storage.store.ports import KEYS, PRESENT, Fold, Row, Scan, Tables, Where, of
+from storage.store.row_types import RowType
 
 HostColumn = Literal["records", "failed", "excluded", "body_chars", "fetched_bytes", "last_seen"]
 """A column that hosts can be sorted by; each has an index."""
@@ -37,7 +38,6 @@ _HOST_ROW = (
     "host", "crawls", "records", "failed", "excluded", "other", "body_chars", "fetched_bytes",
     "noise_ppm", "near_duplicates", "model_version", "first_seen", "last_seen", "updated_at",
 )  # fmt: skip
-_GROUP = ("crawl_id", "host", "reason", "status", "n", "first_at", "newest_at", "sample")
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "host_states": ("n",),
     "failure_groups": ("n", "first_at", "newest_at", "sample"),
@@ -54,7 +54,6 @@ _TOTALS: Final[tuple[tuple[str, Fold], ...]] = (
     ("first_at", "min"),
     ("newest_at", "max"),
 )
-_CAUSE = ("crawl_id", "reason", "status", "n", "hosts", "first_at", "newest_at")
 
 
 Groups = Sequence[tuple[Any, ...]]
@@ -162,6 +161,10 @@ class Cause:
     newest_at: datetime
 
 
+_GROUP = RowType(FailureGroup, "group of failures", count="n")
+_CAUSE = RowType(Cause, "cause of failures", count="n")
+
+
 class Overview:
     """The member ``overview``."""
 
@@ -204,8 +207,8 @@ class Overview:
 
     def every_failure_group(self, most: int) -> list[FailureGroup] | None:
         """All groups of failures, in any order; None when there are more than ``most``."""
-        rows = self._tables.scan(Scan("failure_groups", _GROUP, limit=most + 1))
-        return None if len(rows) > most else [_group(row) for row in rows]
+        rows = self._tables.scan(Scan("failure_groups", _GROUP.columns, limit=most + 1))
+        return None if len(rows) > most else list(map(_GROUP.read, rows))
 
     def host(self, host: str) -> HostRow | None:
         """One host; None while it has no figures."""
@@ -214,19 +217,8 @@ class Overview:
 
     def causes(self, crawl_id: str | None = None) -> list[Cause]:
         """Causes of failures of every crawl, the most frequent first."""
-        rows = self._tables.scan(Scan("causes", _CAUSE, of(crawl_id)))
-        found = [
-            Cause(
-                crawl_id=row[0],
-                reason=FailureReason(row[1]),
-                status=row[2],
-                count=row[3],
-                hosts=row[4],
-                first_at=from_microseconds(row[5]),
-                newest_at=from_microseconds(row[6]),
-            )
-            for row in rows
-        ]
+        rows = self._tables.scan(Scan("causes", _CAUSE.columns, of(crawl_id)))
+        found = map(_CAUSE.read, rows)
         return sorted(found, key=lambda each: (-each.count, each.crawl_id, each.reason))
 
     def failure_groups(
@@ -244,15 +236,15 @@ class Overview:
         one group; one that grows between two parts moves to the front, where it is found anew.
         """
         where = of(crawl_id, host) | ({"reason": reason.value} if reason else {})
-        order = ("n", "sample", "crawl_id")
+        wanted = Scan("failure_groups", _GROUP.columns, where)
         if host is None:
-            wanted = Scan("failure_groups", _GROUP, where, order, True, after or (), limit=limit)
-            rows = self._tables.scan(wanted)
-        else:  # a few: found by the host, whatever index the database would sort by
-            found = self._tables.scan(Scan("failure_groups", _GROUP, where))
-            behind = [row for row in found if after is None or (row[4], row[7], row[0]) < after]
-            rows = sorted(behind, key=lambda row: (row[4], row[7], row[0]), reverse=True)[:limit]
-        return [_group(row) for row in rows]
+            order = ("n", "sample", "crawl_id")
+            wanted = replace(wanted, order=order, backwards=True, after=after or (), limit=limit)
+            return list(map(_GROUP.read, self._tables.scan(wanted)))
+        # A few: found by the host, whatever index the database would sort by.
+        found = map(_GROUP.read, self._tables.scan(wanted))
+        behind = [group for group in found if after is None or group.place < after]
+        return sorted(behind, key=lambda group: group.place, reverse=True)[:limit]
 
     def as_of(self) -> datetime | None:
         """When the figures were computed; None while they are those of this moment."""
@@ -378,15 +370,6 @@ def _row_of(stats: HostStats, crawls: int, now: int) -> Row:
         "last_seen": to_microseconds(stats.last_seen) if stats.last_seen else 0,
         "updated_at": now,
     }
-
-
-def _group(row: Sequence[Any]) -> FailureGroup:
-    """The group of the values of ``_GROUP``."""
-    crawl, host, reason, status, count, first, newest, sample = row
-    return FailureGroup(
-        crawl_id=crawl, host=host, reason=FailureReason(reason), status=status, count=count,
-        first_at=from_microseconds(first), newest_at=from_microseconds(newest), sample=sample,
-    )  # fmt: skip
 
 
 def _host_row(row: Sequence[Any]) -> HostRow:

@@ -6,16 +6,12 @@ and for a queue that was lost.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
-from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.events import Event, EventKind, Events
 from storage.store.ports import Scan, Tables
+from storage.store.row_types import RowType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +28,12 @@ class Pause:
 
     host: str
     since: datetime
-    crawls: Sequence[str] = ()
+    crawls: tuple[str, ...] = ()
     who: str = ""
     why: str = ""
+
+
+_PAUSE = RowType(Pause, "pause")
 
 
 class Pauses:
@@ -46,15 +45,9 @@ class Pauses:
 
     def put(self, pause: Pause) -> None:
         """Stores a pause; a host that is paused already keeps its time, who, and why."""
-        row = {
-            "host": pause.host,
-            "since": to_microseconds(pause.since),
-            "crawls": json.dumps(sorted(pause.crawls)),
-            "who": pause.who,
-            "why": pause.why,
-        }
         with self._tables.together():
             is_new = not self._tables.get("pauses", [(pause.host,)], ("host",))
+            row = _PAUSE.row(replace(pause, crawls=tuple(sorted(pause.crawls))))
             self._tables.put("pauses", row, keep=("since", "who", "why"))
             if is_new:
                 text = f"paused{_by(pause.who)}" + (f": {pause.why}" if pause.why else "")
@@ -80,21 +73,8 @@ class Pauses:
         Raises:
             StoreDamaged: This program never wrote a row.
         """
-        columns = ("host", "since", "crawls", "who", "why")
-        rows = self._tables.scan(Scan("pauses", columns, order=("host",)))
-        try:
-            return [
-                Pause(
-                    host=host,
-                    since=from_microseconds(since),
-                    crawls=tuple(json.loads(crawls)),
-                    who=who,
-                    why=why,
-                )
-                for host, since, crawls, who, why in rows
-            ]
-        except DAMAGE as error:
-            raise StoreDamaged(f"a stored pause cannot be read: {error}") from error
+        rows = self._tables.scan(Scan("pauses", _PAUSE.columns, order=("host",)))
+        return list(map(_PAUSE.read, rows))
 
 
 def _by(who: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from cleaning.errors import StoreUnavailable
 from cleaning.topics.pictures import Picture, is_same_picture, picture_keys
@@ -20,6 +20,7 @@ from storage.crawl_types import Outcome
 from storage.store.codec import from_microseconds
 from storage.store.encoded_outcomes import EncodedOutcome
 from storage.store.ports import PAGE_KEY, Scan, Tables, steps
+from storage.store.row_types import RowType
 
 KEY_ROWS = 64
 """Pictures read for a key: one of a frequent shade has thousands."""
@@ -31,9 +32,6 @@ READ_ROWS = 1000
 ATTEMPTS = 20
 NUMBER_DIGITS = 15
 
-COLUMNS = (
-    *PAGE_KEY, "host", "fetched_at", "sha256", "width", "height", "file_bytes", "prints", "grp",
-)  # fmt: skip
 _NARROW = (*PAGE_KEY, "fetched_at", "width", "height", "file_bytes", "grp")
 
 
@@ -69,6 +67,9 @@ class PictureRow:
     def size(self) -> tuple[int, int, str]:
         """By which the largest picture of a group is found: points, bytes, id."""
         return self.width * self.height, self.file_bytes, self.page_id
+
+
+PICTURE = RowType(PictureRow, "picture", group="grp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,26 +139,9 @@ def _row_of(each: EncodedOutcome, picture: Picture) -> PictureRow:
 def _same_bytes(tables: Tables, row: PictureRow) -> list[PictureRow]:
     """The pictures with the same bytes, at least the row itself; one of each group is enough."""
     where = {"crawl_id": row.crawl_id, "sha256": row.sha256}
-    found = tables.scan(Scan("pictures", COLUMNS, where, limit=CANDIDATES))
-    own = tables.get("pictures", [(row.page_id, row.crawl_id)], COLUMNS)
-    return [picture_of(values) for values in (*found, *own.values())]
-
-
-def picture_of(values: Sequence[Any]) -> PictureRow:
-    """The picture of the values of ``COLUMNS``."""
-    page_id, crawl_id, host, fetched_at, sha256, width, height, size, prints, group = values
-    return PictureRow(
-        page_id=page_id,
-        crawl_id=crawl_id,
-        host=host,
-        fetched_at=fetched_at,
-        sha256=sha256,
-        width=width,
-        height=height,
-        file_bytes=size,
-        prints=bytes(prints),
-        group=group,
-    )
+    found = tables.scan(Scan("pictures", PICTURE.columns, where, limit=CANDIDATES))
+    own = tables.get("pictures", [(row.page_id, row.crawl_id)], PICTURE.columns)
+    return list(map(PICTURE.read, (*found, *own.values())))
 
 
 class Pictures:
@@ -168,13 +152,13 @@ class Pictures:
 
     def of_image(self, image_id: str, crawl_id: str) -> PictureRow | None:
         """The row of an image; None when its crawl follows no topic, or has not fetched it."""
-        found = self._tables.get("pictures", [(image_id, crawl_id)], COLUMNS)
-        return next(map(picture_of, found.values()), None)
+        found = self._tables.get("pictures", [(image_id, crawl_id)], PICTURE.columns)
+        return next(map(PICTURE.read, found.values()), None)
 
     def copies(self, crawl_id: str, group: int) -> list[PictureRow]:
         """The members of a group, the largest first."""
         where = {"crawl_id": crawl_id, "grp": group}
-        found = map(picture_of, self._tables.scan(Scan("pictures", COLUMNS, where)))
+        found = map(PICTURE.read, self._tables.scan(Scan("pictures", PICTURE.columns, where)))
         return sorted(found, key=lambda row: row.size, reverse=True)
 
     def groups(self, crawl_id: str) -> list[PictureGroup]:

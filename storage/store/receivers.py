@@ -15,23 +15,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from cleaning.surrogates import replace_surrogates
-from storage.store.codec import from_microseconds, to_microseconds
+from storage.store.codec import to_microseconds
 from storage.store.ports import Row, Scan, Tables
+from storage.store.row_types import RowType
 from storage.topic_types import OutboxRow, Receiver, ReceiverKind
 
 MOST_NUMBERS = 10_000
 """Numbers of a story that are looked up: a story of more reprints was told long ago."""
 
-_STATE = (
-    "owner", "owned_until", "next_try", "tries", "failing_since", "last_error", "last_sent",
-    "sent", "copies", "given_up",
-)  # fmt: skip
-_COLUMNS = ("topic", "kind", "target", "is_private", "since", *_STATE)
-_TIMES = frozenset({"since", "owned_until", "next_try", "failing_since", "last_sent"})
-_OUTBOX = ("topic", "kind", "page_id", "at")
+_RECEIVER = RowType(Receiver, "receiver")
+_OUTBOX = RowType(OutboxRow, "row of an outbox")
 
 
 class Receivers:
@@ -53,7 +48,7 @@ class Receivers:
             "last_error": "",
         }
         if not self._tables.change("receivers", key, target):
-            self._tables.add("receivers", [_row(receiver)])
+            self._tables.add("receivers", [_RECEIVER.row(receiver)])
 
     def remove(self, topic: str, kind: ReceiverKind | None = None) -> int:
         """Deletes a receiver of a topic, or all, with what waits; returns how many there were."""
@@ -72,8 +67,10 @@ class Receivers:
         return self._found({"topic": topic})
 
     def _found(self, where: Row) -> list[Receiver]:
-        rows = self._tables.scan(Scan("receivers", _COLUMNS, where, order=("topic", "kind")))
-        return [_receiver(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+        rows = self._tables.scan(
+            Scan("receivers", _RECEIVER.columns, where, order=("topic", "kind"))
+        )
+        return list(map(_RECEIVER.read, rows))
 
     # --- one sender at a time ---
 
@@ -119,7 +116,7 @@ class Receivers:
         return after
 
     def _change(self, receiver: Receiver, names: Collection[str]) -> None:
-        row = _row(receiver)
+        row = _RECEIVER.row(receiver)
         self._tables.change("receivers", _key(receiver), {name: row[name] for name in names})
 
     # --- the outbox ---
@@ -127,13 +124,9 @@ class Receivers:
     def waiting(self, receiver: Receiver, limit: int) -> list[OutboxRow]:
         """What waits for a receiver, the oldest first, at most ``limit``."""
         order = ("at", "page_id")
-        rows = self._tables.scan(Scan("outbox", _OUTBOX, _key(receiver), order, limit=limit))
-        return [
-            OutboxRow(
-                topic=topic, kind=ReceiverKind(kind), page_id=page_id, at=from_microseconds(at)
-            )
-            for topic, kind, page_id, at in rows
-        ]
+        wanted = Scan("outbox", _OUTBOX.columns, _key(receiver), order, limit=limit)
+        rows = self._tables.scan(wanted)
+        return list(map(_OUTBOX.read, rows))
 
     def count_waiting(self, receiver: Receiver) -> int:
         """Number of rows that wait for a receiver."""
@@ -180,25 +173,3 @@ class Receivers:
 
 def _key(receiver: Receiver) -> Row:
     return {"topic": receiver.topic, "kind": receiver.kind.value}
-
-
-def _row(receiver: Receiver) -> Row:
-    row: dict[str, Any] = {}
-    for name in _COLUMNS:
-        value = getattr(receiver, name)
-        if name in _TIMES and value is not None:
-            value = to_microseconds(value)
-        row[name] = value
-    row["kind"] = receiver.kind.value
-    row["is_private"] = int(receiver.is_private)
-    row["target"] = replace_surrogates(receiver.target)
-    return row
-
-
-def _receiver(row: dict[str, Any]) -> Receiver:
-    for name in _TIMES:
-        if row[name] is not None:
-            row[name] = from_microseconds(row[name])
-    row["kind"] = ReceiverKind(row["kind"])
-    row["is_private"] = bool(row["is_private"])
-    return Receiver(**row)

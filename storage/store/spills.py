@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
 from storage.store.ports import Scan, Tables, of
+from storage.store.row_types import RowType
 
 DELETED_AT_ONCE = 1000
 
@@ -34,6 +33,9 @@ class Spill:
     packed: bytes
 
 
+_SPILL = RowType(Spill, "spill")
+
+
 class Spills:
     """The member ``spills``."""
 
@@ -42,29 +44,12 @@ class Spills:
 
     def save(self, spills: Sequence[Spill]) -> None:
         """Stores the spills whose ids are new."""
-        rows = [
-            {
-                "spill_id": each.spill_id,
-                "crawl_id": each.crawl_id,
-                "host": each.host,
-                "urls": each.urls,
-                "packed": each.packed,
-            }
-            for each in spills
-        ]
-        self._tables.add("spills", rows)
+        self._tables.add("spills", list(map(_SPILL.row, spills)))
 
     def get(self, spill_id: str) -> Spill | None:
         """A spill by its id; None when it is not stored."""
-        columns = ("crawl_id", "host", "urls", "packed")
-        for row in self._tables.get("spills", [(spill_id,)], columns).values():
-            crawl_id, host, urls, packed = row
-            try:
-                data = bytes(packed)
-            except DAMAGE as error:
-                raise StoreDamaged(f"a stored spill cannot be read: {error}") from error
-            return Spill(spill_id=spill_id, crawl_id=crawl_id, host=host, urls=urls, packed=data)
-        return None
+        found = self._tables.get("spills", [(spill_id,)], _SPILL.columns)
+        return next(map(_SPILL.read, found.values()), None)
 
     def ids(self, crawl_id: str) -> list[str]:
         """Ids of a crawl's spills, in any order."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -13,23 +12,20 @@ from cleaning.surrogates import replace_surrogates
 from storage.crawl_types import Outcome
 from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import Row
-from storage.store.record_blobs import compress, decompress
+from storage.store.row_types import RowType
 from storage.topic_types import (
     JudgedPage,
     StoredLinkModel,
     TopicJudgement,
     TopicRow,
-    TopicState,
 )
 
 DAY_US = 86_400_000_000
 TIME_BITS = 42
 """Bits of a fence below the topic's version: milliseconds since 1970 need 41 until 2039."""
 
-TOPIC = (
-    "name", "version", "spec", "state", "crawl_id", "examples", "packed", "created_at", "note",
-)  # fmt: skip
-MODEL = ("topic", "version", "learned_at", "packed", "page_ids", "hub_ids", "is_marked")
+TOPIC = RowType(TopicRow, "topic", packed=("examples", "packed"))
+MODEL = RowType(StoredLinkModel, "link model", packed=("packed",))
 PAGE = (
     "fetched_at", "page_id", "topic", "crawl_id", "url", "host", "title", "version", "relevance",
     "label", "relevant", "parts", "features", "to_learn", "parent", "mark", "learned_in",
@@ -78,43 +74,6 @@ def fence(version: int, fetched_at: int) -> int:
         fetched_at: Microseconds since 1970 UTC.
     """
     return (version << TIME_BITS) | (fetched_at // 1000)
-
-
-def topic_row(topic: TopicRow) -> Row:
-    """The row of ``topics`` of a topic."""
-    return {
-        "name": topic.name,
-        "version": topic.version,
-        "spec": replace_surrogates(topic.spec),
-        "state": topic.state.value,
-        "crawl_id": topic.crawl_id,
-        "examples": compress(topic.examples),
-        "packed": compress(topic.packed),
-        "created_at": to_microseconds(topic.created_at),
-        "note": replace_surrogates(topic.note),
-    }
-
-
-def topic_of(row: Sequence[Any]) -> TopicRow:
-    """The topic of the values of ``TOPIC``.
-
-    Raises:
-        StoreDamaged: This program never wrote these values.
-    """
-    try:
-        return TopicRow(
-            name=row[0],
-            version=row[1],
-            spec=row[2],
-            state=TopicState(row[3]),
-            crawl_id=row[4],
-            examples=decompress(bytes(row[5])),
-            packed=decompress(bytes(row[6])),
-            created_at=from_microseconds(row[7]),
-            note=row[8],
-        )
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored topic cannot be read: {error}") from error
 
 
 def page_row(page: JudgedPage) -> Row:
@@ -174,36 +133,3 @@ def page_of(row: Sequence[Any]) -> JudgedPage:
         )
     except DAMAGE as error:
         raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
-
-
-def model_row(model: StoredLinkModel) -> Row:
-    """The row of ``topic_models`` of a link model."""
-    return {
-        "topic": model.topic,
-        "version": model.version,
-        "learned_at": to_microseconds(model.learned_at),
-        "page_ids": json.dumps(model.page_ids),
-        "hub_ids": json.dumps(model.hub_ids),
-        "is_marked": int(model.is_marked),
-        "packed": compress(model.packed),
-    }
-
-
-def model_of(row: Sequence[Any]) -> StoredLinkModel:
-    """The link model of the values of ``MODEL``.
-
-    Raises:
-        StoreDamaged: This program never wrote these values.
-    """
-    try:
-        return StoredLinkModel(
-            topic=row[0],
-            version=row[1],
-            learned_at=from_microseconds(row[2]),
-            packed=decompress(bytes(row[3])),
-            page_ids=tuple(json.loads(row[4])),
-            hub_ids=tuple(json.loads(row[5])),
-            is_marked=bool(row[6]),
-        )
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored link model cannot be read: {error}") from error

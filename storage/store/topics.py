@@ -20,12 +20,8 @@ from storage.store.topic_rows import (
     MODEL,
     PAGE,
     TOPIC,
-    model_of,
-    model_row,
     page_of,
     page_row,
-    topic_of,
-    topic_row,
 )
 from storage.topic_types import (
     JudgedPage,
@@ -69,7 +65,7 @@ class Topics:
 
     def create(self, topic: TopicRow) -> bool:
         """Stores a new topic; False when the name is taken."""
-        return bool(self._tables.add("topics", [topic_row(topic)]))
+        return bool(self._tables.add("topics", [TOPIC.row(topic)]))
 
     def replace(self, topic: TopicRow) -> bool:
         """Stores the next version of a topic; False when ``version - 1`` is not the stored one.
@@ -77,7 +73,7 @@ class Topics:
         Of two processes that edit the same version one gets False.
         """
         where = {"name": topic.name, "version": topic.version - 1}
-        return bool(self._tables.change("topics", where, topic_row(topic)))
+        return bool(self._tables.change("topics", where, TOPIC.row(topic)))
 
     def set_order(self, topic: TopicRow, spec: str) -> bool:
         """Stores another order of the same version; False when another process changed it."""
@@ -91,12 +87,14 @@ class Topics:
 
     def get(self, name: str) -> TopicRow | None:
         """A topic; None when there is none of this name."""
-        rows = self._tables.scan(Scan("topics", TOPIC, {"name": name}, limit=1))
-        return topic_of(rows[0]) if rows else None
+        rows = self._tables.scan(Scan("topics", TOPIC.columns, {"name": name}, limit=1))
+        return TOPIC.read(rows[0]) if rows else None
 
     def all(self) -> list[TopicRow]:
         """Every topic, by name."""
-        return [topic_of(row) for row in self._tables.scan(Scan("topics", TOPIC, order=("name",)))]
+        return list(
+            map(TOPIC.read, self._tables.scan(Scan("topics", TOPIC.columns, order=("name",))))
+        )
 
     def versions(self, *, state: TopicState | None = None) -> dict[str, tuple[int, str]]:
         """(version, crawl) by name of the topics in a state: ``{"quake": (3, "quake")}``."""
@@ -324,7 +322,7 @@ class Topics:
             known = self._model_versions(topic)
             if model.version != (known[0] if known else 0) + 1:
                 return False
-            if not self._tables.add("topic_models", [model_row(model)]):
+            if not self._tables.add("topic_models", [MODEL.row(model)]):
                 return False  # another was first
             old = [each for each in known if each <= model.version - KEPT_MODELS]
             if old:
@@ -336,9 +334,9 @@ class Topics:
         where: dict[str, Any] = {"topic": topic}
         if version is not None:
             where["version"] = version
-        wanted = Scan("topic_models", MODEL, where, ("version",), backwards=True, limit=1)
+        wanted = Scan("topic_models", MODEL.columns, where, ("version",), backwards=True, limit=1)
         rows = self._tables.scan(wanted)
-        return model_of(rows[0]) if rows else None
+        return MODEL.read(rows[0]) if rows else None
 
     def mark_learned(self, model: StoredLinkModel) -> None:
         """Marks the pages of a model's batch as learned; repeating it changes nothing."""

@@ -12,12 +12,11 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
 from cleaning.records import Via
 from storage.crawl_types import FailureReason, FailureRow, PageRole, Step, UrlRow, UrlState
-from storage.store.codec import from_microseconds, log_from_json
+from storage.store.codec import from_microseconds, log_from_json, to_microseconds
 from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
+from storage.store.row_types import RowType
 
 READ_ENDS = 1000
 READ_FAILURES = 1000
@@ -25,18 +24,9 @@ READ_IDS = 100
 READ_KEYS = 5000
 MOST_CRAWLS = 200  # above it a URL is looked for in all of them at once
 
-_URL_COLUMNS = (
-    *PAGE_KEY, "url", "host", "state", "depth", "via", "referrer", "link_text", "discovered_at",
-    "fetched_at", "status", "etag", "last_modified", "log", "fetched_bytes", "media_type",
-    "sha256",
-)  # fmt: skip
-_END_COLUMNS = (
-    *PAGE_KEY, "url", "host", "state", "role", "depth", "via", "referrer", "link_text",
-    "discovered_at", "status", "reason", "fetched_at",
-)  # fmt: skip
-_FAILURE_COLUMNS = (
-    "fetched_at", *PAGE_KEY, "url", "host", "reason", "detail", "status", "attempts",
-)  # fmt: skip
+_AT = ("fetched_at", *PAGE_KEY)  # failures are read in this order
+_URL = RowType(UrlRow, "URL", finished_at="fetched_at")
+_FAILURE = RowType(FailureRow, "failure", failed_at="fetched_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +64,9 @@ class EndedUrl:
     ended_at: datetime
 
 
+_END = RowType(EndedUrl, "URL", ended_at="fetched_at")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureKey:
     """Which failures of a host and a crawl: those of one cause.
@@ -107,11 +100,10 @@ class Urls:
         found: Collection[Sequence[Any]]
         if 0 < len(crawl_ids) <= MOST_CRAWLS:
             keys = [(page_id, crawl_id) for crawl_id in crawl_ids]
-            found = self._tables.get("urls", keys, _URL_COLUMNS).values()
+            found = self._tables.get("urls", keys, _URL.columns).values()
         else:
-            found = self._tables.scan(Scan("urls", _URL_COLUMNS, {"page_id": page_id}))
-            found = [row for row in found if not crawl_ids or row[1] in crawl_ids]
-        rows = [_url_row(row) for row in found]
+            found = self._tables.scan(Scan("urls", _URL.columns, {"page_id": page_id}))
+        rows = [row for row in map(_URL.read, found) if not crawl_ids or row.crawl_id in crawl_ids]
         rows.sort(key=lambda row: row.crawl_id)
         return sorted(rows, key=lambda row: row.finished_at, reverse=True)
 
@@ -160,8 +152,8 @@ class Urls:
         Page ids are hashes, so the sample is random, repeatable, and part of a larger sample.
         """
         where = {"crawl_id": crawl_id, "host": host, "state": state.value}
-        rows = self._tables.scan(Scan("urls", _URL_COLUMNS, where, PAGE_KEY, limit=limit))
-        return [_url_row(row) for row in rows]
+        rows = self._tables.scan(Scan("urls", _URL.columns, where, PAGE_KEY, limit=limit))
+        return list(map(_URL.read, rows))
 
     def ended(
         self, crawl_id: str, host: str | None = None, *, failed: bool = False, after: str = ""
@@ -178,22 +170,22 @@ class Urls:
         """
         where = of(crawl_id, host) | ({"reason": PRESENT} if failed else {})
         behind = (after, crawl_id) if after else ()
-        wanted = Scan("urls", _END_COLUMNS, where, PAGE_KEY, after=behind)
+        wanted = Scan("urls", (*PAGE_KEY, *_END.columns), where, PAGE_KEY, after=behind)
         for rows in steps(self._tables, wanted, READ_ENDS):
-            yield from map(_ended_url, rows)
+            yield from (_END.read(row[2:]) for row in rows)
 
     def end(self, page_id: str, crawl_id: str) -> EndedUrl | None:
         """How one URL of a crawl ended; None: it has not."""
-        found = self._tables.get("urls", [(page_id, crawl_id)], _END_COLUMNS)
-        return next(map(_ended_url, found.values()), None)
+        found = self._tables.get("urls", [(page_id, crawl_id)], _END.columns)
+        return next(map(_END.read, found.values()), None)
 
     def redirects(self, crawl_id: str) -> Iterator[tuple[EndedUrl, tuple[Step, ...]]]:
         """Yields (redirecting URL, its decision log) of a crawl, ordered by page id."""
-        columns = (*_END_COLUMNS, "log")
+        columns = (*PAGE_KEY, *_END.columns, "log")
         where = {"crawl_id": crawl_id, "state": UrlState.REDIRECT.value}
         for rows in steps(self._tables, Scan("urls", columns, where, PAGE_KEY), READ_ENDS):
             for row in rows:
-                yield _ended_url(row), log_from_json(row[-1])
+                yield _END.read(row[2:-1]), log_from_json(row[-1])
 
     def failures(
         self, crawl_id: str | None = None, host: str | None = None, limit: int | None = None
@@ -208,12 +200,11 @@ class Urls:
             host: Only of this host.
             limit: At most this many; None is all.
         """
-        order = ("fetched_at", *PAGE_KEY)
         where = of(crawl_id, host) | {"reason": PRESENT}
-        wanted = Scan("urls", _FAILURE_COLUMNS, where, order, backwards=True)
+        wanted = Scan("urls", (*_AT, *_FAILURE.columns), where, _AT, backwards=True)
         at_once = READ_FAILURES if limit is None else max(1, min(limit, READ_FAILURES))
-        found = (row for rows in steps(self._tables, wanted, at_once) for row in rows)
-        yield from map(_failure_row, islice(found, limit))
+        found = (row[3:] for rows in steps(self._tables, wanted, at_once) for row in rows)
+        yield from map(_FAILURE.read, islice(found, limit))
 
     def failures_of(
         self,
@@ -234,86 +225,22 @@ class Urls:
                 database does slowly.
         """
         of_host = {**of(key.crawl_id, key.host), "state": UrlState.FAILED.value}
-        cause = (key.reason.value, key.status)
+        cause = (key.reason, key.status)
+
+        def place(row: FailureRow) -> tuple[int, str]:
+            return to_microseconds(row.failed_at), row.page_id
+
         if are_few:
-            found = self._tables.scan(Scan("urls", _FAILURE_COLUMNS, of_host))
-            mine = (row for row in found if (row[5], row[7]) == cause)
-            rows = [row for row in mine if after is None or tuple(row[:2]) < after]
-            rows = sorted(rows, key=lambda row: tuple(row[:2]), reverse=True)[:limit]
-        else:
-            where = {**of_host, "reason": cause[0], "status": cause[1]}
-            order = ("fetched_at", *PAGE_KEY)
-            behind = (*after, key.crawl_id) if after else ()
-            wanted = Scan("urls", _FAILURE_COLUMNS, where, order, True, behind, limit=limit)
-            rows = self._tables.scan(wanted)
-        return [_failure_row(row) for row in rows]
+            found = map(_FAILURE.read, self._tables.scan(Scan("urls", _FAILURE.columns, of_host)))
+            mine = [row for row in found if (row.reason, row.status) == cause]
+            behind = [row for row in mine if after is None or place(row) < after]
+            return sorted(behind, key=place, reverse=True)[:limit]
+        where = {**of_host, "reason": key.reason.value, "status": key.status}
+        last = (*after, key.crawl_id) if after else ()
+        wanted = Scan("urls", _FAILURE.columns, where, _AT, True, last, limit=limit)
+        return list(map(_FAILURE.read, self._tables.scan(wanted)))
 
 
 def time_or_none(microseconds: int | None) -> datetime | None:
     """The time of a column of microseconds since 1970 UTC; None without a value."""
     return None if microseconds is None else from_microseconds(microseconds)
-
-
-def _url_row(row: Sequence[Any]) -> UrlRow:
-    """The URL of the values of ``_URL_COLUMNS``."""
-    return UrlRow(
-        page_id=row[0],
-        crawl_id=row[1],
-        url=row[2],
-        host=row[3],
-        state=UrlState(row[4]),
-        depth=row[5],
-        via=Via(row[6]),
-        referrer=row[7],
-        link_text=row[8],
-        discovered_at=time_or_none(row[9]),
-        finished_at=from_microseconds(row[10]),
-        status=row[11],
-        etag=row[12],
-        last_modified=row[13],
-        log=log_from_json(row[14]),
-        fetched_bytes=row[15],
-        media_type=row[16] or "",
-        sha256=row[17] or "",
-    )
-
-
-def _failure_row(row: Sequence[Any]) -> FailureRow:
-    """The failure of the values of ``_FAILURE_COLUMNS``."""
-    return FailureRow(
-        failed_at=from_microseconds(row[0]),
-        page_id=row[1],
-        crawl_id=row[2],
-        url=row[3],
-        host=row[4],
-        reason=FailureReason(row[5]),
-        detail=row[6],
-        status=row[7],
-        attempts=row[8],
-    )
-
-
-def _ended_url(row: Sequence[Any]) -> EndedUrl:
-    """The ended URL of the values of ``_END_COLUMNS``.
-
-    Raises:
-        StoreDamaged: This program never wrote these values.
-    """
-    try:
-        return EndedUrl(
-            page_id=row[0],
-            url=row[2],
-            host=row[3],
-            state=UrlState(row[4]),
-            role=PageRole(row[5]),
-            depth=row[6],
-            via=Via(row[7]),
-            referrer=row[8],
-            link_text=row[9],
-            discovered_at=time_or_none(row[10]),
-            status=row[11],
-            reason=FailureReason(row[12]) if row[12] else None,
-            ended_at=from_microseconds(row[13]),
-        )
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored URL cannot be read: {error}") from error

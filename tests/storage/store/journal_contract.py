@@ -70,7 +70,7 @@ class JournalContract:
 
     def test_only_the_newest_rows_stay(self, store: Store) -> None:
         rows = store.events._rows
-        few = NumberedRows(rows._tables, "events", rows._columns[1:], kept=3)
+        few = NumberedRows(rows._tables, "events", rows._type, kept=3)
         with patch.object(store.events, "_rows", few), patch.object(numbered, "LOOK_BEHIND", 2):
             for n in range(6):
                 store.events.add(Event(kind=EventKind.DIED, text=f"{n}"))

@@ -111,7 +111,7 @@ def change_state(
             else:
                 state = CrawlState.PAUSED
                 now = datetime.now(UTC)
-                pause = Pause(host=target, since=now, crawls=crawls, who=who, why=why)
+                pause = Pause(host=target, since=now, crawls=tuple(crawls), who=who, why=why)
                 store.pauses.put(pause)
                 frontier.keep_paused([pause])
     return StateChange(kind=TargetKind.HOST, target=target, state=state)

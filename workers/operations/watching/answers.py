@@ -216,7 +216,7 @@ def _status(
 def _paused_by_crawl(backends: KeptBackends) -> Callable[[str], list[str]]:
     """Paused hosts of each crawl: of the queue while it runs, else of the store."""
     with backends.store() as store:
-        hosts = {pause.host: pause.crawls for pause in store.pauses.all()}
+        hosts: dict[str, Sequence[str]] = {pause.host: pause.crawls for pause in store.pauses.all()}
     with suppress(ServiceError), backends.queue() as frontier:
         hosts = {pause.host: frontier.crawls_of(pause.host) for pause in frontier.pauses()}
     return lambda crawl: sorted(host for host, crawls in hosts.items() if crawl in crawls)
