@@ -12,14 +12,14 @@ from storage.store.cases import Cases
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.events import Events
-from storage.store.hosts import HostPages, Statistics
+from storage.store.hosts import HostPages
 from storage.store.images import Images
 from storage.store.models import Models
 from storage.store.operations import Operations
-from storage.store.overview import Overview
 from storage.store.pauses import Pauses
 from storage.store.pictures import Pictures
 from storage.store.ports import Blobs, Tables
+from storage.store.protocol import Store
 from storage.store.queues import Queues
 from storage.store.receivers import Receivers
 from storage.store.records import Records
@@ -27,9 +27,6 @@ from storage.store.revisits import Revisits
 from storage.store.rules import Rules
 from storage.store.samples import Samples
 from storage.store.spills import Spills
-from storage.store.stories import Stories
-from storage.store.story_rebuild import StoryRebuild
-from storage.store.topics import Topics
 from storage.store.urls import Urls
 from storage.store.versions import Versions
 
@@ -51,35 +48,8 @@ OF_ROWS_AND_BLOBS: Final[Mapping[str, type]] = MappingProxyType(
 )  # fmt: skip
 
 
-class Members:
-    """The members of ``protocol.Store``; ``own`` has those that the database makes."""
-
-    crawls: Crawls
-    queues: Queues
-    urls: Urls
-    records: Records
-    answers: Answers
-    images: Images
-    statistics: Statistics
-    overview: Overview
-    hosts: HostPages
-    models: Models
-    drifts: Drifts
-    rules: Rules
-    pauses: Pauses
-    events: Events
-    audit: Audit
-    operations: Operations
-    cases: Cases
-    samples: Samples
-    spills: Spills
-    revisits: Revisits
-    versions: Versions
-    stories: Stories
-    story_rebuild: StoryRebuild
-    topics: Topics
-    receivers: Receivers
-    pictures: Pictures
+class Members(Store):
+    """A store without its methods; ``own`` makes the members that the database makes."""
 
     def __init__(
         self, tables: Tables, blobs: Blobs, own: Mapping[str, Callable[[], object]]

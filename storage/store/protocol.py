@@ -23,8 +23,8 @@ Both pass one contract suite (``tests/storage/store/store_contract.py``).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
 from storage.crawl_types import Outcome
 from storage.store.answers import Answers
@@ -55,7 +55,7 @@ from storage.store.urls import Urls
 from storage.store.versions import Versions
 
 
-class Store(Protocol):
+class Store(ABC):
     """All results of all crawls, and the pending URLs that outgrew the queue's memory.
 
     Attributes:
@@ -122,6 +122,7 @@ class Store(Protocol):
     receivers: Receivers
     pictures: Pictures
 
+    @abstractmethod
     def save(self, outcomes: Sequence[Outcome]) -> int:
         """Stores outcomes; returns how many changed something.
 
@@ -135,21 +136,27 @@ class Store(Protocol):
         schedule of the row changes; else the stored record becomes an older version.
         """
 
+    @abstractmethod
     def delete_crawl(self, crawl_id: str) -> int:
         """Deletes a crawl and everything stored for it; returns the number of records deleted."""
 
+    @abstractmethod
     def delete_host(self, crawl_id: str, host: str) -> int:
         """Deletes everything stored for one host of a crawl; returns records deleted."""
 
+    @abstractmethod
     def space(self) -> list[Space]:
         """What each crawl takes, by kind; may take seconds."""
 
+    @abstractmethod
     def sample_host(self, host: str) -> HostSample:
         """Sizes of what is stored of a host over all crawls, by a bounded sample; milliseconds."""
 
+    @abstractmethod
     def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
         """What dropping the responses of a crawl, a host or both would free; may take a second."""
 
+    @abstractmethod
     def drop_raw(
         self, crawl_id: str | None, host: str | None = None, limit: int | None = None
     ) -> int:
@@ -164,5 +171,6 @@ class Store(Protocol):
             limit: At most this many; None: all.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """Closes files and connections; the store must not be used afterwards."""
