@@ -143,6 +143,11 @@ class FailureGroup:
     sample: str
 
     @property
+    def hosts(self) -> int:
+        """One; a ``Cause`` has several."""
+        return 1
+
+    @property
     def place(self) -> GroupPlace:
         """Its place in a list of the largest."""
         return self.count, self.sample, self.crawl_id

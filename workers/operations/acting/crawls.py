@@ -38,9 +38,8 @@ from workers.operations.controlling.fetching_again import (
     read_since,
 )
 from workers.operations.failures.failed_urls import (
-    TOO_MANY_REQUESTS,
-    TRANSIENT,
     FailureFilter,
+    is_transient,
     retry_some,
 )
 from workers.operations.topics.topics import change_topic_state, crawl_of, find_topic
@@ -173,14 +172,11 @@ def _count_group(store: Store, crawl: str, wanted: FailureFilter) -> tuple[int, 
     overview = store.overview
     rows = overview.failure_groups(crawl, wanted.host) if wanted.host else overview.causes(crawl)
     for row in rows:
-        passes = row.reason is FailureReason.HTTP_STATUS and (
-            row.status >= 500 or row.status == TOO_MANY_REQUESTS
-        )
-        is_transient = passes or row.reason in TRANSIENT
-        is_asked = row.reason in wanted.reasons if wanted.reasons else is_transient
+        passes = is_transient(row.reason, row.status)
+        is_asked = row.reason in wanted.reasons if wanted.reasons else passes
         if is_asked and wanted.status in (None, row.status):
             urls += row.count
-            hosts = max(hosts, getattr(row, "hosts", 1))
+            hosts = max(hosts, row.hosts)
             hopeless += row.count if row.reason in OWN_FAULT and not passes else 0
     return urls, hosts, hopeless
 

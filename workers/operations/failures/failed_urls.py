@@ -52,7 +52,7 @@ class FailureFilter:
             return False
         if self.status is not None and end.status != self.status:
             return False
-        return end.reason in self.reasons if self.reasons else _is_transient(end)
+        return end.reason in self.reasons if self.reasons else is_transient(end.reason, end.status)
 
 
 def retry_failed(
@@ -138,10 +138,11 @@ def failed_batches(
         yield batch
 
 
-def _is_transient(end: EndedUrl) -> bool:
-    if end.reason is FailureReason.HTTP_STATUS:
-        return end.status >= 500 or end.status == TOO_MANY_REQUESTS
-    return end.reason in TRANSIENT
+def is_transient(reason: FailureReason | None, status: int) -> bool:
+    """Whether URLs that failed so may succeed when they are fetched again."""
+    if reason is FailureReason.HTTP_STATUS:
+        return status >= 500 or status == TOO_MANY_REQUESTS
+    return reason in TRANSIENT
 
 
 def record_state(frontier: Frontier, store: Store, crawl: str) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from difflib import get_close_matches
 
 from cleaning.errors import NotFound
-from storage.store.protocol import Store
+from storage.store.overview import Cause, FailureGroup
 from workers.answers.crawls import FailureCause
 from workers.config import Settings
 from workers.operations.backends import existing_store
@@ -34,44 +34,27 @@ def find_causes(settings: Settings, target: str = "") -> list[FailureCause]:
         as_of = settle(store, moving)
         crawls = {row.spec.crawl_id for row in store.crawls.all()}
         if not target or target in crawls:
-            return _of_crawl(store, target or None, as_of)
-        found = _of_host(store, target, as_of)
+            causes = store.overview.causes(target or None)
+            return [cause_answer(each, as_of) for each in causes]
+        found = store.overview.failure_groups(host=target, limit=MOST_GROUPS)
         if not found and store.overview.host(target) is None:
             names = [*near_hosts(store, target), *get_close_matches(target, sorted(crawls))]
             raise NotFound(
                 f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
                 f"{did_you_mean(names)}"
             )
-    return found
+    return [cause_answer(each, as_of) for each in found]
 
 
-def _of_crawl(store: Store, crawl_id: str | None, as_of: datetime | None) -> list[FailureCause]:
-    return [
-        FailureCause(
-            crawl=each.crawl_id,
-            reason=each.reason,
-            status=each.status,
-            urls=each.count,
-            hosts=each.hosts,
-            first_at=each.first_at,
-            newest_at=each.newest_at,
-            as_of=as_of,
-        )
-        for each in store.overview.causes(crawl_id)
-    ]
-
-
-def _of_host(store: Store, host: str, as_of: datetime | None) -> list[FailureCause]:
-    return [
-        FailureCause(
-            crawl=each.crawl_id,
-            reason=each.reason,
-            status=each.status,
-            urls=each.count,
-            hosts=1,
-            first_at=each.first_at,
-            newest_at=each.newest_at,
-            as_of=as_of,
-        )
-        for each in store.overview.failure_groups(host=host, limit=MOST_GROUPS)
-    ]
+def cause_answer(cause: Cause | FailureGroup, as_of: datetime | None) -> FailureCause:
+    """A cause of a crawl, or of one host in it, as an answer."""
+    return FailureCause(
+        crawl=cause.crawl_id,
+        reason=cause.reason,
+        status=cause.status,
+        urls=cause.count,
+        hosts=cause.hosts,
+        first_at=cause.first_at,
+        newest_at=cause.newest_at,
+        as_of=as_of,
+    )

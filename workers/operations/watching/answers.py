@@ -12,7 +12,6 @@ from msgspec import UNSET, json
 from cleaning.errors import NotFound, ServiceError
 from cleaning.records import CleanRecord, HostStats
 from storage.crawl_types import CrawlRow
-from storage.store.overview import Cause
 from workers.answers.crawls import CrawlLine as CrawlAnswer
 from workers.answers.crawls import FailureCause
 from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
@@ -27,6 +26,7 @@ from workers.operations.answering.urls import (
 )
 from workers.operations.answering.waits import waiting_host
 from workers.operations.controlling.crawls import CrawlStatus
+from workers.operations.failures.failure_causes import cause_answer
 from workers.operations.hosts.host_models import find_version
 from workers.operations.reading import find_page, is_page_id
 from workers.operations.topics.stories import STORY_ID
@@ -158,20 +158,6 @@ def failure_causes(
     with backends.store() as store:
         as_of = store.overview.as_of()
         return [cause_answer(each, as_of) for each in store.overview.causes(crawl)], as_of
-
-
-def cause_answer(cause: Cause, as_of: datetime | None) -> FailureCause:
-    """A cause as an answer."""
-    return FailureCause(
-        crawl=cause.crawl_id,
-        reason=cause.reason,
-        status=cause.status,
-        urls=cause.count,
-        hosts=cause.hosts,
-        first_at=cause.first_at,
-        newest_at=cause.newest_at,
-        as_of=as_of,
-    )
 
 
 def story_answers(backends: KeptBackends, limit: int, *, by_size: bool) -> list[StoryLine]:

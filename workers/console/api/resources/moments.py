@@ -7,7 +7,8 @@ from workers.answers.moments import DiskSpace, HeldBack, NowAnswer, QueueAnswer
 from workers.console.api.registry import Api, Call
 from workers.console.holding import sentence
 from workers.console.words import Language, say
-from workers.operations.watching.answers import cause_answer, crawl_answers
+from workers.operations.failures.failure_causes import cause_answer
+from workers.operations.watching.answers import crawl_answers
 from workers.operations.watching.now.now import Moment, this_moment
 
 
