@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from contextlib import suppress
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError, NotFound
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cleaning.records import HostStats
-    from workers.answers.hosts import HostAnswer
-    from workers.operations.hosts.hosts import HostFigures
 
 MOST_CLASSES = 15  # of each crawl, below the figures of a host
 DROPPED = ("LAST SEEN", "OTHER", "BODY CHARS", "NOISE LINKS")  # on narrow terminals
@@ -52,6 +49,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     from workers.answers.hosts import HostLine
+    from workers.answers.making import answer_of
     from workers.operations.controlling.crawl_states import list_pauses, paused_line
     from workers.operations.hosts.hosts import list_hosts
     from workers.output.outcome_report import kept_line
@@ -60,8 +58,7 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     found = list_hosts(settings)
     if as_json:
         for stats in found.stats:
-            values = {field.name: getattr(stats, field.name) for field in fields(stats)}
-            print_answer(HostLine(**values, as_of=found.as_of))
+            print_answer(answer_of(HostLine, stats, as_of=found.as_of))
         return
     sys.stdout.write(_table(found.stats))
     if kept := sum(stats.kept_records for stats in found.stats):
@@ -73,18 +70,21 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
+    from workers.operations.answering.hosts import host_in_full
     from workers.operations.controlling.crawl_states import list_pauses, pause_text, paused_line
     from workers.operations.hosts.classes import find_classes
     from workers.operations.hosts.hosts import find_host
     from workers.output.charts import draw
     from workers.output.class_report import classes_text
     from workers.output.host_report import host_text
+    from workers.output.image_report import image_requests
     from workers.output.printing import print_answer
 
     found = find_host(settings, host)
     pause = next((each for each in list_pauses(settings) if each.target == host), None)
     if as_json:
-        print_answer(_host_answer(found, is_paused=pause is not None))
+        images = image_requests(found.images)
+        print_answer(host_in_full(found, is_paused=pause is not None, images=images))
         return
     sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
     if pause:
@@ -96,28 +96,6 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     ):  # the model of another version is said above  # the queue may be empty
         if classes := find_classes(settings, host):
             sys.stdout.write(classes_text(host, classes, MOST_CLASSES))
-
-
-def _host_answer(found: HostFigures, *, is_paused: bool) -> HostAnswer:
-    from msgspec import UNSET
-
-    from workers.answers.hosts import HostAnswer
-    from workers.operations.answering.models import drift_answer
-    from workers.operations.answering.waits import waiting_host
-    from workers.output.image_report import image_requests
-
-    waits = found.waits
-    return HostAnswer(
-        **{field.name: getattr(found.stats, field.name) for field in fields(found.stats)},
-        as_of=found.as_of,
-        records_by_model=dict(found.records_by_model),
-        image_requests=image_requests(found.images),
-        is_paused=is_paused,
-        waits=tuple(map(waiting_host, waits.hosts)) if waits else UNSET,
-        holds=tuple(waits.holds) if waits else UNSET,
-        next_visits=dict(found.next_visits),
-        drifts=tuple(map(drift_answer, found.drifts)),
-    )
 
 
 def _table(found: Sequence[HostStats]) -> str:

@@ -27,7 +27,7 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Learns a host, prints the version and a description of the model."""
     from workers.answers.hosts import LearnedModel
-    from workers.operations.answering.models import version_fields
+    from workers.answers.making import answer_of
     from workers.operations.hosts.host_models import learn_now
     from workers.output.model_report import in_words, on_a_screen
     from workers.output.printing import print_answer, write_lines
@@ -36,7 +36,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     about = learned.about
     if arguments.json:
         model = json.loads(learned.model.to_json())
-        print_answer(LearnedModel(**version_fields(about), model=model, is_new=learned.is_new))
+        print_answer(answer_of(LearnedModel, about, model=model, is_new=learned.is_new))
         return 0
     if learned.is_new:
         sys.stdout.write(f"stored version {about.version} of the model of {about.host}\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -76,8 +75,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.answers.hosts import ModelAnswer, ModelLine
-    from workers.operations.answering.models import drift_answer, version_fields
+    from workers.operations.answering.models import model_in_full
     from workers.operations.hosts.host_models import find_models
     from workers.output.drift_report import drift_line, evidence_lines
     from workers.output.model_report import in_words, on_a_screen
@@ -86,14 +84,7 @@ def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
 
     found = find_models(settings, arguments.host, arguments.of_version)
     if arguments.json:
-        print_answer(
-            ModelAnswer(
-                **version_fields(found.stored.about),
-                model=json.loads(found.stored.text),
-                versions=tuple(ModelLine(**version_fields(each)) for each in found.versions),
-                drifts=tuple(map(drift_answer, found.drifts)),
-            )
-        )
+        print_answer(model_in_full(found.stored, found.versions, found.drifts))
         return 0
     sys.stdout.write(_table(found.versions) + "\n")
     for number, event in enumerate(found.drifts):
@@ -134,13 +125,13 @@ def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int
 
 def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
     from workers.answers.hosts import ModelLine
-    from workers.operations.answering.models import version_fields
+    from workers.answers.making import answer_of
     from workers.operations.hosts.host_models import take_up
     from workers.output.printing import print_answer
 
     about = take_up(settings, arguments.host, arguments.rollback)
     if arguments.json:
-        print_answer(ModelLine(**version_fields(about)))
+        print_answer(answer_of(ModelLine, about))
         return 0
     sys.stdout.write(
         f"version {arguments.rollback} of {about.host} is in use again, as version "

@@ -112,22 +112,16 @@ def _print_json(settings: Settings, result: CrawlResult) -> None:
     from msgspec import UNSET
 
     from workers.answers.crawls import RunSummary
+    from workers.answers.making import answer_of
     from workers.output.printing import print_answer
 
     print_answer(
-        RunSummary(
-            crawl=result.crawl,
-            state=result.state,
-            ended_by=result.ended_by,
+        answer_of(
+            RunSummary,
+            result,
             why=result.why or "done",
-            records=result.records,
             kept_records=result.outcome.kept,
             images=UNSET if result.images is None else result.images,
-            new_records=result.new_records,
-            fetched=result.fetched,
-            failed=result.failed,
-            waiting=result.waiting,
-            hosts=result.hosts,
             stored=dict(result.outcome.stored),
             failed_by_cause=dict(result.outcome.failed),
             concerns=result.outcome.concerns,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound
 from storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
+from workers.answers.making import answer_of
 from workers.answers.tokens import NewToken, TokenLine
 
 ID_BYTES, SECRET_BYTES = 4, 20
@@ -45,16 +46,7 @@ def make_token(data: Path, name: str, scope: TokenScope, days: int | None) -> Ne
     )
     with closing(TokenFile(data)) as file:
         file.add(row, digest_of(secret))
-    line = token_line(row)
-    return NewToken(
-        id=line.id,
-        name=line.name,
-        scope=line.scope,
-        created_at=line.created_at,
-        expires_at=line.expires_at,
-        used_at=None,
-        token=f"cc_{public}_{secret}",
-    )
+    return answer_of(NewToken, row, token=f"cc_{public}_{secret}")
 
 
 def list_tokens(data: Path) -> list[TokenLine]:
@@ -62,7 +54,7 @@ def list_tokens(data: Path) -> list[TokenLine]:
     if not TokenFile.is_there(data):
         return []
     with closing(TokenFile(data)) as file:
-        return [token_line(row) for row in file.tokens()]
+        return [answer_of(TokenLine, row) for row in file.tokens()]
 
 
 def revoke_token(data: Path, token: str) -> TokenLine:
@@ -80,17 +72,5 @@ def revoke_token(data: Path, token: str) -> TokenLine:
         with closing(TokenFile(data)) as file:
             found = file.find(name)
             if found and file.revoke(name):
-                return token_line(found[0])
+                return answer_of(TokenLine, found[0])
     raise NotFound(f"no token has the id {name}; `tokens` lists them")
-
-
-def token_line(row: TokenRow) -> TokenLine:
-    """A token as an answer."""
-    return TokenLine(
-        id=row.id,
-        name=row.name,
-        scope=row.scope,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        used_at=row.used_at,
-    )

@@ -12,6 +12,7 @@ from cleaning.phrases import second
 from cleaning.records import CleanRecord, ImageKind
 from storage.crawl_types import UrlRow
 from workers.answers.hosts import ImageRequests, StoredImage
+from workers.answers.making import answer_of
 from workers.control_characters import readable_line
 from workers.operations.files.stored_images import ImageReport
 from workers.output.charts import Row, listed
@@ -37,16 +38,8 @@ def image_text(row: UrlRow) -> str:
 
 def image_answer(row: UrlRow) -> StoredImage:
     """A stored image as the JSON of `show`."""
-    return StoredImage(
-        url=row.url,
-        page_id=row.page_id,
-        media_type=row.media_type,
-        bytes=row.fetched_bytes,
-        sha256=row.sha256,
-        status=row.status,
-        fetched_at=row.finished_at,
-        referrer=row.referrer,
-        crawl=row.crawl_id,
+    return answer_of(
+        StoredImage, row, bytes=row.fetched_bytes, fetched_at=row.finished_at, crawl=row.crawl_id
     )
 
 
@@ -89,17 +82,13 @@ def image_requests(report: ImageReport | None) -> ImageRequests | UnsetType:
     """The image requests of a host for the JSON of `hosts HOST`; ``UNSET`` without a report."""
     if report is None:
         return UNSET
-    return ImageRequests(
-        content=report.content,
-        irrelevant=report.irrelevant,
-        stored=report.stored,
-        stored_bytes=report.stored_bytes,
-        too_early=report.too_early,
+    return answer_of(
+        ImageRequests,
+        report,
         held_back=dict(report.held_back.most_common()),
         reasons=dict(report.reasons.most_common()),
         requests_saved=report.requests_saved,
         sizes_known=report.known,
-        known_bytes=report.known_bytes,
     )
 
 

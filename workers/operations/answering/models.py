@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Iterable
 
 from storage.store.drifts import DriftEvent
-from storage.store.models import ModelVersion
-from workers.answers.hosts import Drift
+from storage.store.models import ModelVersion, StoredModel
+from workers.answers.hosts import Drift, ModelAnswer, ModelLine
+from workers.answers.making import answer_of
 
 
-def version_fields(about: ModelVersion) -> dict[str, Any]:
-    """The fields of a ``ModelLine``, and of all answers made from one, by name."""
-    return {
-        "host": about.host,
-        "version": about.version,
-        "learned_at": about.learned_at,
-        "saved_at": about.saved_at,
-        "page_count": about.page_count,
-        "size_bytes": about.size_bytes,
-        "reason": about.reason,
-        "detail": about.detail,
-    }
+def model_in_full(
+    stored: StoredModel, versions: Iterable[ModelVersion], drifts: Iterable[DriftEvent]
+) -> ModelAnswer:
+    """A version of a host's model as an answer, with all versions and changes of the host."""
+    return answer_of(
+        ModelAnswer,
+        stored.about,
+        model=json.loads(stored.text),
+        versions=tuple(answer_of(ModelLine, each) for each in versions),
+        drifts=tuple(map(drift_answer, drifts)),
+    )
 
 
 def drift_answer(event: DriftEvent) -> Drift:
     """A change of a host as an answer."""
     alarm = event.alarm
-    return Drift(
+    return answer_of(
+        Drift,
+        alarm,
         model_version=event.model_version,
-        sign=alarm.sign,
-        url_class=alarm.url_class,
-        since=alarm.since,
-        at=alarm.at,
-        pages=alarm.pages,
-        misfits=alarm.misfits,
-        empty=alarm.empty,
-        expected=alarm.expected,
         observed=round(alarm.observed, 4),
         classes=dict(alarm.classes),
         examples=tuple(alarm.examples),

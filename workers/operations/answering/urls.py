@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from storage.crawl_types import FailureRow
 from storage.host_waits import HostWait
 from workers.answers.crawls import FailedUrl, Inlink, LinkedFrom, UnknownUrl, UrlTrace
+from workers.answers.making import answer_of
 
 if TYPE_CHECKING:  # they import the cleaner, which a list of failures does not need
     from workers.operations.urls.explaining import Explanation, Trace
@@ -21,18 +22,7 @@ Describe = Callable[[HostWait, datetime], str]
 def url_traces(found: Explanation, describe: Describe) -> Iterator[UrlTrace]:
     """Yields an answer for each crawl that knows the URL."""
     for trace in found.traces:
-        yield UrlTrace(
-            url=found.url,
-            crawl=trace.crawl,
-            state=trace.state,
-            referrer=trace.referrer,
-            link_text=trace.link_text,
-            steps=trace.steps,
-            visits_again=trace.visits_again,
-            last_visit=trace.last_visit,
-            next_visit=trace.next_visit,
-            waits_for=waits_for(trace, describe),
-        )
+        yield answer_of(UrlTrace, trace, url=found.url, waits_for=waits_for(trace, describe))
 
 
 def unknown_urls(found: Explanation) -> Iterator[UnknownUrl]:
@@ -58,16 +48,7 @@ def waits_for(trace: Trace, describe: Describe) -> str:
 
 def failed_url(row: FailureRow) -> FailedUrl:
     """A failure as an answer."""
-    return FailedUrl(
-        crawl=row.crawl_id,
-        url=row.url,
-        host=row.host,
-        reason=row.reason,
-        detail=row.detail,
-        status=row.status,
-        attempts=row.attempts,
-        failed_at=row.failed_at,
-    )
+    return answer_of(FailedUrl, row, crawl=row.crawl_id)
 
 
 def _linked_from(found: Inlinks) -> LinkedFrom:

@@ -6,20 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from storage.host_waits import HostWait, WaitReason, Waits
+from workers.answers.making import answer_of
 from workers.answers.waits import WaitCount, WaitingHost
 
 
 def waiting_host(wait: HostWait) -> WaitingHost:
     """One wait as an answer."""
-    return WaitingHost(
-        crawl=wait.crawl_id,
-        host=wait.host,
-        reason=wait.reason,
-        until=wait.until,
-        pause_s=wait.pause_s,
-        urls=wait.urls,
-        in_flight=wait.in_flight,
-    )
+    return answer_of(WaitingHost, wait, crawl=wait.crawl_id)
 
 
 def wait_counts(waits: Waits) -> tuple[WaitCount, ...]:

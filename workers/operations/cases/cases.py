@@ -23,6 +23,7 @@ from storage.store.cases import (
 from storage.store.codec import to_microseconds
 from storage.store.protocol import Store
 from workers.answers.cases import CaseDetails, CaseLine, CaseState
+from workers.answers.making import answer_of
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.cases.golden import clean_case, corrected, settled, shown
@@ -224,19 +225,7 @@ def newest_cases(settings: Settings, limit: int) -> list[CaseLine]:
 
 def case_line(case: Case) -> CaseLine:
     """A case as a line."""
-    return CaseLine(
-        case=case.case_id,
-        url=case.url,
-        crawl=case.crawl_id,
-        part=part_name(case),
-        text=case.text,
-        was=case.was,
-        rule=case.rule,
-        wanted=case.wanted,
-        note=case.note,
-        who=case.who,
-        at=case.at,
-    )
+    return answer_of(CaseLine, case, case=case.case_id, crawl=case.crawl_id, part=part_name(case))
 
 
 def part_name(case: Case) -> str:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from cleaning.errors import NotFound
 from storage.store.overview import Cause, FailureGroup
 from workers.answers.crawls import FailureCause
+from workers.answers.making import answer_of
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.hosts.hosts import settle, why_moving
@@ -48,13 +49,11 @@ def find_causes(settings: Settings, target: str = "") -> list[FailureCause]:
 
 def cause_answer(cause: Cause | FailureGroup, as_of: datetime | None) -> FailureCause:
     """A cause of a crawl, or of one host in it, as an answer."""
-    return FailureCause(
+    return answer_of(
+        FailureCause,
+        cause,
         crawl=cause.crawl_id,
-        reason=cause.reason,
-        status=cause.status,
         urls=cause.count,
         hosts=cause.hosts,
-        first_at=cause.first_at,
-        newest_at=cause.newest_at,
         as_of=as_of,
     )

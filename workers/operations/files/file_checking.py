@@ -15,6 +15,7 @@ from cleaning.urls.url_choice import UrlChoice
 from crawler.hosts_file import host_tables
 from storage.crawl_types import CrawlSpec, Scope
 from workers.answers.checks import FileCheck, FileKind, FileProblem, PlannedCrawl
+from workers.answers.making import answer_of
 from workers.config import SECTIONS, Settings
 from workers.crawl_file.crawl_file import (
     SUFFIX,
@@ -199,19 +200,12 @@ def _warnings(settings: Settings, spec: CrawlSpec, lines: Mapping[Any, int]) -> 
 def _planned(settings: Settings, spec: CrawlSpec, name: str) -> PlannedCrawl:
     hosts_file = settings.crawl.hosts_file
     hosts = read_toml(read_text(hosts_file, MAX_TOML_BYTES), hosts_file) if hosts_file else {}
-    return PlannedCrawl(
+    return answer_of(
+        PlannedCrawl,
+        spec,
         crawl=name,
-        seeds=spec.seeds,
-        scope=spec.scope,
-        max_depth=spec.max_depth,
-        max_pages=spec.max_pages,
         max_time_s=settings.crawl.max_time_s,
-        include=spec.include,
-        exclude=spec.exclude,
         delay_s=settings.crawl.delay_s,
-        images=spec.images,
-        keep_fresh=spec.keep_fresh,
-        keep_raw=spec.keep_raw,
         hosts=len(host_tables(hosts)),
         data=str(settings.storage.data) if settings.storage.is_embedded else "",
     )

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from cleaning.errors import ConfigError
 from storage.store.protocol import Store
 from storage.topic_types import Receiver, ReceiverKind
+from workers.answers.making import answer_of
 from workers.answers.topics import ReceiverLine
 from workers.config import Settings
 from workers.operations.backends import existing_store
@@ -107,20 +108,13 @@ def receiver_lines(store: Store, name: str) -> tuple[ReceiverLine, ...]:
 
 def _line(store: Store, receiver: Receiver) -> ReceiverLine:
     is_url = receiver.kind is ReceiverKind.WEBHOOK
-    return ReceiverLine(
-        kind=receiver.kind,
+    return answer_of(
+        ReceiverLine,
+        receiver,
         target=hidden(receiver.target) if is_url else shlex.join(json.loads(receiver.target)),
         may_be_private=receiver.is_private,
-        since=receiver.since,
         waiting=store.receivers.count_waiting(receiver),
-        sent=receiver.sent,
-        copies=receiver.copies,
-        given_up=receiver.given_up,
-        tries=receiver.tries,
         next_try=receiver.next_try if receiver.tries else None,
-        failing_since=receiver.failing_since,
-        last_error=receiver.last_error,
-        last_sent=receiver.last_sent,
     )
 
 

@@ -14,6 +14,7 @@ from cleaning.topics.topic import Topic
 from storage.crawl_types import CrawlRow
 from storage.store.protocol import Store
 from storage.topic_types import TopicRow
+from workers.answers.making import answer_of
 from workers.answers.stories import StoryLine
 from workers.answers.topics import (
     CrawlOptions,
@@ -92,22 +93,10 @@ def _options(crawl: CrawlRow | None) -> CrawlOptions | None:
     if crawl is None:
         return None
     spec = crawl.spec
-    return CrawlOptions(
-        seeds=spec.seeds,
-        scope=spec.scope,
-        max_pages=spec.max_pages,
-        max_depth=spec.max_depth,
-        include=spec.include,
-        exclude=spec.exclude,
+    return answer_of(
+        CrawlOptions,
+        spec,
         delay_s=None if spec.delay_ms is None else spec.delay_ms / 1000,
-        slots=spec.slots,
-        trap_pages=spec.trap_pages,
-        keep_raw=spec.keep_raw,
-        allow_private=spec.allow_private,
-        images=spec.images,
-        keep_fresh=spec.keep_fresh,
-        verify_tls=spec.verify_tls,
-        page_robots=spec.page_robots,
         politeness=spec.policy.politeness,
         delay_factor=spec.policy.delay_factor,
         hosts=spec.policy.hosts,
@@ -215,13 +204,10 @@ def _newest(
         if page is None:  # purged meanwhile
             continue
         story, _ = story_of.get(page_id, (None, ""))
-        yield RelevantPage(
-            url=page.url,
-            host=page.host,
-            title=page.title,
+        yield answer_of(
+            RelevantPage,
+            page,
             relevance=page.judgement.relevance,
-            mark=page.mark,
-            fetched_at=page.fetched_at,
             story=story,
             copies=harvest.by_story.get(story or "", 1) - 1,
         )

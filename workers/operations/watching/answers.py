@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import replace
 from datetime import datetime
 
-from msgspec import UNSET, json
-
 from cleaning.errors import NotFound, ServiceError
-from cleaning.records import CleanRecord, HostStats
+from cleaning.records import CleanRecord
 from storage.crawl_types import CrawlRow
 from workers.answers.crawls import CrawlLine as CrawlAnswer
 from workers.answers.crawls import FailureCause
 from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
+from workers.answers.making import answer_of
 from workers.answers.moments import UrlHistory
 from workers.answers.stories import StoryLine
 from workers.operations.answering.crawls import crawl_line
-from workers.operations.answering.models import drift_answer, version_fields
+from workers.operations.answering.hosts import host_in_full
+from workers.operations.answering.models import model_in_full
 from workers.operations.answering.urls import (
     Describe,
     unknown_urls,
     url_traces,
 )
-from workers.operations.answering.waits import waiting_host
 from workers.operations.controlling.crawls import CrawlStatus
 from workers.operations.failures.failure_causes import cause_answer
 from workers.operations.hosts.host_models import find_version
@@ -68,18 +67,8 @@ def host_answer(backends: KeptBackends, host: str) -> HostAnswer:
         NotFound: Nothing of the host is stored, and no running queue knows it.
     """
     found = find_host(backends, host)
-    waits, stats = found.waits, found.stats
-    values = {field.name: getattr(stats, field.name) for field in fields(HostStats)}
-    return HostAnswer(
-        **{**values, "exact": found.as_of is None},
-        as_of=found.as_of,
-        records_by_model=dict(found.records_by_model),
-        is_paused=found.pause is not None,
-        waits=tuple(map(waiting_host, waits.hosts)) if waits else UNSET,
-        holds=tuple(waits.holds) if waits else UNSET,
-        next_visits=dict(found.next_visits),
-        drifts=tuple(map(drift_answer, found.drifts)),
-    )
+    stats = replace(found.stats, exact=found.as_of is None)
+    return host_in_full(replace(found, stats=stats), is_paused=found.pause is not None)
 
 
 def model_lines(backends: KeptBackends, host: str) -> list[ModelLine]:
@@ -90,7 +79,7 @@ def model_lines(backends: KeptBackends, host: str) -> list[ModelLine]:
     """
     with backends.store() as store:
         find_version(store, host, None)
-        return [ModelLine(**version_fields(each)) for each in store.models.versions(host)]
+        return [answer_of(ModelLine, each) for each in store.models.versions(host)]
 
 
 def model_answer(backends: KeptBackends, host: str, version: int) -> ModelAnswer:
@@ -101,12 +90,8 @@ def model_answer(backends: KeptBackends, host: str, version: int) -> ModelAnswer
     """
     with backends.store() as store:
         stored = find_version(store, host, version)
-        return ModelAnswer(
-            **version_fields(stored.about),
-            model=json.decode(stored.text),
-            versions=tuple(ModelLine(**version_fields(v)) for v in store.models.versions(host)),
-            drifts=tuple(map(drift_answer, store.drifts.of(host))),
-        )
+        versions, drifts = store.models.versions(host), store.drifts.of(host)
+        return model_in_full(stored, versions, drifts)
 
 
 def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHistory:
