@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
+from inspect import isfunction
 from typing import Any, TypeVar
 
 from redis import Redis, exceptions
@@ -140,6 +141,17 @@ def queue_errors() -> Iterator[None]:
         raise StorageError(f"the Redis server answered: {error}") from error
     except (ValueError, OverflowError) as error:
         raise StoreDamaged(f"the queue holds what no {__dist__} wrote: {error}") from error
+
+
+def raises_queue_errors(of: type[T]) -> type[T]:
+    """Translates what the public methods of a class raise, as ``queue_errors`` does.
+
+    Not what a generator raises: it runs after its call.
+    """
+    for name, method in list(vars(of).items()):
+        if isfunction(method) and not name.startswith("_"):
+            setattr(of, name, queue_errors()(method))
+    return of
 
 
 async def keep_listening(client: Any, channel: str, heard: Callable[[], None]) -> None:

@@ -24,7 +24,13 @@ from storage.crawl_types import (
     UrlState,
 )
 from storage.live_state import SILENT_S, QueueNow
-from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
+from storage.queue.clients import (
+    Arg,
+    Scripts,
+    open_client,
+    queue_ms,
+    raises_queue_errors,
+)
 from storage.queue.entries import (
     chunks,
     crawl_fields,
@@ -60,6 +66,7 @@ CLAIM_TTL_MS = round(SILENT_S * 1000)
 NO_BLAME = "!"
 
 
+@raises_queue_errors
 class Frontier:
     """The queue of every crawl. Methods raise ``QueueUnavailable`` while the server is away.
 
@@ -82,31 +89,26 @@ class Frontier:
         self.operations = OperationJobs(self._client)
 
     def _run(self, name: str, *args: Arg) -> Any:
-        with queue_errors():
-            return self._scripts(name, args)
+        return self._scripts(name, args)
 
     def hold_for_disk(self, *, is_full: bool) -> None:
         """Stops leasing while the store's disk is full, or resumes it; pages in flight wait."""
-        with queue_errors():
-            if is_full:
-                self._client.hset("cc:flight", "disk", "1")
-            else:
-                self._client.hdel("cc:flight", "disk")
+        if is_full:
+            self._client.hset("cc:flight", "disk", "1")
+        else:
+            self._client.hdel("cc:flight", "disk")
 
     def report_damage(self, message: str) -> None:
         """Stores that the store's database is damaged, for `run` to end: no page can be stored."""
-        with queue_errors():
-            self._client.hset("cc:flight", "damage", message)
+        self._client.hset("cc:flight", "damage", message)
 
     def forget_damage(self) -> None:
         """Deletes what ``report_damage`` stored in an earlier run."""
-        with queue_errors():
-            self._client.hdel("cc:flight", "damage")
+        self._client.hdel("cc:flight", "damage")
 
     def damage(self) -> str:
         """What ``report_damage`` stored; ``""``: the database is well."""
-        with queue_errors():
-            return (self._client.hget("cc:flight", "damage") or b"").decode("utf-8", "replace")
+        return (self._client.hget("cc:flight", "damage") or b"").decode("utf-8", "replace")
 
     def is_memory_full(self) -> bool:
         """Whether nothing is leased because the server's memory is over the watermark.
@@ -114,9 +116,8 @@ class Frontier:
         Raises:
             QueueUnavailable: The server takes no writes: its memory is full, or it is a replica.
         """
-        with queue_errors():
-            self._client.setrange("cc:none", 0, "")  # changes nothing, and is refused as writes are
-            return bool(self._client.hexists("cc:flight", "memory"))
+        self._client.setrange("cc:none", 0, "")  # changes nothing, and is refused as writes are
+        return bool(self._client.hexists("cc:flight", "memory"))
 
     def identity(self, *, make: bool = True) -> Identity:
         """Who this queue is; ``make``: gives it an id if it has none."""
@@ -149,8 +150,7 @@ class Frontier:
             join_turns(pipe, spec)
 
         self.revisits.forget(spec.crawl_id)
-        with queue_errors():
-            create_crawl(self._client, self._scripts, spec.crawl_id, write)
+        create_crawl(self._client, self._scripts, spec.crawl_id, write)
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
         self._touch_hosts(spec.crawl_id)
         self._run("set_state", spec.crawl_id, "")
@@ -182,8 +182,7 @@ class Frontier:
 
     def crawl_ids(self) -> list[str]:
         """Every crawl in the queue."""
-        with queue_errors():
-            return sorted(c.decode() for c in self._client.smembers("cc:crawls"))
+        return sorted(c.decode() for c in self._client.smembers("cc:crawls"))
 
     def spec(self, crawl_id: str) -> CrawlSpec:
         """The order of a crawl.
@@ -191,8 +190,7 @@ class Frontier:
         Raises:
             NotFound: No such crawl.
         """
-        with queue_errors():
-            packed = self._client.hget(f"cc:c:{crawl_id}", "spec")
+        packed = self._client.hget(f"cc:c:{crawl_id}", "spec")
         if packed is None:
             raise NotFound(f"no crawl {crawl_id} in the queue")
         return spec_from_json(packed)
@@ -210,7 +208,7 @@ class Frontier:
 
     def counts_of(self, crawl_ids: Collection[str]) -> dict[str, CrawlCounts]:
         """Many crawls' URLs by state, now, by one request; a crawl that is unknown is left out."""
-        with queue_errors(), self._client.pipeline() as pipe:
+        with self._client.pipeline() as pipe:
             for crawl_id in crawl_ids:
                 pipe.hgetall(f"cc:c:{crawl_id}")
                 pipe.scard(f"cc:h:{crawl_id}")
@@ -235,14 +233,12 @@ class Frontier:
 
     def is_fetching(self) -> bool:
         """Whether a living spider fetches the URLs of running crawls."""
-        with queue_errors():
-            now_ms = queue_ms(self._client)
-            return bool(self._client.zcount("cc:spiders", f"({now_ms}", "+inf"))
+        now_ms = queue_ms(self._client)
+        return bool(self._client.zcount("cc:spiders", f"({now_ms}", "+inf"))
 
     def has_spiders(self) -> bool:
         """Whether a spider has asked for URLs and is not known to be dead."""
-        with queue_errors():
-            return bool(self._client.zcount("cc:spiders", "(0", "+inf"))
+        return bool(self._client.zcount("cc:spiders", "(0", "+inf"))
 
     def pause_host(self, host: str, who: str = "", why: str = "") -> None:
         """Stops requests to a host, by any crawl, until ``resume_host``.
@@ -256,8 +252,7 @@ class Frontier:
             NotFound: No crawl knows the host.
         """
         self._known_host(host)
-        with queue_errors():
-            since = from_ms(queue_ms(self._client))
+        since = from_ms(queue_ms(self._client))
         self.keep_paused([Pause(host=host, since=since, who=who, why=why)])
 
     def keep_paused(self, pauses: Sequence[Pause]) -> None:
@@ -265,7 +260,7 @@ class Frontier:
 
         A host that is paused already keeps its time, who, and why.
         """
-        with queue_errors(), self._client.pipeline() as pipe:
+        with self._client.pipeline() as pipe:
             for pause in pauses:
                 noted = [to_microseconds(pause.since), pause.who, pause.why]
                 pipe.hset(f"cc:g:{pause.host}", "paused", "1")
@@ -280,9 +275,8 @@ class Frontier:
             NotFound: No crawl knows the host.
         """
         self._known_host(host)
-        with queue_errors():
-            self._client.hdel(f"cc:g:{host}", "paused")
-            self._client.hdel("cc:paused", host)
+        self._client.hdel(f"cc:g:{host}", "paused")
+        self._client.hdel("cc:paused", host)
         self._touch([host])
 
     def paused_hosts(self) -> list[str]:
@@ -291,13 +285,12 @@ class Frontier:
 
     def pauses(self) -> list[Pause]:
         """Every paused host with who paused it and why, by host; ``crawls`` is empty."""
-        with queue_errors():
-            found = self._client.hgetall("cc:paused")
-            with self._client.pipeline(transaction=False) as pipe:
-                for host in found:
-                    pipe.hexists(b"cc:g:" + host, "paused")
-                marks = pipe.execute() if found else []
-            pauses = [read_pause(*each) for each in found.items()]
+        found = self._client.hgetall("cc:paused")
+        with self._client.pipeline(transaction=False) as pipe:
+            for host in found:
+                pipe.hexists(b"cc:g:" + host, "paused")
+            marks = pipe.execute() if found else []
+        pauses = [read_pause(*each) for each in found.items()]
         paired = zip(pauses, marks, strict=True)
         return sorted((each for each, is_on in paired if is_on), key=lambda each: each.host)
 
@@ -309,7 +302,7 @@ class Frontier:
     def pending_of(self, crawl_id: str, host: str) -> int:
         """Number of a host's URLs that wait in a crawl, those in the store included."""
         of = f"{crawl_id}:{host}"
-        with queue_errors(), self._client.pipeline() as pipe:
+        with self._client.pipeline() as pipe:
             pipe.zcard(f"cc:q:{of}")
             pipe.zcard(f"cc:r:{of}")
             pipe.zrange(f"cc:t:{of}", 0, -1)
@@ -324,7 +317,7 @@ class Frontier:
     def crawls_of(self, host: str) -> list[str]:
         """The crawls that have seen a host."""
         crawls = self.crawl_ids()
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             for crawl in crawls:
                 pipe.sismember(f"cc:h:{crawl}", host)
             known = pipe.execute() if crawls else []
@@ -332,14 +325,13 @@ class Frontier:
 
     def hosts(self, crawl_id: str) -> list[str]:
         """Every host a crawl has seen."""
-        with queue_errors():
-            return sorted(h.decode() for h in self._client.sscan_iter(f"cc:h:{crawl_id}"))
+        return sorted(h.decode() for h in self._client.sscan_iter(f"cc:h:{crawl_id}"))
 
     def _touch_hosts(self, crawl_id: str) -> None:
         hosts = self.hosts(crawl_id)
         for start in range(0, len(hosts), ADD_CHUNK):
             part = hosts[start : start + ADD_CHUNK]
-            with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+            with self._client.pipeline(transaction=False) as pipe:
                 for host in part:
                     pipe.zadd(f"cc:gc:{host}", {crawl_id: 0}, nx=True)
                 pipe.execute()
@@ -349,7 +341,7 @@ class Frontier:
         # Score 0: lease.lua examines the host now, and reads its clock before it leases.
         if not hosts:
             return
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             pipe.zadd("cc:ready", dict.fromkeys(hosts, 0), nx=True)
             pipe.publish("cc:wake", "1")
             pipe.execute()
@@ -361,30 +353,26 @@ class Frontier:
             NotFound: No such crawl.
         """
         counts = self.counts(crawl_id)
-        with queue_errors():
-            if host:
-                return purge_pages(self._client, self._scripts, crawl_id, host)
-            purge_crawl(self._client, self._scripts, crawl_id)
+        if host:
+            return purge_pages(self._client, self._scripts, crawl_id, host)
+        purge_crawl(self._client, self._scripts, crawl_id)
         return counts.open + counts.done
 
     def receipts(self, crawl_id: str) -> list[Receipt]:
         """The last pages that ended, at most 64, the newest first; none of an unknown crawl."""
-        with queue_errors():
-            return read_receipts(self._client.lrange(f"cc:a:{crawl_id}", 0, -1))
+        return read_receipts(self._client.lrange(f"cc:a:{crawl_id}", 0, -1))
 
     def forget_receipts(self, crawl_id: str) -> None:
         """Deletes the receipts of a crawl, before pages of the crawl are deleted in the store."""
-        with queue_errors():
-            self._client.delete(f"cc:a:{crawl_id}")
+        self._client.delete(f"cc:a:{crawl_id}")
 
     def has_claims(self, crawl_id: str, host: str = "") -> bool:
         """Whether a living worker has claimed pages of a crawl, or of one of its hosts."""
-        with queue_errors():
-            now_ms = queue_ms(self._client)
-            for job in self._client.zrangebyscore("cc:claims", f"({now_ms}", "+inf"):
-                crawl, of = self._client.hmget(b"cc:j:" + job, "crawl", "host")
-                if crawl == crawl_id.encode() and host in ("", (of or b"").decode()):
-                    return True
+        now_ms = queue_ms(self._client)
+        for job in self._client.zrangebyscore("cc:claims", f"({now_ms}", "+inf"):
+            crawl, of = self._client.hmget(b"cc:j:" + job, "crawl", "host")
+            if crawl == crawl_id.encode() and host in ("", (of or b"").decode()):
+                return True
         return False
 
     # Workers
@@ -392,11 +380,10 @@ class Frontier:
     def claim(self, job_id: str, worker: str) -> list[QueuedPage]:
         """Claims the pages of a job for ``CLAIM_TTL_MS``; empty when another worker has them."""
         flat = self._run("claim", job_id, worker, CLAIM_TTL_MS)
-        with queue_errors():
-            pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
+        pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
         if not pairs:
             return []
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             pipe.hget(f"cc:j:{job_id}", "crawl")
             crawl_id = pipe.execute()[0]
             if crawl_id is None:
@@ -458,13 +445,11 @@ class Frontier:
 
     def widen(self, crawl_id: str, url: str) -> None:
         """Adds a URL's host to a crawl's scope: a seed redirects there."""
-        with queue_errors():
-            self._client.sadd(f"cc:x:{crawl_id}", host_of(url))
+        self._client.sadd(f"cc:x:{crawl_id}", host_of(url))
 
     def more_hosts(self, crawl_id: str) -> frozenset[str]:
         """Hosts that a crawl's seeds redirect to."""
-        with queue_errors():
-            return frozenset(h.decode() for h in self._client.smembers(f"cc:x:{crawl_id}"))
+        return frozenset(h.decode() for h in self._client.smembers(f"cc:x:{crawl_id}"))
 
     # The sweeper
 
@@ -473,16 +458,15 @@ class Frontier:
 
         Any number of sweepers may run anywhere: every change is one script.
         """
-        with queue_errors():
-            return sweep(self._client, self._scripts, self._jobs)
+        return sweep(self._client, self._scripts, self._jobs)
 
     def expire_sessions(self) -> None:
         """Declares every spider and worker dead; of claims only broken ones count a crash."""
         self._expire(lambda _name: True, blame=False)
-        with queue_errors():  # the time since the last run is no gap between two sweeps
-            now_ms, last = queue_ms(self._client), self._client.hget("cc:clock", "last")
-            if last and now_ms > int(last):
-                self._client.hset("cc:clock", "last", now_ms)
+        # The time since the last run is no gap between two sweeps.
+        now_ms, last = queue_ms(self._client), self._client.hget("cc:clock", "last")
+        if last and now_ms > int(last):
+            self._client.hset("cc:clock", "last", now_ms)
         self.learning.expire()
         self.processes.forget_all()
 
@@ -492,14 +476,13 @@ class Frontier:
         self.processes.declare_dead(lambda each: each.startswith(f"{name}."))
 
     def _expire(self, is_dead: Callable[[str], bool], *, blame: bool) -> None:
-        with queue_errors():
-            for session in self._client.zrange("cc:spiders", 0, -1):
-                if is_dead(session.decode()):
-                    self._client.zadd("cc:spiders", {session: 0}, xx=True)
-            for job, until in self._client.zrange("cc:claims", 0, -1, withscores=True):
-                worker = self._client.hget(b"cc:j:" + job, "worker")
-                if until and is_dead((worker or b"").decode()):  # 0: broken already
-                    (self.break_claim if blame else self.give_back)(job.decode())
+        for session in self._client.zrange("cc:spiders", 0, -1):
+            if is_dead(session.decode()):
+                self._client.zadd("cc:spiders", {session: 0}, xx=True)
+        for job, until in self._client.zrange("cc:claims", 0, -1, withscores=True):
+            worker = self._client.hget(b"cc:j:" + job, "worker")
+            if until and is_dead((worker or b"").decode()):  # 0: broken already
+                (self.break_claim if blame else self.give_back)(job.decode())
 
     # One URL
 
@@ -509,13 +492,12 @@ class Frontier:
         A URL that is done, or was never offered, is not in the queue; ``has_seen`` distinguishes
         the two. The state is ``pending`` or a value of the field ``state``.
         """
-        with queue_errors():
-            state, log = self._client.hmget(f"cc:p:{crawl_id}:{page_id}", "state", "log")
-            if state:
-                return state.decode(), read_log(log or b"")
-            match = pending_pattern(page_id)
-            for entry, _ in self._client.zscan_iter(f"cc:q:{crawl_id}:{host}", match, 1000):
-                return "pending", read_log(b"%d\tdiscovered\t" % pending_since(entry))
+        state, log = self._client.hmget(f"cc:p:{crawl_id}:{page_id}", "state", "log")
+        if state:
+            return state.decode(), read_log(log or b"")
+        match = pending_pattern(page_id)
+        for entry, _ in self._client.zscan_iter(f"cc:q:{crawl_id}:{host}", match, 1000):
+            return "pending", read_log(b"%d\tdiscovered\t" % pending_since(entry))
         return None
 
     def tried(self, crawl_id: str, page_id: str) -> tuple[str, tuple[Step, ...]] | None:
@@ -524,12 +506,11 @@ class Frontier:
         The state is a value of the field ``state``, or ``ended``; None: it was not tried, or ended
         more than an hour ago.
         """
-        with queue_errors():
-            of = f"{crawl_id}:{page_id}"
-            state, log, mark = self._client.hmget(f"cc:p:{of}", "state", "log", "tried")
-            if state and mark:
-                return state.decode(), read_log(log or b"")
-            ended = self._client.get(f"cc:tried:{of}")
+        of = f"{crawl_id}:{page_id}"
+        state, log, mark = self._client.hmget(f"cc:p:{of}", "state", "log", "tried")
+        if state and mark:
+            return state.decode(), read_log(log or b"")
+        ended = self._client.get(f"cc:tried:{of}")
         return None if ended is None else ("ended", read_log(ended))
 
     def has_seen(self, crawl_id: str, page_id: str) -> bool:
@@ -546,33 +527,29 @@ class Frontier:
 
     def has_overflow(self, crawl_id: str, host: str) -> bool:
         """Whether URLs of a host wait in the store."""
-        with queue_errors():
-            return bool(self._client.exists(f"cc:t:{crawl_id}:{host}"))
+        return bool(self._client.exists(f"cc:t:{crawl_id}:{host}"))
 
     def robots(self, host: str) -> str | None:
         """A host's robots rules as text; None when robots.txt was not fetched."""
-        with queue_errors():
-            rules = self._client.hget(f"cc:g:{host}", "robots_rules")
+        rules = self._client.hget(f"cc:g:{host}", "robots_rules")
         return None if rules is None else rules.decode("utf-8", "replace")
 
     # Counters
 
     def count(self, counters: Mapping[str, int]) -> None:
         """Adds to the process counters, ``{"records": 3}``."""
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             for name, value in counters.items():
                 pipe.hincrby("cc:metrics", name, value)
             pipe.execute()
 
     def is_first(self, notice: str, for_s: int) -> bool:
         """Whether no process gave this notice in the last seconds: ``hook failed: prices``."""
-        with queue_errors():
-            return bool(self._client.set(f"cc:noticed:{notice}", 1, nx=True, ex=for_s))
+        return bool(self._client.set(f"cc:noticed:{notice}", 1, nx=True, ex=for_s))
 
     def counters(self) -> dict[str, int]:
         """Every process counter, ``{"leases": 480, ...}``."""
-        with queue_errors():
-            raw = self._client.hgetall("cc:metrics")
+        raw = self._client.hgetall("cc:metrics")
         try:
             return {name.decode(): int(value) for name, value in raw.items()}
         except ValueError as error:
@@ -584,9 +561,8 @@ class Frontier:
         Raises:
             ConfigError: The server is too old.
         """
-        with queue_errors():
-            self._client.ping()  # refused while its disk is full
-            info = self._client.info("server")
+        self._client.ping()  # refused while its disk is full
+        info = self._client.info("server")
         version = str(info.get("valkey_version") or info["redis_version"])
         if int(str(info["redis_version"]).split(".")[0]) < 6:
             raise ConfigError(f"the Redis server is {version}: 6 or newer is needed")

@@ -18,7 +18,7 @@ from rq.serializers import JSONSerializer
 from rq.utils import import_attribute
 
 from cleaning.errors import StoreDamaged
-from storage.queue.clients import open_client, queue_errors
+from storage.queue.clients import open_client, raises_queue_errors
 
 PAGES = "pages"
 LEARNING = "learning"
@@ -74,6 +74,7 @@ def delete_remnant(client: Any, job_id: str) -> None:
             pipe.execute()
 
 
+@raises_queue_errors
 class JobQueue:
     """Enqueues jobs of pages. Safe to use from several threads."""
 
@@ -87,41 +88,38 @@ class JobQueue:
         Raises:
             QueueUnavailable: The server is away.
         """
-        with queue_errors():
-            crawl, host, ids = self._client.hmget(f"cc:j:{job_id}", "crawl", "host", "ids")
-            if not ids:
-                return False
-            self._queue.enqueue_call(
-                CLEAN_PAGES,
-                args=(crawl.decode(), host.decode(), ids.decode().split()),
-                job_id=job_id,
-                timeout=JOB_TIMEOUT_S,
-                result_ttl=0,
-                failure_ttl=FAILURE_TTL_S,
-                description=f"{host.decode()}: {ids.count(b' ') + 1} pages",
-            )
-            return True
+        crawl, host, ids = self._client.hmget(f"cc:j:{job_id}", "crawl", "host", "ids")
+        if not ids:
+            return False
+        self._queue.enqueue_call(
+            CLEAN_PAGES,
+            args=(crawl.decode(), host.decode(), ids.decode().split()),
+            job_id=job_id,
+            timeout=JOB_TIMEOUT_S,
+            result_ttl=0,
+            failure_ttl=FAILURE_TTL_S,
+            description=f"{host.decode()}: {ids.count(b' ') + 1} pages",
+        )
+        return True
 
     def is_waiting(self, job_id: str) -> bool:
         """Whether RQ still holds the job in its queue or has a worker on it."""
-        with queue_errors():
-            try:
-                job = Job.fetch(job_id, connection=self._client, serializer=JSONSerializer)
-            except NoSuchJobError:
-                return False
-            if job.get_status(refresh=False) == "queued":
-                return self._queue.get_job_position(job_id) is not None
-            if job.get_status(refresh=False) != "started" or job.started_at is None:
-                return False
-            # A job begins with its claim: a job without a claim by now will never make one.
-            started = job.started_at.replace(tzinfo=job.started_at.tzinfo or UTC)
-            # The start is by the worker's clock: a start in our future is no evidence.
-            return abs((datetime.now(UTC) - started).total_seconds()) < CLAIM_LIMIT_S
+        try:
+            job = Job.fetch(job_id, connection=self._client, serializer=JSONSerializer)
+        except NoSuchJobError:
+            return False
+        if job.get_status(refresh=False) == "queued":
+            return self._queue.get_job_position(job_id) is not None
+        if job.get_status(refresh=False) != "started" or job.started_at is None:
+            return False
+        # A job begins with its claim: a job without a claim by now will never make one.
+        started = job.started_at.replace(tzinfo=job.started_at.tzinfo or UTC)
+        # The start is by the worker's clock: a start in our future is no evidence.
+        return abs((datetime.now(UTC) - started).total_seconds()) < CLAIM_LIMIT_S
 
     def length(self) -> int:
         """Jobs waiting in the queue of pages."""
-        with queue_errors():
-            return int(self._queue.count)
+        return int(self._queue.count)
 
     def close(self) -> None:
         """Closes the connections."""

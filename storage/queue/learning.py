@@ -21,7 +21,7 @@ from typing import Any
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from storage.queue.clients import Arg, Scripts, queue_errors, queue_ms
+from storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
 from storage.queue.jobs import (
     FAILURE_TTL_S,
     JOB_TIMEOUT_S,
@@ -45,6 +45,7 @@ LOST_MS = 20_000
 MAX_TRIES = 3  # losses in a row of one job; the next slice of a re-cleaning is another job
 
 
+@raises_queue_errors
 class LearningQueue:
     """Jobs of learning and of re-cleaning; all methods raise ``QueueUnavailable``."""
 
@@ -61,7 +62,7 @@ class LearningQueue:
             (records when the host was learned last, records now, watch text), ``(100, 480, "")``;
             an empty watch text: there is none.
         """
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             pipe.hget(LEARNED_AT, host)
             pipe.hincrby(RECORDS, host, count)
             pipe.hget(WATCHES, host)
@@ -70,7 +71,7 @@ class LearningQueue:
 
     def watch(self, host: str) -> tuple[int, str]:
         """Returns the (records so far, watch text) of a host, ``(480, "")``."""
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             pipe.hget(RECORDS, host)
             pipe.hget(WATCHES, host)
             total, watch = pipe.execute()
@@ -78,35 +79,29 @@ class LearningQueue:
 
     def replace_watch(self, host: str, old: str, new: str) -> bool:
         """Replaces a host's watch text ``old``; False when another text is stored by now."""
-        with queue_errors():
-            return bool(self._scripts("watch", [WATCHES, host, old, new]))
+        return bool(self._scripts("watch", [WATCHES, host, old, new]))
 
     def forget(self, host: str) -> None:
         """Deletes a host's counts of records and its watch text; the next record is number 1."""
-        with queue_errors():
-            for key in (RECORDS, REPEATED, LEARNED_AT, WATCHES):
-                self._client.hdel(key, host)
+        for key in (RECORDS, REPEATED, LEARNED_AT, WATCHES):
+            self._client.hdel(key, host)
 
     def repeated(self, host: str) -> int:
         """Number of re-cleaned records of a host whose model was learned from many pages."""
-        with queue_errors():
-            return int(self._client.hget(REPEATED, host) or 0)
+        return int(self._client.hget(REPEATED, host) or 0)
 
     def add_repeated(self, host: str, count: int) -> None:
         """Adds to ``repeated``; the records of a killed slice are not counted."""
-        with queue_errors():
-            if count:
-                self._client.hincrby(REPEATED, host, count)
+        if count:
+            self._client.hincrby(REPEATED, host, count)
 
     def reset_repeated(self, host: str) -> None:
         """Sets ``repeated`` of a host to 0."""
-        with queue_errors():
-            self._client.hdel(REPEATED, host)
+        self._client.hdel(REPEATED, host)
 
     def is_busy(self, host: str) -> bool:
         """Whether a host is being learned or re-cleaned."""
-        with queue_errors():
-            return self._client.zscore(HOSTS, host) is not None
+        return self._client.zscore(HOSTS, host) is not None
 
     def is_newest(self, host: str, job_id: str) -> bool:
         """Whether a job is the newest of its host; renews the host's time of the last work."""
@@ -118,8 +113,7 @@ class LearningQueue:
 
     def expire(self) -> None:
         """Declares the process of every running job dead, without counting a loss of the job."""
-        with queue_errors():
-            jobs = self._client.hgetall(JOBS)
+        jobs = self._client.hgetall(JOBS)
         for host, job in jobs.items():
             if not self._is_waiting(job.decode()):
                 self._step("lose", host.decode(), job.decode(), 0)
@@ -152,8 +146,7 @@ class LearningQueue:
 
     def end_without_model(self, host: str, job_id: str) -> None:
         """Ends learning without a model, and resumes the re-cleaning that learning interrupted."""
-        with queue_errors():
-            task = self._client.hget(INTERRUPTED, host)
+        task = self._client.hget(INTERRUPTED, host)
         if task is None:
             self.end(host, job_id)
         else:
@@ -161,8 +154,7 @@ class LearningQueue:
 
     def count(self) -> int:
         """Number of hosts that are being learned or re-cleaned."""
-        with queue_errors():
-            return int(self._client.zcard(HOSTS))
+        return int(self._client.zcard(HOSTS))
 
     def requeue_lost(self) -> tuple[int, Sequence[str]]:
         """Enqueues the tasks of lost jobs as new jobs; safe to call from any process.
@@ -171,12 +163,10 @@ class LearningQueue:
             (jobs enqueued, hosts given up after ``MAX_TRIES``), ``(1, ["www.example.com"])``.
         """
         enqueued, given_up = 0, []
-        with queue_errors():
-            silent = self._client.zrangebyscore(HOSTS, 0, queue_ms(self._client) - LOST_MS)
+        silent = self._client.zrangebyscore(HOSTS, 0, queue_ms(self._client) - LOST_MS)
         for name in silent:
             host = name.decode()
-            with queue_errors():
-                job, task = (self._client.hget(key, host) for key in (JOBS, TASKS))
+            job, task = (self._client.hget(key, host) for key in (JOBS, TASKS))
             if job is None:
                 continue  # ended meanwhile
             if self._is_waiting(job.decode()):
@@ -193,25 +183,22 @@ class LearningQueue:
 
     def _is_waiting(self, job_id: str) -> bool:
         """Whether a job waits for a worker."""
-        with queue_errors():
-            queues = (self._pages, self._queue)
-            return any(queue.get_job_position(job_id) is not None for queue in queues)
+        queues = (self._pages, self._queue)
+        return any(queue.get_job_position(job_id) is not None for queue in queues)
 
     def _enqueue(self, job_id: str, host: str, task: list[Any]) -> None:
         name, *args = task
         queue = self._pages if name == LEARN_SITE else self._queue
-        with queue_errors():
-            queue.enqueue_call(
-                name,
-                args=(host, *args),
-                job_id=job_id,
-                timeout=JOB_TIMEOUT_S,
-                result_ttl=0,
-                failure_ttl=FAILURE_TTL_S,
-                description=f"{host}: {name.rpartition('.')[2]}",
-                at_front=name == LEARN_SITE,
-            )
+        queue.enqueue_call(
+            name,
+            args=(host, *args),
+            job_id=job_id,
+            timeout=JOB_TIMEOUT_S,
+            result_ttl=0,
+            failure_ttl=FAILURE_TTL_S,
+            description=f"{host}: {name.rpartition('.')[2]}",
+            at_front=name == LEARN_SITE,
+        )
 
     def _step(self, step: str, host: str, *args: Arg) -> int:
-        with queue_errors():
-            return int(self._scripts("learn", [step, host, *args]))
+        return int(self._scripts("learn", [step, host, *args]))

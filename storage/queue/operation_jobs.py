@@ -17,7 +17,7 @@ from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from storage.queue.clients import queue_errors
+from storage.queue.clients import raises_queue_errors
 from storage.queue.jobs import FAILURE_TTL_S, PAGES, RUN_OPERATION
 
 TIMEOUT_S = 3600
@@ -29,6 +29,7 @@ JOBS = "cc:operations"  # hash, number of the operation -> its newest job
 TRIES = "cc:operations:tries"  # hash, number of the operation -> jobs that were lost
 
 
+@raises_queue_errors
 class OperationJobs:
     """The member ``operations`` of the queue; methods raise ``QueueUnavailable``."""
 
@@ -45,46 +46,42 @@ class OperationJobs:
                 beginning.
         """
         job_id = f"operation-{seq}-{uuid.uuid4().hex[:12]}"
-        with queue_errors():
-            self._client.hset(JOBS, seq, job_id)
-            self._queue.enqueue_call(
-                RUN_OPERATION,
-                args=(seq, job_id, dict(cursor or {})),
-                job_id=job_id,
-                timeout=TIMEOUT_S,
-                result_ttl=0,
-                failure_ttl=FAILURE_TTL_S,
-                description=f"operation {seq}",
-            )
+        self._client.hset(JOBS, seq, job_id)
+        self._queue.enqueue_call(
+            RUN_OPERATION,
+            args=(seq, job_id, dict(cursor or {})),
+            job_id=job_id,
+            timeout=TIMEOUT_S,
+            result_ttl=0,
+            failure_ttl=FAILURE_TTL_S,
+            description=f"operation {seq}",
+        )
         return job_id
 
     def is_newest(self, seq: int, job_id: str) -> bool:
         """Whether a job is the newest of its operation."""
-        with queue_errors():
-            return bool(self._client.hget(JOBS, seq) == job_id.encode())
+        return bool(self._client.hget(JOBS, seq) == job_id.encode())
 
     def is_at_work(self, seq: int) -> bool:
         """Whether the newest job waits for a worker, or has a worker that is heard."""
-        with queue_errors():
-            name = self._client.hget(JOBS, seq)
-            if name is None:
-                return False
-            try:
-                job = Job.fetch(name.decode(), self._client, JSONSerializer)
-            except NoSuchJobError:
-                return False
-            if job.get_status(refresh=False) == "queued":
-                return self._queue.get_job_position(job.id) is not None
-            heard = job.last_heartbeat
-            if job.get_status(refresh=False) != "started" or heard is None:
-                return False
-            heard = heard.replace(tzinfo=heard.tzinfo or UTC)
-            return abs((datetime.now(UTC) - heard).total_seconds()) < SILENT_S
+        name = self._client.hget(JOBS, seq)
+        if name is None:
+            return False
+        try:
+            job = Job.fetch(name.decode(), self._client, JSONSerializer)
+        except NoSuchJobError:
+            return False
+        if job.get_status(refresh=False) == "queued":
+            return self._queue.get_job_position(job.id) is not None
+        heard = job.last_heartbeat
+        if job.get_status(refresh=False) != "started" or heard is None:
+            return False
+        heard = heard.replace(tzinfo=heard.tzinfo or UTC)
+        return abs((datetime.now(UTC) - heard).total_seconds()) < SILENT_S
 
     def enqueue_again(self, seq: int) -> bool:
         """Enqueues a lost operation from its beginning; False after ``MOST_TRIES``."""
-        with queue_errors():
-            tries = int(self._client.hincrby(TRIES, seq, 1))
+        tries = int(self._client.hincrby(TRIES, seq, 1))
         if tries > MOST_TRIES:
             return False
         self.enqueue(seq)
@@ -92,6 +89,5 @@ class OperationJobs:
 
     def forget(self, seq: int) -> None:
         """Forgets an operation that has ended."""
-        with queue_errors():
-            self._client.hdel(JOBS, seq)
-            self._client.hdel(TRIES, seq)
+        self._client.hdel(JOBS, seq)
+        self._client.hdel(TRIES, seq)

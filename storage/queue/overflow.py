@@ -24,7 +24,13 @@ from contextlib import suppress
 from typing import Any
 
 from cleaning.errors import StoreDamaged
-from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
+from storage.queue.clients import (
+    Arg,
+    Scripts,
+    open_client,
+    queue_ms,
+    raises_queue_errors,
+)
 from storage.queue.entries import RANK_SCORE, is_pending
 from storage.queue.spill_format import Entry, pack_entries, unpack_entries
 from storage.queue.tail_ranks import TailRanks, TopicModel
@@ -50,6 +56,7 @@ HIGHEST_SCORE = 1000 * RANK_SCORE
 _HEAD = struct.Struct(">dI")
 
 
+@raises_queue_errors
 class Overflow:
     """Moves spills between the queue and a store."""
 
@@ -81,8 +88,7 @@ class Overflow:
         self._client.close()
 
     def _run(self, name: str, *args: Arg) -> Any:
-        with queue_errors():
-            return self._scripts(name, args)
+        return self._scripts(name, args)
 
     def round(self) -> Counter[str]:
         """Runs one round of about a second at most; returns how many URLs moved.
@@ -134,8 +140,7 @@ class Overflow:
         """Returns (pending URLs that memory has room for, pending URLs in memory)."""
         pending = sum(self._number(crawl, "pending") for crawl in self._crawls())
         pending -= sum(self._number(crawl, "spilled") for crawl in self._crawls())
-        with queue_errors():
-            memory = self._client.info("memory")
+        memory = self._client.info("memory")
         limit = int(memory.get("maxmemory") or 0)
         most = self._max or (limit // SHARE // URL_BYTES if limit else WITHOUT_LIMIT)
         if limit:
@@ -144,20 +149,17 @@ class Overflow:
         return max(LEAST_URLS, most), pending
 
     def _number(self, crawl: str, field: str) -> int:
-        with queue_errors():
-            return int(self._client.hget(f"cc:c:{crawl}", field) or 0)
+        return int(self._client.hget(f"cc:c:{crawl}", field) or 0)
 
     def _crawls(self) -> list[str]:
-        with queue_errors():
-            return sorted(each.decode() for each in self._client.smembers("cc:crawls"))
+        return sorted(each.decode() for each in self._client.smembers("cc:crawls"))
 
     def _sizes(self, most: int, pending: int) -> tuple[int, int]:
         """Returns (URLs in a spill, length below which a host's queue is refilled).
 
         A queue that spills keeps more than twice that length, so no URL moves back and forth.
         """
-        with queue_errors():
-            hosts = sum(int(self._client.scard(f"cc:h:{crawl}")) for crawl in self._crawls())
+        hosts = sum(int(self._client.scard(f"cc:h:{crawl}")) for crawl in self._crawls())
         size = max(1, min(SPILL_URLS, max(most, pending) // 20))
         return size, max(1, min(SPILL_URLS // 2, most // (4 * max(1, hosts))))
 
@@ -166,7 +168,7 @@ class Overflow:
         found: list[tuple[int, str, str]] = []
         for crawl in self._crawls():
             for hosts in self._some_hosts(f"cc:h:{crawl}"):
-                with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+                with self._client.pipeline(transaction=False) as pipe:
                     for host in hosts:
                         pipe.zcard(f"cc:q:{crawl}:{host}")
                     lengths = pipe.execute()
@@ -178,8 +180,7 @@ class Overflow:
     def _some_hosts(self, key: str) -> Iterator[list[str]]:
         cursor = 0
         while True:
-            with queue_errors():
-                cursor, members = self._client.sscan(key, cursor, count=HOSTS_A_LOOK)
+            cursor, members = self._client.sscan(key, cursor, count=HOSTS_A_LOOK)
             if members:
                 yield [each.decode() for each in members]
             if not cursor:
@@ -187,8 +188,7 @@ class Overflow:
 
     def _unconfirmed(self) -> list[tuple[str, str, str]]:
         """Returns unconfirmed spills, (id, crawl, host): being saved, or left by a dead process."""
-        with queue_errors():
-            _, found = self._client.hscan("cc:spills", count=HOSTS_A_LOOK)
+        _, found = self._client.hscan("cc:spills", count=HOSTS_A_LOOK)
         return [(spill.decode(), *_crawl_and_host(member)) for spill, member in found.items()]
 
     def _save_spills(self, taken: Sequence[tuple[str, str, str]]) -> None:
@@ -196,8 +196,7 @@ class Overflow:
         for start in range(0, len(taken), SPILLS_AT_ONCE):
             spills = []
             for spill_id, crawl, host in taken[start : start + SPILLS_AT_ONCE]:
-                with queue_errors():
-                    data = self._client.get(f"cc:spill:{spill_id}")
+                data = self._client.get(f"cc:spill:{spill_id}")
                 if data is None:
                     continue  # saved by another process, or purged
                 entries = read_spill(data)
@@ -235,9 +234,8 @@ class Overflow:
                 break
             cursor = self._cursors.pop(crawl, 0)
             while True:
-                with queue_errors():
-                    key = f"cc:th:{crawl}"
-                    cursor, members = self._client.sscan(key, cursor, count=HOSTS_A_REFILL)
+                key = f"cc:th:{crawl}"
+                cursor, members = self._client.sscan(key, cursor, count=HOSTS_A_REFILL)
                 self._refill_hosts(crawl, low, [each.decode() for each in members], moved)
                 if not cursor:
                     break
@@ -256,12 +254,10 @@ class Overflow:
         """Puts one spill back into its host's queue; returns whether the queue has changed."""
         kept = self._spills.get(spill)
         if kept is None:
-            with queue_errors():
-                if self._client.hexists("cc:spills", spill):
-                    return False  # on its way to the store
+            if self._client.hexists("cc:spills", spill):
+                return False  # on its way to the store
             kept = self._spills.get(spill)  # another process may have saved it meanwhile
-        with queue_errors():
-            urls = int(self._client.hget(f"cc:tn:{crawl}", spill) or 0)
+        urls = int(self._client.hget(f"cc:tn:{crawl}", spill) or 0)
         args: list[Arg] = []
         for score, entry in self._ranks.renewed(crawl, _entries_of(kept)) if kept else ():
             args += [score, entry]
@@ -279,13 +275,11 @@ class Overflow:
 
     def _forget(self) -> None:
         """Deletes from the store the spills that came back ``FORGET_MS`` ago."""
-        with queue_errors():
-            before = queue_ms(self._client) - FORGET_MS
-            gone = self._client.zrangebyscore("cc:tg", "-inf", before, start=0, num=HOSTS_A_LOOK)
+        before = queue_ms(self._client) - FORGET_MS
+        gone = self._client.zrangebyscore("cc:tg", "-inf", before, start=0, num=HOSTS_A_LOOK)
         if gone:
             self._spills.delete([each.decode() for each in gone])
-            with queue_errors():
-                self._client.zrem("cc:tg", *gone)
+            self._client.zrem("cc:tg", *gone)
 
 
 def _crawl_and_host(member: bytes) -> tuple[str, str]:

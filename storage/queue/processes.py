@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from storage.live_state import ProcessRole
-from storage.queue.clients import Arg, Scripts, queue_errors, queue_ms
+from storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
 from storage.queue.entries import process_name
 
 LIFE_S = 60
@@ -38,6 +38,7 @@ def beat_args(role: ProcessRole, name: str, work: str = "") -> list[Arg]:
     return [str(role), name, machine, pid, work, REMEMBERED_S]
 
 
+@raises_queue_errors
 class Processes:
     """The member ``processes`` of the queue; methods raise ``QueueUnavailable``."""
 
@@ -56,8 +57,7 @@ class Processes:
         now = time.monotonic()
         if now - self._heard < BEAT_S:
             return
-        with queue_errors():
-            self._scripts("beat", beat_args(role, process_name(), work))
+        self._scripts("beat", beat_args(role, process_name(), work))
         self._heard = now
 
     def leave(self, role: ProcessRole) -> None:
@@ -68,13 +68,12 @@ class Processes:
     def troubles(self) -> list[tuple[str, str]]:
         """Spiders of this machine that fetch nothing, and why: ``[("web1.4711.0a1b", "...")]``."""
         machine, _, _ = process_name().partition(".")
-        with queue_errors():
-            names = [
-                name.decode()
-                for role, _, name in (x.partition(b" ") for x in self._heard_lately())
-                if role.decode() == ProcessRole.SPIDER and name.startswith(f"{machine}.".encode())
-            ]
-            work = [(name, self._client.hget(f"{_WHO}:{name}", "work")) for name in names]
+        names = [
+            name.decode()
+            for role, _, name in (x.partition(b" ") for x in self._heard_lately())
+            if role.decode() == ProcessRole.SPIDER and name.startswith(f"{machine}.".encode())
+        ]
+        work = [(name, self._client.hget(f"{_WHO}:{name}", "work")) for name in names]
         return [(name, found.decode("utf-8", "replace")) for name, found in work if found]
 
     def take_silent(self) -> list[tuple[ProcessRole, str]]:
@@ -84,18 +83,15 @@ class Processes:
         process:
         ``[(ProcessRole.WORKER, "machine.4711")]``.
         """
-        with queue_errors():
-            now_ms = queue_ms(self._client)
-            until = now_ms - LIFE_S * 1000
-            silent = self._client.zrangebyscore(_WHO, 0, until, withscores=True)
-            found = [
-                member.decode()
-                for member, heard in silent
-                if self._is_news(member.decode(), heard, now_ms)
-            ]
-            return [
-                (ProcessRole(role), name) for role, _, name in (x.partition(" ") for x in found)
-            ]
+        now_ms = queue_ms(self._client)
+        until = now_ms - LIFE_S * 1000
+        silent = self._client.zrangebyscore(_WHO, 0, until, withscores=True)
+        found = [
+            member.decode()
+            for member, heard in silent
+            if self._is_news(member.decode(), heard, now_ms)
+        ]
+        return [(ProcessRole(role), name) for role, _, name in (x.partition(" ") for x in found)]
 
     def _is_news(self, member: str, heard: float, now_ms: int) -> bool:
         """Whether the silence of a process is news; forgets it where nobody waits for it."""
@@ -114,9 +110,8 @@ class Processes:
 
     def silent(self, names: Sequence[str]) -> list[tuple[ProcessRole, str]]:
         """Returns those of some processes that were not heard for ``LIFE_S``, each time."""
-        with queue_errors():
-            until = queue_ms(self._client) - LIFE_S * 1000
-            lines = [each.decode() for each in self._client.zrangebyscore(_WHO, "(0", until)]
+        until = queue_ms(self._client) - LIFE_S * 1000
+        lines = [each.decode() for each in self._client.zrangebyscore(_WHO, "(0", until)]
         found = [(ProcessRole(role), name) for role, _, name in (x.partition(" ") for x in lines)]
         # A spider's name has a part of its own: machine.4711.0a1b2c3d
         asked = {*names}
@@ -125,46 +120,41 @@ class Processes:
 
     def declare_dead(self, is_dead: Callable[[str], bool]) -> None:
         """Declares processes dead by name; the next ``take_silent`` returns them."""
-        with queue_errors():
-            for member in self._client.zrange(_WHO, 0, -1):
-                if is_dead(member.decode().partition(" ")[2] + "."):
-                    self._client.zadd(_WHO, {member: 0}, xx=True)
+        for member in self._client.zrange(_WHO, 0, -1):
+            if is_dead(member.decode().partition(" ")[2] + "."):
+                self._client.zadd(_WHO, {member: 0}, xx=True)
 
     def ask_to_replace(self, name: str) -> None:
         """Asks the supervisor of a process, ``machine.4711``, to kill it and start another."""
-        with queue_errors(), self._client.pipeline() as pipe:
+        with self._client.pipeline() as pipe:
             pipe.sadd(_TO_REPLACE, name)
             pipe.expire(_TO_REPLACE, REPLACED_S)
             pipe.execute()
 
     def take_to_replace(self, mine: Sequence[str]) -> list[str]:
         """Returns those of a supervisor's processes that it is asked to replace, once."""
-        with queue_errors():
-            asked = {each.decode() for each in self._client.smembers(_TO_REPLACE)}
-            taken = [each for each in mine if each in asked]
-            for each in taken:  # at every moment it is asked for or taken up
-                self._client.set(f"{_REPLACED}:{each}", 1, ex=KEPT_REPLACED_S)
-                self._client.srem(_TO_REPLACE, each)
-            return taken
+        asked = {each.decode() for each in self._client.smembers(_TO_REPLACE)}
+        taken = [each for each in mine if each in asked]
+        for each in taken:  # at every moment it is asked for or taken up
+            self._client.set(f"{_REPLACED}:{each}", 1, ex=KEPT_REPLACED_S)
+            self._client.srem(_TO_REPLACE, each)
+        return taken
 
     def is_to_replace(self, name: str) -> bool:
         """Whether a supervisor is asked to replace a process, and none has taken it up."""
-        with queue_errors():
-            return bool(self._client.sismember(_TO_REPLACE, name))
+        return bool(self._client.sismember(_TO_REPLACE, name))
 
     def is_replaced(self, name: str) -> bool:
         """Whether its supervisor has taken up a process within the last hour, to replace it."""
-        with queue_errors():
-            return bool(self._client.exists(f"{_REPLACED}:{name}"))
+        return bool(self._client.exists(f"{_REPLACED}:{name}"))
 
     def forget_all(self) -> None:
         """Forgets all processes: those of an earlier run, which ended with their queue."""
-        with queue_errors():
-            for member in self._client.zrange(_WHO, 0, -1):
-                self._forget(member.decode())
+        for member in self._client.zrange(_WHO, 0, -1):
+            self._forget(member.decode())
 
     def _forget(self, member: str) -> bool:
-        with queue_errors(), self._client.pipeline() as pipe:
+        with self._client.pipeline() as pipe:
             pipe.zrem(_WHO, member)
             pipe.delete(f"{_WHO}:{member.partition(' ')[2]}")
             return bool(pipe.execute()[0])

@@ -15,7 +15,7 @@ from typing import Any
 
 from cleaning.records import Via
 from storage.crawl_types import PageRole, UrlState
-from storage.queue.clients import Arg, Scripts, queue_errors
+from storage.queue.clients import Arg, Scripts, raises_queue_errors
 from storage.queue.entries import LINK_TEXT_CHARS, from_ms
 from storage.store.codec import to_microseconds
 
@@ -63,6 +63,7 @@ class Visit:
     due_in_ms: int = 0
 
 
+@raises_queue_errors
 class Revisits:
     """The member ``revisits`` of the queue; methods raise ``QueueUnavailable``."""
 
@@ -80,8 +81,7 @@ class Revisits:
             args: list[Arg] = [crawl_id, MOST_OF_A_HOST]
             for visit in visits[start : start + CHUNK]:
                 args += _args(visit)
-            with queue_errors():
-                new = int(self._scripts("revisit", args))
+            new = int(self._scripts("revisit", args))
             if new < 0:
                 break
             taken += new
@@ -90,48 +90,43 @@ class Revisits:
     def forget(self, crawl_id: str) -> int:
         """Forgets the URLs of a crawl that wait to be visited again; returns their number."""
         forgotten = 0
-        with queue_errors():
-            names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
-            while hosts := list(islice(names, CHUNK)):
-                forgotten += int(self._scripts("forget_revisits", [crawl_id, *hosts]))
+        names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
+        while hosts := list(islice(names, CHUNK)):
+            forgotten += int(self._scripts("forget_revisits", [crawl_id, *hosts]))
         return forgotten
 
     def full_hosts(self, crawl_id: str) -> frozenset[str]:
         """Hosts of which as many URLs wait as may; they need no more for a while."""
         full = set()
-        with queue_errors():
-            names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
-            while hosts := list(islice(names, CHUNK)):
-                with self._client.pipeline(transaction=False) as pipe:
-                    for host in hosts:
-                        pipe.zcard(f"cc:v:{crawl_id}:{host.decode()}")
-                    counts = pipe.execute()
-                found = zip(hosts, counts, strict=True)
-                full |= {host.decode() for host, n in found if n >= MOST_OF_A_HOST}
+        names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
+        while hosts := list(islice(names, CHUNK)):
+            with self._client.pipeline(transaction=False) as pipe:
+                for host in hosts:
+                    pipe.zcard(f"cc:v:{crawl_id}:{host.decode()}")
+                counts = pipe.execute()
+            found = zip(hosts, counts, strict=True)
+            full |= {host.decode() for host, n in found if n >= MOST_OF_A_HOST}
         return frozenset(full)
 
     def lock(self, token: str, for_ms: int) -> bool:
         """Takes or renews the lock of the keepers; False while another token holds it."""
-        with queue_errors():
-            if self._client.set(LOCK, token, nx=True, px=for_ms):
-                return True
-            # Between the two calls the lock may end: then both work, and queue each URL once.
-            if self._client.get(LOCK) != token.encode():
-                return False
-            self._client.pexpire(LOCK, for_ms)
+        if self._client.set(LOCK, token, nx=True, px=for_ms):
             return True
+        # Between the two calls the lock may end: then both work, and queue each URL once.
+        if self._client.get(LOCK) != token.encode():
+            return False
+        self._client.pexpire(LOCK, for_ms)
+        return True
 
     def unlock(self, token: str) -> None:
         """Ends the lock of a token, before its time."""
-        with queue_errors():
-            if self._client.get(LOCK) == token.encode():
-                self._client.delete(LOCK)
+        if self._client.get(LOCK) == token.encode():
+            self._client.delete(LOCK)
 
     def server_time(self) -> datetime:
         """The clock of the queue's server, by which the times of responses are recorded."""
-        with queue_errors():
-            seconds, micros = self._client.time()
-            return from_ms(int(seconds) * 1000 + int(micros) // 1000)
+        seconds, micros = self._client.time()
+        return from_ms(int(seconds) * 1000 + int(micros) // 1000)
 
 
 def _args(visit: Visit) -> list[Arg]:

@@ -23,7 +23,7 @@ from typing import Any
 from cleaning.url_classes.stopping import QUARTERS, Account, Asked, Known, Verdict
 from storage.crawl_types import Discovery, PageRole
 from storage.live_state import StoppedClass
-from storage.queue.clients import Arg, Scripts, queue_errors
+from storage.queue.clients import Arg, Scripts, queue_errors, raises_queue_errors
 from storage.queue.entries import RANK_SCORE, from_ms, read_pending
 
 REFUSED, FOLLOWED = "=", "+"
@@ -87,6 +87,7 @@ class ClassRow:
     stopped: str
 
 
+@raises_queue_errors
 class UrlClassLedger:
     """The URL classes of every crawl. Methods raise ``QueueUnavailable``."""
 
@@ -96,10 +97,9 @@ class UrlClassLedger:
 
     def add_pages(self, crawl_id: str, host: str, count: int) -> int:
         """Counts fetched pages of a host; returns the new total, 0 when there is no such crawl."""
-        with queue_errors():
-            if not self._client.exists(f"cc:c:{crawl_id}"):
-                return 0
-            return int(self._client.hincrby(f"cc:u:{crawl_id}:{host}", "pages", count))
+        if not self._client.exists(f"cc:c:{crawl_id}"):
+            return 0
+        return int(self._client.hincrby(f"cc:u:{crawl_id}:{host}", "pages", count))
 
     def judge(
         self, crawl_id: str, host: str, asked: Asked, decide: Callable[[Known], Verdict]
@@ -116,36 +116,32 @@ class UrlClassLedger:
         fixed: list[Arg] = [crawl_id, host, len(asked.patterns), *asked.patterns]
         question = [*fixed, *map(str, asked.fingerprints)]
         while True:
-            with queue_errors():
-                answer = self._scripts("read_accounts", question)
-                if not answer:  # the crawl is gone
-                    return Verdict()
-                version, known = answer[0], _known(asked, answer)
+            answer = self._scripts("read_accounts", question)
+            if not answer:  # the crawl is gone
+                return Verdict()
+            version, known = answer[0], _known(asked, answer)
             verdict = decide(known)
             args = [crawl_id, host, version, *_lists(verdict)]
-            with queue_errors():
-                if self._scripts("keep_accounts", args):
-                    return verdict
+            if self._scripts("keep_accounts", args):
+                return verdict
 
     def stopped(self, crawl_id: str, host: str) -> dict[str, str]:
         """Stopped classes and refused templates of a host, ``{"/cal/*": "no novelty"}``."""
-        with queue_errors():
-            found = self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
+        found = self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
         return {pattern.decode(): why.decode() for pattern, why in found.items()}
 
     def all_stopped(self) -> list[StoppedClass]:
         """The stopped classes of all hosts, by crawl, host and class: one read."""
-        with queue_errors():
-            found = self._client.hgetall("cc:traps")
-            named = sorted((name.decode().split(" ", 2), int(ms)) for name, ms in found.items())
-            return [
-                StoppedClass(crawl_id=crawl, host=host, pattern=pattern, since=from_ms(ms))
-                for (crawl, host, pattern), ms in named
-            ]
+        found = self._client.hgetall("cc:traps")
+        named = sorted((name.decode().split(" ", 2), int(ms)) for name, ms in found.items())
+        return [
+            StoppedClass(crawl_id=crawl, host=host, pattern=pattern, since=from_ms(ms))
+            for (crawl, host, pattern), ms in named
+        ]
 
     def rows_of(self, stopped: Sequence[StoppedClass]) -> list[ClassRow]:
         """The accounts of stopped classes, in their order, by one request."""
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             for each in stopped:
                 of = f"{each.crawl_id}:{each.host}"
                 pipe.hget(f"cc:k:{of}", each.pattern)
@@ -158,9 +154,8 @@ class UrlClassLedger:
 
     def rows(self, crawl_id: str, host: str) -> list[ClassRow]:
         """The accounts of a host, most pages first."""
-        with queue_errors():
-            found = self._client.hgetall(f"cc:k:{crawl_id}:{host}")
-            accounts = {name.decode(): _account(packed) for name, packed in found.items()}
+        found = self._client.hgetall(f"cc:k:{crawl_id}:{host}")
+        accounts = {name.decode(): _account(packed) for name, packed in found.items()}
         stopped = self.stopped(crawl_id, host)
         rows = [
             _row(crawl_id, host, pattern, account, stopped.get(pattern, "").encode())
@@ -170,18 +165,16 @@ class UrlClassLedger:
 
     def accounts(self, crawl_id: str, host: str, patterns: Sequence[str]) -> list[Account]:
         """The accounts of some classes of a host, in their order; zeros where there is none."""
-        with queue_errors():
-            found = self._client.hmget(f"cc:k:{crawl_id}:{host}", patterns)
-            return [_account(packed) if packed else Account() for packed in found]
+        found = self._client.hmget(f"cc:k:{crawl_id}:{host}", patterns)
+        return [_account(packed) if packed else Account() for packed in found]
 
     def lift(self, crawl_id: str, host: str) -> int:
         """Resets the accounts and stops of a host's classes; returns how many were stopped."""
-        with queue_errors():
-            return int(self._scripts("lift_stops", [crawl_id, host]))
+        return int(self._scripts("lift_stops", [crawl_id, host]))
 
     def known(self, crawl_id: str, host: str) -> HostClasses:
         """The stored rules and pins of a host."""
-        with queue_errors(), self._client.pipeline() as pipe:
+        with self._client.pipeline() as pipe:
             pipe.hmget(f"cc:u:{crawl_id}:{host}", "rules", "rules_version")
             pipe.hgetall(f"cc:up:{host}")
             (rules, kept), words = pipe.execute()
@@ -204,12 +197,11 @@ class UrlClassLedger:
         marked = {REFUSED + template: why for template, why in new.refused.items()}
         marked.update(dict.fromkeys((FOLLOWED + template for template in new.followed), ""))
         args = [crawl_id, host, version, new.rules, *chain.from_iterable(marked.items())]
-        with queue_errors():
-            return bool(self._scripts("keep_rules", args))
+        return bool(self._scripts("keep_rules", args))
 
     def pin(self, host: str, template: str, word: str) -> None:
         """Stores an operator's pin of a template, ``forbid``, for every crawl; ``""`` deletes."""
-        with queue_errors(), self._client.pipeline() as pipe:
+        with self._client.pipeline() as pipe:
             if word:
                 pipe.hset(f"cc:up:{host}", template, word)
             else:
@@ -220,20 +212,18 @@ class UrlClassLedger:
     def rerank(self, crawl_id: str, host: str, rank_of: Callable[[Discovery], int]) -> int:
         """Ranks a host's pending URLs by ``rank_of``; returns how many changed their rank."""
         key = f"cc:q:{crawl_id}:{host}"
-        changed, seen = 0, 0
+        changed = 0
         scores: dict[bytes, int] = {}
-        with queue_errors():
-            for entry, score in self._client.zscan_iter(key, count=CHUNK):
-                seen += 1
-                found = read_pending(host, int(score), entry)
-                if found.role is PageRole.PAGE and found.rank != (rank := rank_of(found)):
-                    scores[entry] = rank * RANK_SCORE + int(score) % RANK_SCORE
-                if len(scores) >= CHUNK or seen >= MOST_RANKED:
-                    changed += self._move(key, scores)
-                    scores = {}
-                if seen >= MOST_RANKED:
-                    break
-            return changed + self._move(key, scores)
+        for seen, (entry, score) in enumerate(self._client.zscan_iter(key, count=CHUNK), 1):
+            found = read_pending(host, int(score), entry)
+            if found.role is PageRole.PAGE and found.rank != (rank := rank_of(found)):
+                scores[entry] = rank * RANK_SCORE + int(score) % RANK_SCORE
+            if len(scores) >= CHUNK or seen >= MOST_RANKED:
+                changed += self._move(key, scores)
+                scores = {}
+            if seen >= MOST_RANKED:
+                break
+        return changed + self._move(key, scores)
 
     def pending(self, crawl_id: str, host: str) -> Iterator[Discovery]:
         """Yields URLs of a host that wait in the queue's memory, at most ``MOST_RANKED``.

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from storage.host_waits import Hold, HostWait, WaitReason, Waits
-from storage.queue.clients import Scripts, queue_errors
+from storage.queue.clients import Scripts, raises_queue_errors
 from storage.queue.entries import from_ms
 
 MOST_HOSTS = 2_000
@@ -21,6 +21,7 @@ MOST_HOSTS = 2_000
 CHUNK = 100  # hosts a call: the server answers others in between
 
 
+@raises_queue_errors
 class HostWaits:
     """The member ``waits`` of the queue; methods raise ``QueueUnavailable``."""
 
@@ -33,29 +34,26 @@ class HostWaits:
         hosts: list[HostWait] = []
         for start in range(0, max(1, len(pairs)), CHUNK):
             part = pairs[start : start + CHUNK]
-            with queue_errors():
-                now, spiders, pages, size, holds, *rows = self._scripts(
-                    "waits", [text for pair in part for text in pair]
-                )
-                found = zip(part, rows, strict=True)
-                hosts += [_read(crawl_id, host, row) for (crawl_id, host), row in found]
-        with queue_errors():
-            return Waits(
-                at=from_ms(int(now)),
-                hosts=hosts,
-                known=len(pairs),
-                spiders=int(spiders),
-                pages_in_flight=int(pages),
-                bytes_in_flight=int(size),
-                holds=[Hold(word) for word in holds.decode().split()],
+            now, spiders, pages, size, holds, *rows = self._scripts(
+                "waits", [text for pair in part for text in pair]
             )
+            found = zip(part, rows, strict=True)
+            hosts += [_read(crawl_id, host, row) for (crawl_id, host), row in found]
+        return Waits(
+            at=from_ms(int(now)),
+            hosts=hosts,
+            known=len(pairs),
+            spiders=int(spiders),
+            pages_in_flight=int(pages),
+            bytes_in_flight=int(size),
+            holds=[Hold(word) for word in holds.decode().split()],
+        )
 
     def of_crawl(self, crawl_id: str, most: int = MOST_HOSTS) -> Waits:
         """What the hosts of a crawl wait for; of more than ``most`` hosts, any ``most``."""
-        with queue_errors():
-            known = int(self._client.scard(f"cc:h:{crawl_id}"))
-            names = islice(self._client.sscan_iter(f"cc:h:{crawl_id}", count=1000), most)
-            hosts = sorted({name.decode() for name in names})  # a scan may repeat a name
+        known = int(self._client.scard(f"cc:h:{crawl_id}"))
+        names = islice(self._client.sscan_iter(f"cc:h:{crawl_id}", count=1000), most)
+        hosts = sorted({name.decode() for name in names})  # a scan may repeat a name
         found = self.of([(crawl_id, host) for host in hosts])
         return replace(found, known=max(known, len(hosts)))
 

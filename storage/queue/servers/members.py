@@ -16,7 +16,7 @@ from cleaning.urls.normal_form import host_of
 from storage.config import place_of
 from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, Discovery
 from storage.politeness_policy import Politeness
-from storage.queue.clients import queue_errors
+from storage.queue.clients import raises_queue_errors
 from storage.queue.entries import crawl_fields, read_counts
 from storage.queue.frontier import Frontier
 from storage.queue.identity import Identity
@@ -57,6 +57,7 @@ class Part:
     is_endless: bool
 
 
+@raises_queue_errors
 class Member(Frontier):
     """One server of a list; methods act on it alone, but those that say otherwise."""
 
@@ -94,8 +95,7 @@ class Member(Frontier):
             pipe.sadd("cc:crawls", spec.crawl_id)
             join_turns(pipe, spec)
 
-        with queue_errors():
-            create_crawl(self._client, self._scripts, spec.crawl_id, write)
+        create_crawl(self._client, self._scripts, spec.crawl_id, write)
         self.share(spec.crawl_id, "begin", value=str(limit))
 
     def begin(self, crawl_id: str) -> None:
@@ -105,7 +105,7 @@ class Member(Frontier):
 
     def parts_of(self, crawl_ids: Sequence[str]) -> list[Part | None]:
         """This server's part of each crawl; None of a crawl that it has not."""
-        with queue_errors(), self._client.pipeline() as pipe:
+        with self._client.pipeline() as pipe:
             for crawl_id in crawl_ids:
                 pipe.hgetall(f"cc:c:{crawl_id}")
                 pipe.scard(f"cc:h:{crawl_id}")
