@@ -9,7 +9,7 @@ from datetime import datetime
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
 from storage.store.codec import from_microseconds, spec_from_json, spec_to_json
 from storage.store.events import Event, EventKind, Events
-from storage.store.ports import Scan, Tables
+from storage.store.ports import Scan, Tables, Where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +108,19 @@ class Crawls:
 
         The numbers are those of ``Overview.as_of``.
         """
+        return self._rows({})
+
+    def get(self, crawl_id: str) -> CrawlRow | None:
+        """One crawl, as ``all`` returns it; None when none of this name is stored."""
+        return next(iter(self._rows({"crawl_id": crawl_id})), None)
+
+    def _rows(self, where: Where) -> list[CrawlRow]:
         counts: dict[str, dict[UrlState, int]] = {}
         states = ("crawl_id", "state", "n")
-        for crawl_id, state, n in self._tables.scan(Scan("crawl_counts", states)):
+        for crawl_id, state, n in self._tables.scan(Scan("crawl_counts", states, where)):
             counts.setdefault(crawl_id, {})[UrlState(state)] = n
         wanted = ("created_at", "crawl_id", "spec", "state", "queue")
-        rows = self._tables.scan(Scan("crawls", wanted, order=wanted[:2]))
+        rows = self._tables.scan(Scan("crawls", wanted, where, wanted[:2]))
         return [
             CrawlRow(
                 spec=spec_from_json(spec),

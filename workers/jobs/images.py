@@ -85,8 +85,8 @@ def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     Returns:
         The number of URLs that are new to the crawl.
     """
-    rows = [row for row in store.crawls.all() if row.spec.crawl_id == spec.crawl_id]
-    if not spec.images or not rows or rows[0].spec.images:
+    row = store.crawls.get(spec.crawl_id)
+    if not spec.images or row is None or row.spec.images:
         return 0
     return sum(
         frontier.add(spec.crawl_id, filter_images(page.images, page.url, page.depth)[0])

@@ -139,8 +139,8 @@ def judge_anew(store: Store, topic: Topic, slice_pages: int) -> int:
 def ask_for_images(store: Store, topic: str, pages: Sequence[JudgedPage]) -> None:
     """Marks the images of newly relevant pages as due, if the topic's crawl fetches images."""
     row = store.topics.get(topic)
-    fetching = {crawl.spec.crawl_id for crawl in store.crawls.all() if crawl.spec.images}
-    if pages and row is not None and row.crawl_id in fetching:
+    crawl = store.crawls.get(row.crawl_id) if row else None
+    if pages and row and crawl and crawl.spec.images:
         store.images.make_due(row.crawl_id, [(page.page_id, page.crawl_id) for page in pages])
 
 

@@ -42,7 +42,7 @@ from workers.operations.failures.failed_urls import (
     is_transient,
     retry_some,
 )
-from workers.operations.topics.topics import change_topic_state, crawl_of, find_topic
+from workers.operations.topics.topics import change_topic_state, find_topic
 
 CRAWL = Subject.CRAWL
 REVERSIBLE, COUNTED, TYPED = Safety.REVERSIBLE, Safety.COUNTED, Safety.TYPED
@@ -71,11 +71,11 @@ def _stored(store: Store, crawl: str) -> dict[Fact, int]:
     Raises:
         NotFound: There is no such crawl.
     """
-    for row in store.crawls.all():
-        if row.spec.crawl_id == crawl:
-            n = row.pages.get
-            return {Fact.RECORDS: n(UrlState.RECORD, 0), Fact.FAILED: n(UrlState.FAILED, 0)}
-    raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+    row = store.crawls.get(crawl)
+    if row is None:
+        raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+    n = row.pages.get
+    return {Fact.RECORDS: n(UrlState.RECORD, 0), Fact.FAILED: n(UrlState.FAILED, 0)}
 
 
 @action(REVERSIBLE, CRAWL, name="pause_crawl", inputs=(Input.WHY,), state=PAUSED)
@@ -88,7 +88,7 @@ def _set_state(settings: Settings, asked: Asked, state: CrawlState, of: str = "c
     with existing_store(settings) as store:
         if of == "topic":
             crawl, facts = find_topic(store, asked.target).crawl_id, {Fact.CRAWLS: 1}
-            if crawl_of(store, asked.target) is None:
+            if store.crawls.get(asked.target) is None:
                 begins = f"`topic {asked.target}` begins it"
                 raise NotFound(f"the crawl of topic {asked.target} has not begun: {begins}")
         else:

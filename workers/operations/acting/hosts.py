@@ -80,7 +80,7 @@ def _set_state(settings: Settings, asked: Asked, state: CrawlState) -> Steps:
     notes = (Note.ALL_CRAWLS, Note.IN_FLIGHT_GO_ON) if is_pause else (Note.ALL_CRAWLS,)
     yield Effect(_counts(settings, asked.target), notes)
     with existing_store(settings) as store:
-        if any(row.spec.crawl_id == asked.target for row in store.crawls.all()):
+        if store.crawls.get(asked.target):
             raise NotFound(f"{asked.target} is a crawl, no host")
     why = " ".join(asked.get("why").split())
     change_state(settings, asked.target, state, who=asked.who, why=why)

@@ -88,7 +88,7 @@ def crawls_of_target(store: Store, target: str) -> tuple[Sequence[str], str]:
     Raises:
         NotFound: The store has neither.
     """
-    if any(row.spec.crawl_id == target for row in store.crawls.all()):
+    if store.crawls.get(target):
         return [target], ""
     crawls = store.statistics.crawls_of([target]).get(target, ())
     if not crawls:

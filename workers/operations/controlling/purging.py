@@ -85,16 +85,14 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
     """
     with any_queue(settings) as frontier, existing_store(settings) as store:
         check_owner(settings.storage, frontier, store, [target])
-        stored = {row.spec.crawl_id for row in store.crawls.all()}
-        if target in frontier.crawl_ids() or target in stored:
+        if target in frontier.crawl_ids() or store.crawls.get(target):
             return _purge_crawl(frontier, store, target, keep_records=keep_records)
         return _purge_host(settings, frontier, store, target, keep_records=keep_records)
 
 
 def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: bool) -> Purged:
-    for row in store.crawls.all():
-        if row.spec.crawl_id == crawl:  # first: a process that misses its queue reads why
-            store.crawls.put(row.spec, CrawlState.PURGED)
+    if row := store.crawls.get(crawl):  # first: a process that misses its queue reads why
+        store.crawls.put(row.spec, CrawlState.PURGED)
     urls = frontier.purge(crawl) if crawl in frontier.crawl_ids() else 0
     _await_workers(frontier, crawl)
     store.spills.forget(crawl)

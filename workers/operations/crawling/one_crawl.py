@@ -217,8 +217,7 @@ class _Run:
 
     def _offer_again(self) -> None:
         """Offers what earlier runs of the crawl left out and this one follows."""
-        rows = {row.spec.crawl_id: row for row in self._store.crawls.all()}
-        row = rows.get(self._spec.crawl_id)
+        row = self._store.crawls.get(self._spec.crawl_id)
         if row and row.state is not CrawlState.PURGED:
             offered = offer_again(self._backends, row, self._spec, self._watcher.print_line)
             if offered:
@@ -353,8 +352,8 @@ class _Run:
         Raises:
             StorageError: The queue has lost the crawl, and no operator purged it.
         """
-        states = {row.spec.crawl_id: row.state for row in self._store.crawls.all()}
-        if states.get(self._spec.crawl_id, CrawlState.PURGED) is not CrawlState.PURGED:
+        row = self._store.crawls.get(self._spec.crawl_id)
+        if row and row.state is not CrawlState.PURGED:
             raise StorageError("the queue has lost this crawl; the same command rebuilds it")
         return CrawlResult(
             crawl=self._spec.crawl_id,
@@ -364,8 +363,8 @@ class _Run:
         )
 
     def _images(self) -> int:
-        rows = (row for row in self._store.crawls.all() if row.spec.crawl_id == self._spec.crawl_id)
-        return sum(row.pages.get(UrlState.IMAGE, 0) for row in rows)
+        row = self._store.crawls.get(self._spec.crawl_id)
+        return row.pages.get(UrlState.IMAGE, 0) if row else 0
 
     def _result(self, before: CrawlCounts, counts: CrawlCounts, end: End) -> CrawlResult:
         crawl_id = self._spec.crawl_id

@@ -118,7 +118,7 @@ def _crawls(settings: Settings, frontier: Frontier, store: Store, crawl: str) ->
     check_owner(settings.storage, frontier, store, [crawl])
     if crawl in queued:
         return [crawl]
-    if crawl in {row.spec.crawl_id for row in store.crawls.all()}:
+    if store.crawls.get(crawl):
         raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
     raise NotFound(f"no crawl and no host is named {crawl}; `crawls` and `hosts` list them")
 
@@ -147,7 +147,7 @@ def is_transient(reason: FailureReason | None, status: int) -> bool:
 
 def record_state(frontier: Frontier, store: Store, crawl: str) -> None:
     """Stores the new state of a finished crawl that has URLs to fetch again."""
-    row = next((row for row in store.crawls.all() if row.spec.crawl_id == crawl), None)
+    row = store.crawls.get(crawl)
     state = frontier.counts(crawl).state
     if row and row.state is CrawlState.FINISHED and state is not row.state:
         store.crawls.put(row.spec, state)

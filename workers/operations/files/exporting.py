@@ -165,7 +165,7 @@ def _exported(stored: StoredAnswer, bodies: Bodies) -> ExportedAnswer:
 def _store_of(settings: Settings, wanted: Selection) -> Iterator[Store]:
     """Opens the store; it has the crawl and the host."""
     with existing_store(settings) as store:
-        if wanted.crawl and wanted.crawl not in {row.spec.crawl_id for row in store.crawls.all()}:
+        if wanted.crawl and store.crawls.get(wanted.crawl) is None:
             raise NotFound(f"no crawl is named {wanted.crawl}; `crawls` lists them")
         if wanted.topic:
             from workers.operations.topics.topics import find_topic  # brings the cleaner

@@ -73,7 +73,7 @@ def import_pages(settings: Settings, crawl: str, sources: Iterable[Source]) -> I
     spec = CrawlSpec(crawl_id=crawl, seeds=())
     store = open_store(settings.storage, create=True)
     try:
-        if any(row.spec.crawl_id == crawl and row.spec.seeds for row in store.crawls.all()):
+        if (row := store.crawls.get(crawl)) and row.spec.seeds:
             raise ConfigError(f"{crawl} is a crawl that fetches pages: choose another --crawl")
         store.crawls.put(spec, CrawlState.STOPPED)
         work = partial(_store_batch, settings=settings, crawl=crawl)

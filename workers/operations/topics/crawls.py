@@ -19,7 +19,6 @@ from workers.operations.topics.receivers import ReceiverFlags, check_receivers, 
 from workers.operations.topics.topics import (
     TopicFlags,
     begin_topic,
-    crawl_of,
     end_topic,
     planned_topic,
 )
@@ -73,7 +72,7 @@ def topic_spec(
 def _stored_spec(settings: Settings, name: str) -> CrawlSpec | None:
     try:
         with existing_store(settings) as store:
-            row = crawl_of(store, name)
+            row = store.crawls.get(name)
     except NotFound:
         return None
     if row is not None and not row.spec.topic:
@@ -108,7 +107,7 @@ def add_seeds(settings: Settings, name: str, given: Sequence[str]) -> None:
     new = crawl_spec(settings, _seeds(settings, given), name).seeds
     spec = replace(before, seeds=tuple(dict.fromkeys((*before.seeds, *new))))
     with existing_store(settings) as store:
-        row = crawl_of(store, name)
+        row = store.crawls.get(name)
         if row is not None:
             store.crawls.put(spec, row.state)
     with suppress(NotFound), queue_side(settings, at_rest=False) as side:

@@ -19,7 +19,7 @@ from workers.config import Settings
 from workers.jobs.images import wanted_pages
 from workers.operations.backends import existing_store
 from workers.operations.files.stored_images import split_by_kind
-from workers.operations.topics.topics import crawl_of, find_topic
+from workers.operations.topics.topics import find_topic
 
 CACHED_RECORDS = 64  # pages of images that follow each other in a listing
 
@@ -70,7 +70,7 @@ def count_images(store: Store, row: TopicRow) -> TopicImages | None:
 
 
 def _spec_with_images(store: Store, row: TopicRow) -> CrawlSpec | None:
-    crawl = crawl_of(store, row.name)
+    crawl = store.crawls.get(row.name)
     return crawl.spec if crawl is not None and crawl.spec.images else None
 
 

@@ -34,7 +34,7 @@ from workers.operations.topics.harvest import Harvest, harvest_of
 from workers.operations.topics.images import count_images
 from workers.operations.topics.receivers import receiver_lines
 from workers.operations.topics.told_stories import story_line
-from workers.operations.topics.topics import crawl_of, find_topic, seen_topic, seen_topics
+from workers.operations.topics.topics import find_topic, seen_topic, seen_topics
 
 MOST_STORIES = 20
 MOST_STORY_PAGES = 20
@@ -85,7 +85,7 @@ def topic_line(store: Store, row: TopicRow) -> TopicLine:
         created_at=row.created_at,
         receivers=receiver_lines(store, row.name),
         pages_per_hour=order.pages_per_hour,
-        options=_options(crawl_of(store, row.name)),
+        options=_options(store.crawls.get(row.name)),
     )
 
 
@@ -180,7 +180,7 @@ def _waiting(settings: Settings, row: TopicRow) -> int | None:
 
 
 def _budget(store: Store, row: TopicRow, harvest: Harvest) -> TopicBudget:
-    crawl = crawl_of(store, row.name)
+    crawl = store.crawls.get(row.name)
     return TopicBudget(
         max_pages=crawl.spec.max_pages if crawl else None,
         pages=harvest.own_pages,

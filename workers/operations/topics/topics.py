@@ -19,7 +19,7 @@ from cleaning.topics.learner import LinkModel
 from cleaning.topics.relevance import Mark, new_threshold
 from cleaning.topics.topic import DEFAULT_THRESHOLD, ExampleText, Topic, TopicSpec
 from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CRAWL_ID_RULE, CrawlRow, CrawlState, is_crawl_id
+from storage.crawl_types import CRAWL_ID_RULE, CrawlState, is_crawl_id
 from storage.opening import join_queue, open_store
 from storage.store.protocol import Store
 from storage.topic_types import JudgedPage, StoredLinkModel, TopicRow, TopicState
@@ -93,7 +93,7 @@ def planned_topic(settings: Settings, name: str, flags: TopicFlags) -> TopicRow:
         if row is not None:
             _changed(store, row, flags)
             return row
-        crawl = crawl_of(store, name)
+        crawl = store.crawls.get(name)
         if crawl is not None and crawl.state is not CrawlState.PURGED:
             raise ConfigError(f"{name} is an ordinary crawl: choose another name for the topic")
         return first_version(_new_order(name, flags), read_examples(store, flags.examples or ()))
@@ -121,11 +121,6 @@ def begin_topic(
             judged(done)
         store.topics.set_state(planned.name, TopicState.RUNNING)
         _reach_queue(settings, store, row)
-
-
-def crawl_of(store: Store, name: str) -> CrawlRow | None:
-    """Returns the crawl of a topic; None before its first run."""
-    return next((row for row in store.crawls.all() if row.spec.crawl_id == name), None)
 
 
 def _new_order(name: str, flags: TopicFlags) -> TopicOrder:

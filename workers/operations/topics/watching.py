@@ -31,7 +31,7 @@ from workers.operations.topics.marking import CANDIDATES, spread
 from workers.operations.topics.receivers import receiver_lines
 from workers.operations.topics.stories import STORY_ID
 from workers.operations.topics.told_stories import story_line
-from workers.operations.topics.topics import crawl_of, find_topic, seen_topics
+from workers.operations.topics.topics import find_topic, seen_topics
 from workers.operations.watching.computing import FIRST_S
 from workers.operations.watching.kept_backends import KeptBackends
 
@@ -208,7 +208,7 @@ def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
     """
     with backends.store() as store:
         (row,) = seen_topics(backends.settings, [find_topic(store, name)], backends.queue)
-        crawl = crawl_of(store, name)
+        crawl = store.crawls.get(name)
         entry = _entry(backends, row)
         ids = entry.figures.newest[:NEWEST_PAGES] if entry.figures else ()
         pages = {page.page_id: page for page in store.topics.pages(name, ids)}
