@@ -35,21 +35,24 @@ CHANGING = ("relevant", "label", "to_learn")
 
 
 def rows_of(outcome: Outcome) -> list[Row]:
-    """The rows of ``topic_pages`` of an outcome with a record; none for other outcomes."""
+    """The rows of ``topic_pages`` of an outcome."""
+    return list(map(page_row, judged_pages(outcome)))
+
+
+def judged_pages(outcome: Outcome) -> list[JudgedPage]:
+    """The judgements of an outcome with a record, with its page; none for other outcomes."""
     record, queued = outcome.record, outcome.queued
     if record is None:
         return []
     return [
-        page_row(
-            JudgedPage(
-                page_id=queued.page_id,
-                crawl_id=queued.crawl_id,
-                url=record.url,
-                host=queued.host,
-                title=record.title,
-                fetched_at=record.fetched_at,
-                judgement=judgement,
-            )
+        JudgedPage(
+            page_id=queued.page_id,
+            crawl_id=queued.crawl_id,
+            url=record.url,
+            host=queued.host,
+            title=record.title,
+            fetched_at=record.fetched_at,
+            judgement=judgement,
         )
         for judgement in outcome.judgements
     ]

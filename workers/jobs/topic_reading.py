@@ -25,7 +25,8 @@ from cleaning.topics.topic import Topic
 from storage.crawl_types import CrawlSpec, FetchResult, Outcome, Scope, UrlState
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
-from storage.topic_types import JudgedPage, StoredReading
+from storage.store.topic_rows import judged_pages
+from storage.topic_types import StoredReading
 from workers.jobs.outcomes import Ending, stored_page
 from workers.jobs.topic_adoption import Adopter, Allows
 
@@ -116,7 +117,7 @@ def _adopt(
             for ending in [_ending(store, adopter, crawl_id, record)]
             if ending is not None
         ]
-        store.topics.judge([_judged(each.outcome) for each in endings])
+        store.topics.judge([page for each in endings for page in judged_pages(each.outcome)])
         adopted += adopter.adopt(endings)
     return adopted
 
@@ -144,17 +145,3 @@ def _ending(store: Store, adopter: Adopter, crawl_id: str, record: CleanRecord) 
     queued = stored_page(row, crawl_id, record.fetched_at, FetchResult())
     outcome = adopter.with_judgements(Outcome(queued=queued, state=UrlState.RECORD, record=record))
     return Ending(outcome=outcome, outlinks=record.outlinks) if outcome.judgements else None
-
-
-def _judged(outcome: Outcome) -> JudgedPage:
-    record, queued = outcome.record, outcome.queued
-    assert record is not None  # noqa: S101 - made of a record above
-    return JudgedPage(
-        page_id=queued.page_id,
-        crawl_id=queued.crawl_id,
-        url=record.url,
-        host=record.host,
-        title=record.title,
-        fetched_at=record.fetched_at,
-        judgement=outcome.judgements[0],
-    )
