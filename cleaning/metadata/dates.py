@@ -107,14 +107,12 @@ class FoundDate:
         has_time: Whether the text has a time of day.
         start: Index of the first character in the text.
         end: Index behind the last character.
-        is_relative: Whether the date counts from the time of the fetch, as 3小时前 does.
     """
 
     when: datetime
     has_time: bool
     start: int
     end: int
-    is_relative: bool = False
 
 
 def zone_of(language: str | None) -> tzinfo:
@@ -230,9 +228,7 @@ def _absolute(match: re.Match[str], zone: tzinfo, language: str | None) -> Found
     return _date_of(match, (year, month, day), zone)
 
 
-def _date_of(
-    match: re.Match[str], day: tuple[int, int, int], zone: tzinfo, is_relative: bool = False
-) -> FoundDate | None:
+def _date_of(match: re.Match[str], day: tuple[int, int, int], zone: tzinfo) -> FoundDate | None:
     """The date of a match on a day such as ``(2026, 11, 22)``; None if there is no such day."""
     if day[0] < FIRST_YEAR:
         return None
@@ -255,7 +251,7 @@ def _date_of(
             clock = time(hours, int(parts["minute"]), int(parts.get("second") or 0))
             zone = _offset(parts.get("offset"), zone)
     when = datetime.combine(at, clock, zone)
-    return FoundDate(when, hour is not None, match.start(), match.end(), is_relative)
+    return FoundDate(when, hour is not None, match.start(), match.end())
 
 
 def _offset(text: str | None, zone: tzinfo) -> tzinfo:
@@ -295,19 +291,19 @@ def _relative(text: str, zone: tzinfo, now: datetime) -> FoundDate | None:
             return None
         if when.year < FIRST_YEAR:
             return None
-        return FoundDate(when.replace(microsecond=0), seconds <= 3600, *match.span(), True)
+        return FoundDate(when.replace(microsecond=0), seconds <= 3600, *match.span())
     match = _DAY_WORD.search(text)
     if match:
         back = _DAYS_BACK.get(match["word"].lower())
         if back is None:
-            return FoundDate(now.replace(microsecond=0), True, *match.span(), True)
+            return FoundDate(now.replace(microsecond=0), True, *match.span())
         day = now.date() - timedelta(days=back)
-        return _date_of(match, (day.year, day.month, day.day), zone, True)
+        return _date_of(match, (day.year, day.month, day.day), zone)
     match = _NO_YEAR.search(text)
     if match:
         month, day_of_month = int(match["month"]), int(match["day"])
         is_later = (month, day_of_month) > (now.month, now.day)
-        return _date_of(match, (now.year - is_later, month, day_of_month), zone, True)
+        return _date_of(match, (now.year - is_later, month, day_of_month), zone)
     return None
 
 

@@ -239,9 +239,9 @@ def _by_length(text: str) -> tuple[int, str]:
     return -len(text), text
 
 
-def bounded(model: SiteModel, max_bytes: int = MAX_MODEL_BYTES) -> SiteModel:
-    """Returns a model of at most ``max_bytes``; URLs, lines and places of fewest pages go first."""
-    while len(model.to_json().encode()) > max_bytes:
+def bounded(model: SiteModel) -> SiteModel:
+    """Returns a model of at most ``MAX_MODEL_BYTES``; what is of the fewest pages goes first."""
+    while len(model.to_json().encode()) > MAX_MODEL_BYTES:
         noise, template = model.noise, model.template
         smaller = structs.replace(
             model,

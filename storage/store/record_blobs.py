@@ -100,12 +100,6 @@ def encode_record(record: CleanRecord) -> tuple[bytes, bytes]:
     return dump_versioned(head), dump_versioned(part)
 
 
-def pack_record(record: CleanRecord) -> tuple[bytes, bytes]:
-    """Encodes and compresses a record as its two blobs."""
-    head, links = encode_record(record)
-    return compress(head), compress(links)
-
-
 def unpack_record(head: bytes, links: bytes) -> CleanRecord:
     """Decodes the record of two blobs."""
     part = _unpack(links, _LINK_PART)
@@ -124,7 +118,7 @@ def unpack_head_text(head: bytes) -> HeadText:
 
 
 def unpack_line(head: bytes, links: bytes) -> bytes:
-    """The ``to_json`` of the record ``pack_record`` was given, from its stored bytes.
+    """The ``to_json`` of a record, from its two blobs.
 
     A record of an older schema, or without a field of ours, is read and written anew. The JSON is
     checked, the types of its values are not: zstd's checksum notices what was damaged.

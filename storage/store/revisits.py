@@ -108,8 +108,7 @@ class RevisitCounts:
     """The schedule of a crawl in numbers.
 
     Attributes:
-        scheduled: URLs that will be visited again.
-        due: Those of them that are due.
+        due: URLs that are due to be visited again.
         visits: Visits after the first of each page.
         changed: Visits that found other content.
         not_modified: Visits that were answered 304.
@@ -117,7 +116,6 @@ class RevisitCounts:
         by_class: The sums by (host, URL class).
     """
 
-    scheduled: int
     due: int
     visits: int
     changed: int
@@ -198,7 +196,6 @@ class Revisits:
         total = reduce(ClassSums.plus, by_class.values(), ClassSums())
         due = self._due_rows(crawl_id, to_microseconds(now), ("next_visit", "page_id"))
         return RevisitCounts(
-            scheduled=self._tables.count("urls", {"crawl_id": crawl_id, "next_visit": PRESENT}),
             due=sum(map(len, due)),
             visits=total.visits,
             changed=total.changed,

@@ -100,7 +100,7 @@ def drawn(lines: Sequence[Line]) -> Markup:
         )
         for line in lines
     )
-    return _svg("drawing", WIDTH, HEIGHT, grid + paths)
+    return _svg("drawing", HEIGHT, grid + paths)
 
 
 def bar(parts: Sequence[Part]) -> Markup:
@@ -117,19 +117,19 @@ def bar(parts: Sequence[Part]) -> Markup:
                 )
             )
         x += width
-    return _svg("bar", WIDTH, 10, Markup("").join(found))
+    return _svg("bar", 10, Markup("").join(found))
 
 
 def meter(share: float) -> Markup:
     """A bar that is filled to a share, 0..1."""
     filled = Markup('<rect class="k1" width="{}" height="10"/>').format(f"{WIDTH * share:.1f}")
-    return _svg("bar", WIDTH, 10, filled)
+    return _svg("bar", 10, filled)
 
 
-def _svg(name: str, width: int, height: int, content: Markup) -> Markup:
+def _svg(name: str, height: int, content: Markup) -> Markup:
     return Markup(
         '<svg class="{}" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'
-    ).format(name, width, height, content)
+    ).format(name, WIDTH, height, content)
 
 
 def _path(values: Sequence[float | None], top: float, width: int, height: int) -> str:

@@ -224,12 +224,12 @@ def _problems_of_patterns(
     return problems
 
 
-def _problems_of_hosts(
-    hosts: Any, lines: Mapping[Place, int], top: Place = (HOSTS,)
-) -> list[Problem]:
+def _problems_of_hosts(hosts: Any, lines: Mapping[Place, int]) -> list[Problem]:
     if not isinstance(hosts, dict):
-        return [Problem(line=lines.get(top, 0), text=f"{HOSTS} is {_described(hosts)}, no table")]
-    return problems_of_tables(hosts, lines, top)
+        return [
+            Problem(line=lines.get((HOSTS,), 0), text=f"{HOSTS} is {_described(hosts)}, no table")
+        ]
+    return problems_of_tables(hosts, lines, (HOSTS,))
 
 
 def problems_of_tables(

@@ -21,6 +21,9 @@ from storage.store.protocol import Store
 from storage.topic_types import JudgedPage, TopicRow, TopicState
 from workers.jobs.topics import judgement_of
 
+SLICE_PAGES = 200
+"""Pages judged anew between two writes: a second of work."""
+
 MARK_WEIGHTS = {True: 1.0, False: -0.25}
 """Weight of a page that the user marked: its sign is the user's word."""
 
@@ -111,15 +114,14 @@ def with_order(row: TopicRow, order: TopicOrder) -> TopicRow:
     return replace(row, spec=dump_versioned(order).decode())
 
 
-def judge_anew(store: Store, topic: Topic, slice_pages: int) -> int:
-    """Judges pages that older versions of a topic judged, newest first; returns how many.
+def judge_anew(store: Store, topic: Topic) -> int:
+    """Judges ``SLICE_PAGES`` that older versions of a topic judged, newest first; returns how many.
 
     Args:
         store: The store.
         topic: The newest version.
-        slice_pages: At most this many.
     """
-    pages = store.topics.outdated(topic.name, topic.version, slice_pages)
+    pages = store.topics.outdated(topic.name, topic.version, SLICE_PAGES)
     judged = list(_judged_anew(store, topic, pages))
     store.topics.judge(judged)
     moved = [

@@ -44,15 +44,14 @@ RESOURCES = (
 DESCRIPTION = "/api/openapi.json"
 
 
-def add_api(app: Flask, console: Console, tokens: Tokens | None = None) -> Api:
+def add_api(app: Flask, console: Console) -> Api:
     """Adds the addresses of the API.
 
     Args:
         app: The application.
-        console: What views share.
-        tokens: Who may ask; None: the tokens of the data folder.
+        console: What views share; its data folder has the tokens of those who may ask.
     """
-    api = Api(app, console, tokens or Tokens(console.settings.storage.data))
+    api = Api(app, console, Tokens(console.settings.storage.data))
     for each in RESOURCES:
         each.register(api)
     described = dump(openapi(api.addresses))

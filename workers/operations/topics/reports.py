@@ -34,7 +34,7 @@ from workers.operations.topics.harvest import Harvest, harvest_of
 from workers.operations.topics.images import count_images
 from workers.operations.topics.receivers import receiver_lines
 from workers.operations.topics.told_stories import story_line
-from workers.operations.topics.topics import find_topic, seen_topic, seen_topics
+from workers.operations.topics.topics import find_topic, seen_topics
 
 MOST_STORIES = 20
 MOST_STORY_PAGES = 20
@@ -59,7 +59,8 @@ def show_topic(settings: Settings, name: str) -> TopicLine:
         NotFound: There is none of this name.
     """
     with existing_store(settings) as store:
-        return topic_line(store, seen_topic(settings, find_topic(store, name)))
+        (row,) = seen_topics(settings, [find_topic(store, name)])
+        return topic_line(store, row)
 
 
 def topic_line(store: Store, row: TopicRow) -> TopicLine:
@@ -148,7 +149,8 @@ def report_of(
     name, (harvest, story_of) = row.name, found
     model = store.topics.model(name)
     waiting = _waiting(settings, row)
-    line = topic_line(store, seen_topic(settings, row))
+    (seen,) = seen_topics(settings, [row])
+    line = topic_line(store, seen)
     return TopicReport(
         topic=line,
         made_at=datetime.now(UTC),

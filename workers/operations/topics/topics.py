@@ -44,8 +44,6 @@ from workers.operations.topics.examples import check_number, read_examples, read
 if TYPE_CHECKING:  # the queue's client is slow to import, and most answers do without
     from storage.queue.frontier import Frontier
 
-SLICE_PAGES = 200
-"""Pages judged anew between two writes: a second of work."""
 EDITS = 5
 """Tries of an edit that another process overtakes."""
 
@@ -117,7 +115,7 @@ def begin_topic(
             edit_topic(settings, planned.name, flags, judged)
         row = _existing(store, planned.name)
         topic = Topic.from_bytes(row.packed)
-        while done := judge_anew(store, topic, SLICE_PAGES):
+        while done := judge_anew(store, topic):
             judged(done)
         store.topics.set_state(planned.name, TopicState.RUNNING)
         _reach_queue(settings, store, row)
@@ -318,11 +316,6 @@ def seen_topics(
     ]
 
 
-def seen_topic(settings: Settings, row: TopicRow) -> TopicRow:
-    """Returns a stored topic with the state that it has now."""
-    return seen_topics(settings, [row])[0]
-
-
 def _replace(
     settings: Settings,
     store: Store,
@@ -349,7 +342,7 @@ def _replace(
         raise ServiceError(f"other commands change topic {name} all the time: try again")
     topic = Topic.from_bytes(new.packed)
     _loosen(store, topic)
-    while done := judge_anew(store, topic, SLICE_PAGES):
+    while done := judge_anew(store, topic):
         judged(done)
     _reach_queue(settings, store, new)
     return new

@@ -25,6 +25,9 @@ WAITS_S = 4.0
 """How old these waits may be: several who look at a crawl ask once."""
 
 MOST_GROUPS = 20
+NEWEST = 100
+"""Crawls among which those at work are looked for."""
+
 BEFORE_ALL = 253_402_300_799_999_999
 """Place of crawls that are only in the queue, in microseconds since 1970: the end of 9999."""
 
@@ -124,9 +127,9 @@ def list_crawls(
     )
 
 
-def newest_crawls(backends: KeptBackends, most: int = 100) -> list[CrawlLine]:
+def newest_crawls(backends: KeptBackends) -> list[CrawlLine]:
     """Returns the newest crawls; NotFound: the data folder holds none."""
-    return _lines(backends, _rows(backends)[:most])
+    return _lines(backends, _rows(backends)[:NEWEST])
 
 
 def crawl_names(backends: KeptBackends) -> list[str]:

@@ -168,16 +168,13 @@ def clean_again(backends: KeptBackends, page_id: str, crawl: str = "") -> NewRea
         return newest_reading(store, judge_page(store, page_id, crawl or None), page_id)
 
 
-def list_blocks(
-    verdicts: Sequence[Verdict], shown: str, after: int, limit: int = MOST_BLOCKS
-) -> BlockList:
-    """Returns some of a page's verdicts.
+def list_blocks(verdicts: Sequence[Verdict], shown: str, after: int) -> BlockList:
+    """Returns some of a page's verdicts, at most ``MOST_BLOCKS``.
 
     Args:
         verdicts: Of the page.
         shown: ``kept``, ``cut``, the value of a kind, or ``""`` for all.
         after: Only blocks behind this number.
-        limit: At most this many.
     """
     wanted = [
         (number, each)
@@ -187,8 +184,8 @@ def list_blocks(
     behind = [pair for pair in wanted if pair[0] > after]
     kept = sum(each.is_kept for each in verdicts)
     return BlockList(
-        blocks=behind[:limit],
-        after=f"{behind[limit - 1][0]}~" if len(behind) > limit else "",
+        blocks=behind[:MOST_BLOCKS],
+        after=f"{behind[MOST_BLOCKS - 1][0]}~" if len(behind) > MOST_BLOCKS else "",
         by_kind=dict(Counter(each.kind.value for each in verdicts).most_common()),
         kept=kept,
         cut=len(verdicts) - kept,
