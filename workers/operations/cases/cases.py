@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -20,7 +19,6 @@ from storage.store.cases import (
     case_id_of,
     packed,
 )
-from storage.store.codec import to_microseconds
 from storage.store.protocol import Store
 from workers.answers.cases import CaseDetails, CaseLine, CaseState
 from workers.answers.making import answer_of
@@ -57,19 +55,6 @@ class Reading:
     page: CasePage
     before: Case | None
     others: int
-
-
-@dataclass(frozen=True, slots=True)
-class CaseList:
-    """A part of the list of cases.
-
-    Attributes:
-        cases: Newest first.
-        after: Place behind the last one, microseconds since 1970 UTC; 0 at the end.
-    """
-
-    cases: Sequence[Case]
-    after: int
 
 
 def read_part(settings: Settings, url: str, crawl: str, name: str) -> Reading:
@@ -201,20 +186,6 @@ def read_case(store: Store, case_id: str) -> Case:
     if case is None:
         raise NotFound(f"there is no case {case_id[:40]}")
     return case
-
-
-def list_cases(store: Store, before: int | None, limit: int) -> CaseList:
-    """Returns cases, newest first.
-
-    Args:
-        store: The store.
-        before: Only those reported before this time, microseconds since 1970 UTC; None: all.
-        limit: At most this many, >= 1.
-    """
-    found = store.cases.read(before, limit + 1)
-    more = len(found) > limit
-    found = found[:limit]
-    return CaseList(found, to_microseconds(found[-1].at) if more else 0)
 
 
 def newest_cases(settings: Settings, limit: int) -> list[CaseLine]:

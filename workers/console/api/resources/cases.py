@@ -12,7 +12,8 @@ from workers.console.api.paging import Name, PageOf, Part, cursor, number
 from workers.console.api.registry import Api, Call
 from workers.console.api.resources.actions import ActionRequest, ActionResult, post_action
 from workers.operations.cases.cases import case_line
-from workers.operations.watching.views.cases import cases_of_console, show_one
+from workers.operations.watching.journal import list_cases
+from workers.operations.watching.views.cases import show_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +49,14 @@ def register(api: Api) -> None:
 
 def get_cases(call: Call, query: Part) -> PageOf[CaseLine]:
     """Verdicts that were reported as wrong, newest first."""
-    found = cases_of_console(call.console.backends, number(query.after, "cases"), query.limit)
-    lines = [case_line(each) for each in found.cases]
+    found = list_cases(call.console.backends, number(query.after, "cases"), query.limit)
+    lines = [case_line(each) for each in found.rows]
     return PageOf(items=lines, next=cursor("cases", found.after) if found.after else None)
 
 
 def get_case(call: Call, case: str) -> CaseDetails:
     """One reported verdict, with what the cleaner makes of its page now."""
-    return show_one(call.console.backends, case).now
+    return show_one(call.console.backends, case)[1]
 
 
 def post_case(call: Call, body: CaseRequest) -> ActionResult:

@@ -9,8 +9,8 @@ from flask import Response, abort
 from workers import __dist__
 from workers.console.routes import Console, Page, Routes, asked_limit, asked_number, render
 from workers.operations.cases.cases import part_name
+from workers.operations.watching.journal import list_cases
 from workers.operations.watching.views.cases import (
-    cases_of_console,
     show_one,
     zip_of_all,
     zip_of_case,
@@ -31,15 +31,15 @@ def register(routes: Routes) -> None:
 
 def show_cases(console: Console) -> Page:
     """The cases, newest first."""
-    page = cases_of_console(console.backends, asked_number(), asked_limit())
+    page = list_cases(console.backends, asked_number(), asked_limit())
     return render("cases.html", page=page, command=COMMAND)
 
 
 def show_case(console: Console, case_id: str) -> Page:
     """One case: the page, what was found, what is wanted, and what the cleaner finds now."""
-    found = show_one(console.backends, _checked(case_id))
+    case, now_found = show_one(console.backends, _checked(case_id))
     return render(
-        "case.html", case=found.case, now_found=found.now, part=part_name(found.case),
+        "case.html", case=case, now_found=now_found, part=part_name(case),
         levels=LEVELS,
     )  # fmt: skip
 
