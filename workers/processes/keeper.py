@@ -11,8 +11,6 @@ Any number of keepers may run anywhere; the one that holds the lock works.
 from __future__ import annotations
 
 import logging
-import signal
-import threading
 import time
 import uuid
 from contextlib import suppress
@@ -25,7 +23,7 @@ from storage.queue.counters import Counter
 from storage.queue.revisits import MOST_OF_A_HOST, Visit
 from storage.store.revisits import DueUrl
 from workers.context import Context, process_context
-from workers.processes.outages import Outages
+from workers.processes.outages import Outages, stopped_by_signal
 
 log = logging.getLogger(__name__)
 
@@ -42,9 +40,7 @@ def keep_until_stopped() -> None:
     Raises:
         ServiceError: Not retryable.
     """
-    stop = threading.Event()
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signum, lambda *_: stop.set())
+    stop = stopped_by_signal()
     context = process_context()
     keeper = Keeper(context)
     outages = Outages(context)

@@ -1,8 +1,10 @@
-"""Outages of queue and store, as the loops of the sweeper and of the keeper meet them."""
+"""What ends or holds up the loops of sweeper, keeper and sender: signals, outages of servers."""
 
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 
 from cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
 from storage.opening import has_ended, patience_s
@@ -10,6 +12,14 @@ from storage.queue.clients import OutageLog
 from workers.context import Context
 
 log = logging.getLogger(__name__)
+
+
+def stopped_by_signal() -> threading.Event:
+    """Returns an event that SIGTERM and SIGINT set."""
+    stop = threading.Event()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signum, lambda *_: stop.set())
+    return stop
 
 
 class Outages:

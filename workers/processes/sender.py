@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,7 +24,7 @@ from storage.store.protocol import Store
 from storage.topic_types import Receiver
 from workers.config import Settings
 from workers.context import process_context
-from workers.processes.outages import Outages
+from workers.processes.outages import Outages, stopped_by_signal
 from workers.sending.delivery import Delivery
 from workers.sending.turns import Sender, take_turn
 
@@ -43,9 +41,7 @@ def send_until_stopped() -> None:
     Raises:
         ServiceError: Not retryable.
     """
-    stop = threading.Event()
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signum, lambda *_: stop.set())
+    stop = stopped_by_signal()
     context = process_context()
     outages = Outages(context)
     end_by: list[float] = []

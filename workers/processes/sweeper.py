@@ -9,8 +9,6 @@ and the store.
 from __future__ import annotations
 
 import logging
-import signal
-import threading
 from collections import Counter as Tally
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -32,7 +30,7 @@ from workers.jobs.images import offer_due
 from workers.jobs.topic_ranking import TopicModels, steer
 from workers.processes.budgets import Budgets
 from workers.processes.indexing import Indexer
-from workers.processes.outages import Outages
+from workers.processes.outages import Outages, stopped_by_signal
 from workers.processes.queue_watch import WatchedQueue
 from workers.processes.sampling import Sampler
 from workers.processes.topic_floors import TopicFloors
@@ -65,9 +63,7 @@ def sweep_until_stopped() -> None:
     Raises:
         ServiceError: Not retryable.
     """
-    stop = threading.Event()
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(signum, lambda *_: stop.set())
+    stop = stopped_by_signal()
     context = process_context()
     storage = context.settings.storage
     models = TopicModels(context.frontier.topics)
