@@ -9,8 +9,8 @@ from cleaning.errors import ServiceError
 from workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
 from workers.operations.topics.figures import StoryOrder, figures_question
 from workers.operations.topics.reports import topic_line
-from workers.operations.topics.topics import find_topic, seen_topics
-from workers.operations.topics.watching import list_topic_stories
+from workers.operations.topics.topics import find_topic
+from workers.operations.topics.watching import list_topic_stories, part_of_topics
 from workers.operations.watching.kept_backends import KeptBackends
 
 
@@ -19,11 +19,8 @@ def topic_answers(
 ) -> tuple[Sequence[TopicLine], str]:
     """Returns (lines of topics by name, the name behind which the next part begins or ``""``)."""
     with backends.store() as store:
-        names = [name for name in store.topics.versions() if name > after]
-        rows = [store.topics.get(name) for name in names[:limit]]
-        seen = seen_topics(backends.settings, filter(None, rows), backends.queue)
-        lines = [topic_line(store, row) for row in seen]
-    return lines, names[limit - 1] if len(names) > limit else ""
+        rows, following = part_of_topics(backends, store, after, limit)
+        return [topic_line(store, row) for row in rows], following
 
 
 def topic_report(backends: KeptBackends, name: str) -> TopicReport:

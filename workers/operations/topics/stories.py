@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from cleaning.errors import NotFound
-from storage.store.stories import NUMBER_DIGITS
 from storage.store.story_rebuild import RebuildProgress
 from workers.answers.stories import StoryLine
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.reading import find_page, is_page_id
-from workers.operations.topics.told_stories import story_line
+from workers.operations.topics.told_stories import STORY_ID, story_line
 from workers.operations.urls.near_matches import with_scheme
-
-STORY_ID = re.compile(rf"[0-9a-f]{{{NUMBER_DIGITS}}}")
 
 
 def list_stories(settings: Settings, limit: int, *, by_size: bool) -> list[StoryLine]:

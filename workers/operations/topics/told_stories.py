@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import UNSET
 
+from cleaning.errors import NotFound
 from storage.store.protocol import Store
-from storage.store.stories import Story, StoryPage
+from storage.store.stories import NUMBER_DIGITS, Story, StoryPage
 from workers.answers.stories import StoryLine, ToldBy
+
+STORY_ID = re.compile(rf"[0-9a-f]{{{NUMBER_DIGITS}}}")
 
 
 def story_of(store: Store, page_id: str) -> StoryLine | None:
     """Returns the story of a page with its pages; None when no other page tells it."""
     found = store.stories.of_page(page_id)
     return story_line(store, found, with_pages=True) if found else None
+
+
+def story_of_id(store: Store, story: str) -> Story:
+    """Returns a story.
+
+    Raises:
+        NotFound: None has this id.
+    """
+    found = store.stories.story(story) if STORY_ID.fullmatch(story) else None
+    if found is None:
+        raise NotFound(f"no story has the id {story}")
+    return found
 
 
 def story_line(store: Store, story: Story, *, with_pages: bool) -> StoryLine:

@@ -17,6 +17,7 @@ from cleaning.errors import NotFound, StoreDamaged
 from cleaning.json_values import DAMAGE
 from cleaning.topics.relevance import Parts
 from storage.store.codec import to_microseconds
+from storage.store.protocol import Store
 from storage.store.stories import Story, StoryPage
 from storage.topic_types import JudgedPage, TopicRow, TopicState
 from workers.answers.stories import StoryLine
@@ -29,8 +30,7 @@ from workers.operations.topics.figures import (
 )
 from workers.operations.topics.marking import CANDIDATES, spread
 from workers.operations.topics.receivers import receiver_lines
-from workers.operations.topics.stories import STORY_ID
-from workers.operations.topics.told_stories import story_line
+from workers.operations.topics.told_stories import story_line, story_of_id
 from workers.operations.topics.topics import find_topic, seen_topics
 from workers.operations.watching.computing import FIRST_S
 from workers.operations.watching.kept_backends import KeptBackends
@@ -190,14 +190,22 @@ def list_topics(backends: KeptBackends, after: str, limit: int) -> TopicList:
     """
     try:
         with backends.store() as store:
-            names = [name for name in store.topics.versions() if name > after]
-            rows = [store.topics.get(name) for name in names[:limit]]
+            rows, following = part_of_topics(backends, store, after, limit)
             wait_s = FIRST_S / max(1, len(rows))
-            seen = seen_topics(backends.settings, filter(None, rows), backends.queue)
-            entries = [_entry(backends, row, wait_s) for row in seen]
+            entries = [_entry(backends, row, wait_s) for row in rows]
     except NotFound:  # no crawl yet
         return TopicList(topics=(), after="")
-    return TopicList(topics=entries, after=names[limit - 1] if len(names) > limit else "")
+    return TopicList(topics=entries, after=following)
+
+
+def part_of_topics(
+    backends: KeptBackends, store: Store, after: str, limit: int
+) -> tuple[list[TopicRow], str]:
+    """Returns (topics by name, the name behind which the next part begins or ``""``)."""
+    names = [name for name in store.topics.versions() if name > after]
+    rows = filter(None, map(store.topics.get, names[:limit]))
+    seen = seen_topics(backends.settings, rows, backends.queue)
+    return seen, names[limit - 1] if len(names) > limit else ""
 
 
 def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
@@ -317,9 +325,7 @@ def find_topic_story(backends: KeptBackends, name: str, story: str, start: int) 
 
 def _story(backends: KeptBackends, story: str) -> tuple[Story, StoryLine]:
     with backends.store() as store:
-        found = store.stories.story(story) if STORY_ID.fullmatch(story) else None
-        if found is None:
-            raise NotFound(f"no story has the id {story}")
+        found = story_of_id(store, story)
         return found, story_line(store, found, with_pages=False)
 
 

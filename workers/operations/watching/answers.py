@@ -28,8 +28,7 @@ from workers.operations.controlling.crawls import CrawlStatus
 from workers.operations.failures.failure_causes import cause_answer
 from workers.operations.hosts.host_models import find_version
 from workers.operations.reading import find_page, is_page_id
-from workers.operations.topics.stories import STORY_ID
-from workers.operations.topics.told_stories import story_line
+from workers.operations.topics.told_stories import story_line, story_of_id
 from workers.operations.urls.explaining import explain_from
 from workers.operations.urls.near_matches import with_scheme
 from workers.operations.watching.kept_backends import KeptBackends
@@ -164,10 +163,7 @@ def story_answer(backends: KeptBackends, story: str) -> StoryLine:
         NotFound: There is none of this id.
     """
     with backends.store() as store:
-        found = store.stories.story(story) if STORY_ID.fullmatch(story) else None
-        if found is None:
-            raise NotFound(f"no story has the id {story}")
-        return story_line(store, found, with_pages=True)
+        return story_line(store, story_of_id(store, story), with_pages=True)
 
 
 def _status(
