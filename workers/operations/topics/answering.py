@@ -51,15 +51,4 @@ def topic_story_lines(
     """
     topic_report(backends, name)
     found = list_topic_stories(backends, name, order, after, limit)
-    lines = [
-        TopicStoryLine(
-            story=each.story_id,
-            pages=each.pages,
-            title=each.first.title if each.first else "",
-            url=each.first.url if each.first else "",
-            host=each.first.host if each.first else "",
-            fetched_at=each.first.fetched_at if each.first else None,
-        )
-        for each in found.stories
-    ]
-    return lines, found.after, found.as_of or datetime.now(UTC)
+    return found.stories, found.after, found.as_of or datetime.now(UTC)

@@ -21,7 +21,7 @@ from storage.store.protocol import Store
 from storage.store.stories import Story, StoryPage
 from storage.topic_types import JudgedPage, TopicRow, TopicState
 from workers.answers.stories import StoryLine
-from workers.answers.topics import ReceiverLine
+from workers.answers.topics import ReceiverLine, TopicStoryLine
 from workers.jobs.topic_rows import TopicOrder, order_of
 from workers.operations.topics.figures import (
     StoryOrder,
@@ -134,21 +134,6 @@ class TopicPages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldStory:
-    """A story in the list of a topic.
-
-    Attributes:
-        story_id: 15 hex digits.
-        pages: Relevant pages of the topic that tell it.
-        first: The first of them; None: it was deleted meanwhile.
-    """
-
-    story_id: str
-    pages: int
-    first: JudgedPage | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicStories:
     """A part of the stories of a topic.
 
@@ -159,7 +144,7 @@ class TopicStories:
         after: The place behind the last one; ``""`` at the end.
     """
 
-    stories: Sequence[ToldStory]
+    stories: Sequence[TopicStoryLine]
     count: int
     as_of: datetime | None
     after: str
@@ -295,8 +280,16 @@ def list_topic_stories(
             page.page_id: page for page in store.topics.pages(name, [each.page_id for each in part])
         }
     stories = [
-        ToldStory(story_id=each.story_id, pages=each.pages, first=first.get(each.page_id))
+        TopicStoryLine(
+            story=each.story_id,
+            pages=each.pages,
+            title=page.title if page else "",
+            url=page.url if page else "",
+            host=page.host if page else "",
+            fetched_at=page.fetched_at if page else None,
+        )
         for each in part
+        for page in (first.get(each.page_id),)
     ]
     return TopicStories(
         stories=stories, count=figures.story_count, as_of=figures.as_of, after=following
