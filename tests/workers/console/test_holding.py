@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
+from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from storage.host_waits import Hold, WaitReason
 from storage.live_state import (
     Claim,
@@ -21,8 +21,8 @@ from storage.live_state import (
 )
 from workers.console.holding import BEHIND_S, RULES, Level, sentence
 from workers.console.words import all_words
+from workers.operations.controlling.crawls import CrawlStatus
 from workers.operations.watching.now.now import Moment, QueueState
-from workers.operations.watching.views.crawls import CrawlLine
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CLAIM = Claim(
@@ -45,15 +45,13 @@ QUEUE = QueueNow(
 )  # fmt: skip
 
 
-def line(state: CrawlState) -> CrawlLine:
+def line(state: CrawlState) -> CrawlStatus:
     counts = CrawlCounts(
         state=state, pending=5, leased=1, queued=0, done=3, stored=3, failed=0, fetched=3, hosts=2,
         budget_left=None,
     )  # fmt: skip
-    return CrawlLine(
-        spec=CrawlSpec(crawl_id="c", seeds=("http://a.example/",)), created_at=NOW, state=state,
-        pages={}, counts=counts,
-    )  # fmt: skip
+    spec = CrawlSpec(crawl_id="c", seeds=("http://a.example/",))
+    return CrawlStatus(row=CrawlRow(spec=spec, created_at=NOW, state=state), counts=counts)
 
 
 WELL = Moment(

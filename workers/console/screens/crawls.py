@@ -48,7 +48,7 @@ def show_crawl(console: Console, crawl: str) -> Page:
     details = find_crawl(console.backends, crawl)
     parts = [
         Part(name=say(g.language, f"url_state.{state}"), value=n, kind=KINDS[state])
-        for state, n in details.line.pages.items()
+        for state, n in details.line.row.pages.items()
     ]
     return render("crawl.html", parts=parts, **_live(details))
 
@@ -60,7 +60,7 @@ def live_crawl(console: Console, crawl: str) -> Page:
 
 def _live(details: CrawlDetails) -> dict[str, object]:
     waits: dict[WaitReason, int] = {}
-    hosts = details.waits.hosts if details.waits else ()
+    hosts = details.line.waits.hosts if details.line.waits else ()
     for host in hosts:
         waits[host.reason] = waits.get(host.reason, 0) + 1
     queues = sorted((host for host in hosts if host.urls), key=lambda each: (-each.urls, each.host))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cleaning.errors import NotFound, ServiceError
 from cleaning.phrases import minute
-from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState
+from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
 from storage.host_waits import Waits
 from storage.opening import join_queue
 from storage.store.queues import QueueRow
@@ -32,8 +32,6 @@ class CrawlStatus:
     Attributes:
         row: The crawl in the store; without a time where it is only in the queue.
         counts: Its counts in the queue; None when no queue runs.
-        state: Its state in the queue; without a queue its state in the store, where RUNNING
-            becomes STOPPED.
         waits: What its hosts wait for; None when no queue runs.
         next_visit: When the next page of a crawl that keeps fresh is due, in the past when pages
             are; None of other crawls.
@@ -43,11 +41,35 @@ class CrawlStatus:
 
     row: CrawlRow
     counts: CrawlCounts | None
-    state: CrawlState
     waits: Waits | None = None
     next_visit: datetime | None = None
     as_of: datetime | None = None
     other_queue: QueueRow | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.row.spec.crawl_id
+
+    @property
+    def state(self) -> CrawlState:
+        """Its state in the queue; without a queue that in the store, where RUNNING is STOPPED."""
+        if self.counts:
+            return self.counts.state
+        state = self.row.state
+        return CrawlState.STOPPED if state is CrawlState.RUNNING else state
+
+    @property
+    def records(self) -> int:
+        """Pages with a record: by the queue while it runs, which is ahead of the store."""
+        stored = self.row.pages.get(UrlState.RECORD, 0)
+        return max(stored, self.counts.stored) if self.counts else stored
+
+    @property
+    def failed(self) -> int:
+        """URLs that gave no record."""
+        stored = self.row.pages.get(UrlState.FAILED, 0)
+        return max(stored, self.counts.failed) if self.counts else stored
 
 
 def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
@@ -75,16 +97,12 @@ def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
     found = []
     for row in rows:
         counts, waits = live.get(row.spec.crawl_id, (None, None))
-        at_rest = CrawlState.STOPPED if row.state is CrawlState.RUNNING else row.state
-        state = counts.state if counts else at_rest
-        next_visit = due.get(row.spec.crawl_id)
         found.append(
             CrawlStatus(
                 row=row,
                 counts=counts,
-                state=state,
                 waits=waits,
-                next_visit=next_visit,
+                next_visit=due.get(row.spec.crawl_id),
                 as_of=as_of,
                 other_queue=queues.get(row.queue),
             )

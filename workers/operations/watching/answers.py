@@ -9,7 +9,6 @@ from datetime import datetime
 
 from cleaning.errors import NotFound, ServiceError
 from cleaning.records import CleanRecord
-from storage.crawl_types import CrawlRow
 from workers.answers.crawls import CrawlLine as CrawlAnswer
 from workers.answers.crawls import FailureCause
 from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
@@ -32,7 +31,7 @@ from workers.operations.topics.told_stories import story_line, story_of_id
 from workers.operations.urls.explaining import explain_from
 from workers.operations.urls.near_matches import with_scheme
 from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.views.crawls import CrawlDetails, CrawlLine, find_crawl
+from workers.operations.watching.views.crawls import find_crawl
 from workers.operations.watching.views.hosts import find_host
 
 STORIES_S = 30.0
@@ -40,11 +39,11 @@ STORIES_S = 30.0
 
 
 def crawl_answers(
-    backends: KeptBackends, lines: Sequence[CrawlLine], as_of: datetime | None
+    backends: KeptBackends, lines: Sequence[CrawlStatus], as_of: datetime | None
 ) -> list[CrawlAnswer]:
     """Crawls of a list whose figures were computed then, without what their hosts wait for."""
     paused = _paused_by_crawl(backends)
-    return [crawl_line(_status(line, as_of), paused(line.name)) for line in lines]
+    return [crawl_line(replace(line, as_of=as_of), paused(line.name)) for line in lines]
 
 
 def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
@@ -55,8 +54,7 @@ def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
     """
     found = find_crawl(backends, crawl)
     paused = _paused_by_crawl(backends)
-    status = _status(found.line, found.as_of, found)
-    return crawl_line(status, paused(crawl), with_hosts=True)
+    return crawl_line(found.line, paused(crawl), with_hosts=True)
 
 
 def host_answer(backends: KeptBackends, host: str) -> HostAnswer:
@@ -164,20 +162,6 @@ def story_answer(backends: KeptBackends, story: str) -> StoryLine:
     """
     with backends.store() as store:
         return story_line(store, story_of_id(store, story), with_pages=True)
-
-
-def _status(
-    line: CrawlLine, as_of: datetime | None, details: CrawlDetails | None = None
-) -> CrawlStatus:
-    row = CrawlRow(spec=line.spec, created_at=line.created_at, state=line.state, pages=line.pages)
-    return CrawlStatus(
-        row=row,
-        counts=line.counts,
-        state=line.state,
-        waits=details.waits if details else None,
-        next_visit=details.next_visit if details else None,
-        as_of=as_of,
-    )
 
 
 def _paused_by_crawl(backends: KeptBackends) -> Callable[[str], list[str]]:

@@ -14,9 +14,10 @@ from storage.crawl_types import CrawlState
 from storage.host_waits import WaitReason
 from storage.live_state import QueueNow
 from storage.store.overview import Cause
+from workers.operations.controlling.crawls import CrawlStatus
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.operations.watching.signs.signs import Sign, signs_now
-from workers.operations.watching.views.crawls import CrawlLine, newest_crawls
+from workers.operations.watching.views.crawls import newest_crawls
 
 EXAMINED_HOSTS = 200
 """Hosts whose waits are read, of all running crawls: 20 ms."""
@@ -80,7 +81,7 @@ class Moment:
     queue: QueueNow | None = None
     why_no_queue: str = ""
     why_no_store: str = ""
-    crawls: Sequence[CrawlLine] = ()
+    crawls: Sequence[CrawlStatus] = ()
     running: int = 0
     spent: int = 0
     pending: int = 0
@@ -97,7 +98,7 @@ def this_moment(backends: KeptBackends) -> Moment:
     """Returns the moment; what cannot be read is named in it."""
     config = backends.settings.storage
     queue, state, why_no_queue = _queue(backends)
-    crawls: list[CrawlLine] = []
+    crawls: list[CrawlStatus] = []
     causes: list[Cause] = []
     as_of, why_no_store = None, ""
     try:

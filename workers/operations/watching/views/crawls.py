@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cleaning.errors import NotFound, ServiceError
-from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState, UrlState
+from storage.crawl_types import CrawlRow, CrawlState
 from storage.host_waits import Waits
 from storage.store.crawls import StateSince
 from storage.store.overview import Cause, FailureGroup
-from workers.operations.controlling.crawls import queued_only
+from workers.operations.controlling.crawls import CrawlStatus, queued_only
 from workers.operations.watching.kept_backends import KeptBackends
 
 ROWS_S = 3.0
@@ -33,43 +33,6 @@ BEFORE_ALL = 253_402_300_799_999_999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlLine:
-    """A crawl in a list.
-
-    Attributes:
-        spec: Its order.
-        created_at: When its first run began; None: it is only in the queue, not in the store.
-        state: Its state in the queue; without a queue its state in the store, where RUNNING
-            becomes STOPPED.
-        pages: Ended URLs by final state, of the store.
-        counts: Its counts in the queue; None when no queue runs.
-    """
-
-    spec: CrawlSpec
-    created_at: datetime | None
-    state: CrawlState
-    pages: Mapping[UrlState, int]
-    counts: CrawlCounts | None
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.spec.crawl_id
-
-    @property
-    def records(self) -> int:
-        """Pages with a record: by the queue while it runs, which is ahead of the store."""
-        stored = self.pages.get(UrlState.RECORD, 0)
-        return max(stored, self.counts.stored) if self.counts else stored
-
-    @property
-    def failed(self) -> int:
-        """URLs that gave no record."""
-        stored = self.pages.get(UrlState.FAILED, 0)
-        return max(stored, self.counts.failed) if self.counts else stored
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlPage:
     """A part of the list of crawls.
 
@@ -79,7 +42,7 @@ class CrawlPage:
         as_of: When the store's figures were computed; None: they are of this moment.
     """
 
-    crawls: Sequence[CrawlLine]
+    crawls: Sequence[CrawlStatus]
     after: str
     as_of: datetime | None
 
@@ -89,21 +52,15 @@ class CrawlDetails:
     """One crawl in full.
 
     Attributes:
-        line: The crawl.
-        waits: What its examined hosts wait for; None when no queue runs.
+        line: The crawl, with what its examined hosts wait for.
         causes: Its failures by cause, the most frequent first.
         groups: Its hosts with most failures of one cause.
-        next_visit: When the next page of a crawl that keeps fresh is due.
-        as_of: When the store's figures were computed; None: they are of this moment.
         pause: Since when it is paused, and by whom; None: it is not.
     """
 
-    line: CrawlLine
-    waits: Waits | None
+    line: CrawlStatus
     causes: Sequence[Cause]
     groups: Sequence[FailureGroup]
-    next_visit: datetime | None
-    as_of: datetime | None
     pause: StateSince | None = None
 
 
@@ -127,7 +84,7 @@ def list_crawls(
     )
 
 
-def newest_crawls(backends: KeptBackends) -> list[CrawlLine]:
+def newest_crawls(backends: KeptBackends) -> list[CrawlStatus]:
     """Returns the newest crawls; NotFound: the data folder holds none."""
     return _lines(backends, _rows(backends)[:NEWEST])
 
@@ -154,12 +111,14 @@ def find_crawl(backends: KeptBackends, crawl: str) -> CrawlDetails:
     (line,) = _lines(backends, rows)
     with backends.store() as store:
         return CrawlDetails(
-            line=line,
-            waits=_waits(backends, crawl) if line.counts else None,
+            line=replace(
+                line,
+                waits=_waits(backends, crawl) if line.counts else None,
+                next_visit=store.revisits.next_due(crawl) if line.row.spec.keep_fresh else None,
+                as_of=backends.figures(store).as_of(),
+            ),
             causes=backends.figures(store).causes(crawl),
             groups=backends.figures(store).failure_groups(crawl, limit=MOST_GROUPS),
-            next_visit=store.revisits.next_due(crawl) if line.spec.keep_fresh else None,
-            as_of=backends.figures(store).as_of(),
             pause=store.crawls.state_since(crawl, CrawlState.PAUSED)
             if line.state is CrawlState.PAUSED
             else None,
@@ -184,24 +143,13 @@ def _place(row: CrawlRow) -> tuple[int, str]:
     return (round(at.timestamp() * 1_000_000) if at else BEFORE_ALL), row.spec.crawl_id
 
 
-def _lines(backends: KeptBackends, rows: Sequence[CrawlRow]) -> list[CrawlLine]:
+def _lines(backends: KeptBackends, rows: Sequence[CrawlRow]) -> list[CrawlStatus]:
     try:
         with backends.queue() as frontier:
             counts = frontier.counts_of([row.spec.crawl_id for row in rows])
     except ServiceError:
         counts = {}
-    return [_line(row, counts.get(row.spec.crawl_id)) for row in rows]
-
-
-def _line(row: CrawlRow, counts: CrawlCounts | None) -> CrawlLine:
-    at_rest = CrawlState.STOPPED if row.state is CrawlState.RUNNING else row.state
-    return CrawlLine(
-        spec=row.spec,
-        created_at=row.created_at,
-        state=counts.state if counts else at_rest,
-        pages=row.pages,
-        counts=counts,
-    )
+    return [CrawlStatus(row=row, counts=counts.get(row.spec.crawl_id)) for row in rows]
 
 
 def _waits(backends: KeptBackends, crawl: str) -> Waits | None:
