@@ -1,4 +1,4 @@
-"""Charts as inline SVG: lines over time, small lines, stacked bars.
+"""Charts as inline SVG: lines over time, stacked bars.
 
 A drawing stretches to the width of its place and its lines keep their width; text inside would
 stretch, too. Labels, titles and the numbers as a table are HTML around it (``ui.html``). Colours
@@ -96,7 +96,7 @@ def drawn(lines: Sequence[Line]) -> Markup:
         Markup('<path class="line s{style}{dashed}" d="{d}"/>').format(
             style=(line.style - 1) % STYLES + 1,
             dashed=" dashed" if line.is_dashed else "",
-            d=_path(line.values, top, WIDTH, HEIGHT),
+            d=_path(line.values, top),
         )
         for line in lines
     )
@@ -132,9 +132,9 @@ def _svg(name: str, height: int, content: Markup) -> Markup:
     ).format(name, WIDTH, height, content)
 
 
-def _path(values: Sequence[float | None], top: float, width: int, height: int) -> str:
+def _path(values: Sequence[float | None], top: float) -> str:
     """The ``d`` of a line; a gap begins a new part of it."""
-    step = width / max(1, len(values) - 1)
+    step = WIDTH / max(1, len(values) - 1)
     parts = []
     begins = True
     for index, value in _thinned(values):
@@ -142,7 +142,7 @@ def _path(values: Sequence[float | None], top: float, width: int, height: int) -
             begins = True
             continue
         sign = "M" if begins else "L"
-        parts.append(f"{sign}{index * step:.1f} {height - height * value / top:.1f}")
+        parts.append(f"{sign}{index * step:.1f} {HEIGHT - HEIGHT * value / top:.1f}")
         begins = False
     return "".join(parts)
 
