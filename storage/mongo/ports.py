@@ -123,11 +123,6 @@ class MongoTables:
         with self._db.use() as database:
             return int(database[table].update_many(_asked(table, where), update).matched_count)
 
-    def clear(self, table: str, column: str, where: Where) -> None:
-        """Sets one column of the matching rows to no value."""
-        with self._db.use() as database:
-            database[table].update_many(_asked(table, where), {"$unset": {column: ""}})
-
     def increase(self, table: str, key: Row, amounts: Mapping[str, float]) -> None:
         """Adds amounts to columns of the row of a key; a missing row is made, from 0."""
         update = {"$inc": dict(amounts), "$setOnInsert": dict(key)}
@@ -144,15 +139,6 @@ class MongoTables:
         with self._db.use() as database:
             answer = database.client.admin.command("hello")
         return to_microseconds(answer["localTime"])
-
-    def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
-        """Number of matching rows by the value of a column."""
-        stages = [
-            {"$match": _asked(table, where)},
-            {"$group": {"_id": f"${column}", "n": {"$sum": 1}}},
-        ]
-        with self._db.use() as database:
-            return {row["_id"]: row["n"] for row in database[table].aggregate(stages)}
 
     def fold(
         self, table: str, by: Sequence[str], columns: Sequence[tuple[str, Fold]], where: Where

@@ -133,12 +133,6 @@ class SqliteTables:
             sql = f"UPDATE {table} SET {new} WHERE {text}"
             return db.execute(sql, (*values.values(), *asked)).rowcount
 
-    def clear(self, table: str, column: str, where: Where) -> None:
-        """Sets one column of the matching rows to no value."""
-        text, values = conditions(where)
-        with self._db.transaction() as db:
-            db.execute(f"UPDATE {table} SET {column} = NULL WHERE {text}", values)
-
     def increase(self, table: str, key: Row, amounts: Mapping[str, float]) -> None:
         """Adds amounts to columns of the row of a key; a missing row is made, from 0."""
         row = {**key, **amounts}
@@ -155,12 +149,6 @@ class SqliteTables:
     def now_us(self) -> int:
         """The machine's time: all processes of a file are on its machine."""
         return time.time_ns() // 1000
-
-    def count_by(self, table: str, column: str, where: Where) -> dict[Any, int]:
-        """Number of matching rows by the value of a column."""
-        text, values = conditions(where)
-        sql = f"SELECT {column}, count(*) FROM {table} WHERE {text} GROUP BY {column}"
-        return dict(self._db.rows(sql, *values))
 
     def fold(
         self, table: str, by: Sequence[str], columns: Sequence[tuple[str, Fold]], where: Where

@@ -16,7 +16,7 @@ from cleaning.page_warnings import WarningKind
 from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from storage.crawl_types import PageRole
 from storage.store.codec import from_microseconds, stats_from_json
-from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
+from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, count_by, of, steps
 from storage.store.row_types import RowType
 
 READ_PAGES = 1000
@@ -119,7 +119,7 @@ class HostPages:
 
     def by_model(self, host: str) -> Mapping[int, int]:
         """Number of a host's records by model version, ``{0: 12, 3: 480}``; 0: no model."""
-        return self._tables.count_by("records", "model_version", {"host": host})
+        return count_by(self._tables, "records", "model_version", {"host": host})
 
 
 Refresh = Callable[[str | None, str | None], int]

@@ -95,12 +95,12 @@ class Images:
         """Marks the images of pages as offered; pages saved again since then stay due."""
         offered = [page.saved_seq for page in pages]
         where = {"images_due": crawl_id, "saved_seq": offered}
-        self._tables.clear("records", "images_due", where)
+        self._tables.change("records", where, {"images_due": None})
 
     def forget_due(self, crawl_id: str, host: str | None = None) -> None:
         """Marks all images of a crawl (of one host) as not due."""
         where = {"images_due": crawl_id} | ({} if host is None else {"host": host})
-        self._tables.clear("records", "images_due", where)
+        self._tables.change("records", where, {"images_due": None})
 
     def _images(self, found: Sequence[PackedRecord]) -> Iterator[PageImages]:
         for each, url, depth in placed(self._tables, found):

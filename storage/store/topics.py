@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cleaning.surrogates import replace_surrogates
-from storage.store.ports import PRESENT, Row, Scan, Tables, Where, of, steps
+from storage.store.ports import PRESENT, Row, Scan, Tables, Where, count_by, of, steps
 from storage.store.topic_rows import (
     MODEL,
     PAGE,
@@ -223,7 +223,7 @@ class Topics:
     def counts(self, topic: str, version: int) -> TopicCounts:
         """Numbers of a topic's pages; ``version`` is its newest."""
         count = self._tables.count
-        by_version = self._tables.count_by("topic_pages", "version", {"topic": topic})
+        by_version = count_by(self._tables, "topic_pages", "version", {"topic": topic})
         return TopicCounts(
             pages=sum(by_version.values()),
             relevant=count("topic_pages", {"topic": topic, "relevant": 1}),
@@ -233,15 +233,8 @@ class Topics:
 
     def by_host(self, topic: str) -> dict[str, tuple[int, int]]:
         """(judged, relevant) pages by host: ``{"news.example": (40, 12)}``."""
-        return self._sums(topic, "host")
-
-    def by_day(self, topic: str) -> dict[int, tuple[int, int]]:
-        """(judged, relevant) pages by day since 1970 UTC of their response."""
-        return self._sums(topic, "day")
-
-    def _sums(self, topic: str, column: str) -> dict[Any, tuple[int, int]]:
-        relevant = self._tables.count_by("topic_pages", column, {"topic": topic, "relevant": 1})
-        other = self._tables.count_by("topic_pages", column, {"topic": topic, "relevant": 0})
+        relevant = count_by(self._tables, "topic_pages", "host", {"topic": topic, "relevant": 1})
+        other = count_by(self._tables, "topic_pages", "host", {"topic": topic, "relevant": 0})
         return {
             each: (relevant.get(each, 0) + other.get(each, 0), relevant.get(each, 0))
             for each in sorted({*relevant, *other})

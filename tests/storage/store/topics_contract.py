@@ -106,7 +106,6 @@ class TopicsContract:
         assert store.topics.newest("quake", 9, relevant=True) == [page]
         assert [row[3] for row in store.topics.in_order("quake")] == [1, 0]
         assert store.topics.by_host("quake") == {HOST: (2, 1)}
-        assert list(store.topics.by_day("quake").values()) == [(2, 1)]
         assert store.topics.known("quake", [*ids(good, bad), "0" * 32]) == {
             good.queued.page_id: True,
             bad.queued.page_id: False,
