@@ -35,7 +35,6 @@ _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
-_PLAIN_SHARE = 0.3  # share of headlines below which related links may be short, as names are
 
 
 class LinkLists:
@@ -238,12 +237,6 @@ class LinkLists:
             start, end = tree.line_runs(line)
             chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
         return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
-
-    def is_plain(self, section: Section) -> bool:
-        """Whether the titles of a section are short, as names are: few lines have headlines."""
-        first, end = section.first, section.end
-        titled = self._titled_lines[end] - self._titled_lines[first]
-        return titled < _PLAIN_SHARE * (self._linked_lines[end] - self._linked_lines[first])
 
     def is_title(self, i: int, section: Section) -> bool:
         """Whether a link is the title of an item of a section.

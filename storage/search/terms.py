@@ -83,11 +83,6 @@ class Phrase:
     runs: tuple[str, ...]
 
     @property
-    def letters(self) -> int:
-        """Letters and digits in it."""
-        return sum(map(len, self.runs))
-
-    @property
     def query(self) -> str:
         """The phrase in the language of FTS5: ``"用 python 清洗"``.
 
