@@ -35,7 +35,6 @@ from storage.queue.entries import (
     chunks,
     crawl_fields,
     fingerprint,
-    from_ms,
     offer_args,
     pending_pattern,
     pending_since,
@@ -240,21 +239,6 @@ class Frontier:
         """Whether a spider has asked for URLs and is not known to be dead."""
         return bool(self._client.zcount("cc:spiders", "(0", "+inf"))
 
-    def pause_host(self, host: str, who: str = "", why: str = "") -> None:
-        """Stops requests to a host, by any crawl, until ``resume_host``.
-
-        Args:
-            host: Lower-case authority.
-            who: Who pauses it, ``root@machine``.
-            why: Why, in words for a person.
-
-        Raises:
-            NotFound: No crawl knows the host.
-        """
-        self._known_host(host)
-        since = from_ms(queue_ms(self._client))
-        self.keep_paused([Pause(host=host, since=since, who=who, why=why)])
-
     def keep_paused(self, pauses: Sequence[Pause]) -> None:
         """Pauses hosts, known to a crawl or not: those of a queue that was lost.
 
@@ -274,7 +258,8 @@ class Frontier:
         Raises:
             NotFound: No crawl knows the host.
         """
-        self._known_host(host)
+        if not self.crawls_of(host):
+            raise NotFound(f"no crawl knows the host {host}")
         self._client.hdel(f"cc:g:{host}", "paused")
         self._client.hdel("cc:paused", host)
         self._touch([host])
@@ -309,10 +294,6 @@ class Frontier:
             waiting, again, spills = pipe.execute()
             spilled = self._client.hmget(f"cc:tn:{crawl_id}", spills) if spills else []
         return int(waiting) + int(again) + sum(int(count or 0) for count in spilled)
-
-    def _known_host(self, host: str) -> None:
-        if not self.crawls_of(host):
-            raise NotFound(f"no crawl knows the host {host}")
 
     def crawls_of(self, host: str) -> list[str]:
         """The crawls that have seen a host."""

@@ -22,6 +22,7 @@ from storage.crawl_types import (
 from storage.politeness_policy import ResponseOutcome, Retry
 from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from storage.queue.frontier import Frontier
+from storage.store.pauses import Pause
 from storage.store.urls import EndedUrl
 
 A = "http://a.example/"
@@ -30,6 +31,11 @@ END_MARGIN_MS = 5  # what the queue adds to every pause, for the host's own log
 ANSWER = FetchResult(
     status=200, headers=(("Content-Type", "text/html"),), body=b"<p>x", elapsed_ms=3
 )
+
+
+def pause_host(queue: Frontier, host: str, who: str = "", why: str = "") -> None:
+    """Pauses a host in the queue, as `pause HOST` does."""
+    queue.keep_paused([Pause(host=host, since=datetime.now(UTC), who=who, why=why)])
 
 
 def ended_url(url: str) -> EndedUrl:

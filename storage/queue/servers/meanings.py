@@ -238,7 +238,6 @@ QUEUE: Mapping[str, Meaning] = {
     "set_state": on_all(nothing),
     "is_fetching": on_all(any),
     "has_spiders": on_all(any),
-    "pause_host": of_host(0),
     "keep_paused": by_host(0, lambda pause: str(pause.host), nothing),
     "resume_host": of_host(0),
     "paused_hosts": on_all(union),

@@ -21,6 +21,7 @@ from tests.kit.queues import (
     fetch_all,
     job_ids,
     let_time_pass,
+    pause_host,
     server_ms,
     spec,
     urls,
@@ -140,7 +141,7 @@ def test_paused_host_rests_for_every_crawl(frontier: Frontier, spider: Spider) -
     frontier.open_crawl(spec("c", A, B))
     frontier.open_crawl(spec("d", A))
     spider.pages(0)
-    frontier.pause_host("a.example")
+    pause_host(frontier, "a.example")
     assert {lease.host for lease in spider.pages()} == {"b.example"}
     frontier.add("c", urls(1))
     assert spider.lease() == ()

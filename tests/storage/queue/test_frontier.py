@@ -32,7 +32,6 @@ def test_unknown_crawl(frontier: Frontier) -> None:
         lambda: frontier.spec("none"),
         lambda: frontier.set_state("none", CrawlState.PAUSED),
         lambda: frontier.purge("none"),
-        lambda: frontier.pause_host("none.example"),
         lambda: frontier.resume_host("none.example"),
     ):
         with pytest.raises(NotFound):

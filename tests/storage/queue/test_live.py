@@ -9,7 +9,7 @@ from storage.live_state import HEARTBEAT_S, ProcessRole
 from storage.queue import processes as heartbeats
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
-from tests.kit.queues import A, B, Spider, spec
+from tests.kit.queues import A, B, Spider, pause_host, spec
 
 
 def test_an_empty_queue(frontier: Frontier) -> None:
@@ -161,12 +161,12 @@ def test_a_new_run_forgets_the_processes_of_the_last_one(frontier: Frontier) -> 
 
 def test_a_pause_has_its_time_who_and_why(frontier: Frontier) -> None:
     frontier.open_crawl(spec("c", A, B))
-    frontier.pause_host("b.example", "root@machine", "too slow")
-    frontier.pause_host("a.example")
+    pause_host(frontier, "b.example", "root@machine", "too slow")
+    pause_host(frontier, "a.example")
     first, second = frontier.pauses()
     assert (first.host, first.who, first.why) == ("a.example", "", "")
     assert (second.host, second.who, second.why) == ("b.example", "root@machine", "too slow")
-    frontier.pause_host("b.example", "somebody", "else")
+    pause_host(frontier, "b.example", "somebody", "else")
     assert frontier.pauses()[1] == second, "a paused host keeps its time, who, and why"
     assert frontier.now().paused_hosts == 2
     frontier.resume_host("b.example")

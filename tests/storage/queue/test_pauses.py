@@ -10,7 +10,7 @@ import pytest
 from storage.crawl_types import FetchResult, Lease, PageRole
 from storage.politeness_policy import HostPoliteness, PolitenessPolicy, ResponseOutcome
 from storage.queue.frontier import Frontier
-from tests.kit.queues import A, Spider, let_time_pass, server_ms, spec, urls
+from tests.kit.queues import A, Spider, let_time_pass, pause_host, server_ms, spec, urls
 
 HOST_TTL_S = 172_800
 
@@ -218,7 +218,7 @@ def test_what_is_known_of_a_host_is_forgotten_two_days_after_it_was_used(
     for lease in spider.pages():
         spider.put(lease)
     assert HOST_TTL_S - 10 < client.ttl("cc:g:a.example") <= HOST_TTL_S
-    frontier.pause_host("a.example")
+    pause_host(frontier, "a.example")
     assert client.ttl("cc:g:a.example") == -1, "an operator's pause stays"
     frontier.add("c", urls(1))
     assert spider.lease() == ()

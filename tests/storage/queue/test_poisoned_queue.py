@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from redis import Redis
@@ -12,7 +13,7 @@ from cleaning.errors import ServiceError
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import FetchResult, Lease, PageRole, QueuedPage, UrlState
 from storage.queue.frontier import Frontier
-from tests.kit.queues import Spider, age_jobs, fetch_all, let_time_pass, spec, urls
+from tests.kit.queues import Spider, age_jobs, fetch_all, let_time_pass, pause_host, spec, urls
 
 HOST = "a.example"
 GARBAGE: tuple[bytes, ...] = (
@@ -129,7 +130,7 @@ def work(frontier: Frontier, spider: Spider, client: Any, held: list[Lease]) -> 
     pid = page_id(f"http://{HOST}/30")
     try_to(frontier.trace, "c", pid, HOST)
     try_to(frontier.has_seen, "c", pid)
-    for ask in (frontier.robots, frontier.pause_host, frontier.resume_host):
+    for ask in (frontier.robots, partial(pause_host, frontier), frontier.resume_host):
         try_to(ask, HOST)
     for look in (frontier.counters, frontier.crawl_ids, frontier.expire_sessions, frontier.sweep):
         try_to(look)

@@ -34,7 +34,7 @@ from storage.queue.servers.stamps import KEY, MOVING
 from storage.queue.servers.topics import ONE_SERVERS_OWN
 from storage.server_list import server_of
 from tests.kit.queue_server import QueueServer, empty_clients
-from tests.kit.queues import Spider, ack_all, ended_url, job_ids, let_time_pass, spec
+from tests.kit.queues import Spider, ack_all, ended_url, job_ids, let_time_pass, pause_host, spec
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_a_crawl_is_on_all_servers_and_ends_when_all_have_ended(
     assert (counts.state, counts.done, counts.open) == (CrawlState.FINISHED, len(found), 0)
     queue.set_state("c", CrawlState.PAUSED)
     assert {opened(Frontier, url).counts("c").state for url in urls} == {CrawlState.PAUSED}
-    queue.pause_host(hosts[2])
+    pause_host(queue, hosts[2])
     assert queue.paused_hosts() == [hosts[2]]
     assert opened(Frontier, urls[1]).paused_hosts() == [hosts[2]]
     assert queue.purge("c") == len(found)

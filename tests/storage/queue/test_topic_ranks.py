@@ -19,7 +19,7 @@ from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
 from storage.queue.revisits import Visit
 from storage.queue.topic_ranks import MOST_HOSTS
-from tests.kit.queues import A, Spider, ack_all, let_time_pass, server_ms, spec, urls
+from tests.kit.queues import A, Spider, ack_all, let_time_pass, pause_host, server_ms, spec, urls
 from tests.kit.topic_queues import (
     count_pages,
     judge_pages,
@@ -100,7 +100,7 @@ def test_a_better_host_that_does_not_come_is_not_waited_for(
     client.hset("cc:g:a.example", "clock", server_ms(client) + 60_000)
     assert next_pages(spider) == ["b 600"]
     let_time_pass(client, "a.example")
-    frontier.pause_host("a.example")
+    pause_host(frontier, "a.example")
     frontier.add("t", ranked("b.example", 700))
     assert next_pages(spider) == ["b 700"]
     frontier.resume_host("a.example")

@@ -21,6 +21,7 @@ from tests.kit.queues import (
     ended_url,
     fetch_all,
     let_time_pass,
+    pause_host,
     server_ms,
     spec,
     urls,
@@ -36,7 +37,7 @@ def reopener(frontier: Frontier, spider: Spider, client: Any) -> Iterator[UrlReo
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(3))
     assert fetch_all(spider) == ack_all(frontier, client) == 3
-    frontier.pause_host(HOST)
+    pause_host(frontier, HOST)
     frontier.add("c", urls(5))
     assert spider.lease() == ()
     opened = UrlReopener(frontier.url)
@@ -141,7 +142,7 @@ def test_a_visit_of_a_crawl_that_keeps_fresh_is_moved_forward(
         page_id=END.page_id, url=END.url, host=HOST, was=UrlState.RECORD, due_in_ms=3_600_000
     )
     assert frontier.revisits.offer("f", [later]) == 1
-    frontier.pause_host(HOST)
+    pause_host(frontier, HOST)
     with closing(UrlReopener(frontier.url)) as opened:
         assert opened.try_page("f", END)
     (lease,) = spider.lease()

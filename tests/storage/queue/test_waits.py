@@ -17,7 +17,7 @@ from storage.politeness_policy import (
 )
 from storage.queue.fetch_queue import RobotsErrors
 from storage.queue.frontier import Frontier
-from tests.kit.queues import A, B, Spider, let_time_pass, spec, urls
+from tests.kit.queues import A, B, Spider, let_time_pass, pause_host, spec, urls
 
 
 def wait_of(frontier: Frontier, host: str = "a.example", crawl: str = "c") -> HostWait:
@@ -124,7 +124,7 @@ def test_urls_that_failed_wait_for_their_next_attempt(frontier: Frontier, spider
 
 def test_pauses_stops_and_limits_are_named(frontier: Frontier, spider: Spider) -> None:
     frontier.open_crawl(spec("c", A, f"{A}1", max_pages=1))
-    frontier.pause_host("a.example")
+    pause_host(frontier, "a.example")
     assert wait_of(frontier).reason is WaitReason.PAUSED
     frontier.resume_host("a.example")
     frontier.set_state("c", CrawlState.PAUSED)

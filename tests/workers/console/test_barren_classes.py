@@ -13,6 +13,7 @@ from storage.crawl_types import CrawlSpec, CrawlState, Discovery
 from tests.kit.commands import DataFolder
 from tests.kit.console import acting_console, do, settings_of
 from tests.kit.outcomes import HOST, make_outcome
+from tests.kit.queues import pause_host
 from tests.kit.worker_bench import Bench
 from workers.operations.watching.signs.signs import FEWEST_PAGES, QUEUED
 
@@ -65,7 +66,7 @@ def test_what_only_a_forbidden_class_leads_to_is_forbidden_with_it(tmp_path: Pat
         store.save([make_outcome("/cal/9/9.html", crawl_id="c")])
         store.statistics.refresh()
         bench.frontier.open_crawl(spec)
-        bench.frontier.pause_host(HOST)
+        pause_host(bench.frontier, HOST)
         waiting = [Discovery(url=url + at, referrer=url + on) for at, on in found.items()]
         bench.frontier.offer("c", waiting)
         client = acting_console(settings_of(bench.data), bench.data)

@@ -23,6 +23,7 @@ from storage.store.operations import Operation, OperationState
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
 from tests.kit.outcomes import HOST as OTHER_HOST
 from tests.kit.outcomes import make_outcome
+from tests.kit.queues import pause_host
 from tests.kit.timing import wait_until
 from tests.kit.web import html as page_of
 from tests.kit.worker_bench import LONG, Bench
@@ -302,7 +303,7 @@ def test_a_result_says_how_far_the_worker_is(client: FlaskClient, bench: Bench) 
 def test_a_class_that_is_forbidden_is_counted(client: FlaskClient, bench: Bench) -> None:
     found = [Discovery(url=f"http://{HOST}/n/p{n}") for n in range(20, 25)]
     found += [Discovery(url=f"http://{HOST}/other/{n}.html") for n in range(3)]
-    bench.frontier.pause_host(HOST)
+    pause_host(bench.frontier, HOST)
     bench.frontier.add("c", found)
     asked = {"target": HOST, "template": "/n/p{n}"}
     plan = fields_in(client.get("/actions/forbid_class", query_string=asked))["expected"]

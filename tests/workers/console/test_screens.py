@@ -19,7 +19,7 @@ from storage.store.pauses import Pause
 from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.kit.private_queue import PrivateQueue
-from tests.kit.queues import A, B, Spider, spec
+from tests.kit.queues import A, B, Spider, pause_host, spec
 from workers.cli import main
 
 OTHER = "other.example"
@@ -181,7 +181,7 @@ def test_a_running_crawl(running: tuple[PrivateQueue, Spider]) -> None:
     host = client.get("/hosts/b.example").text
     assert "Waits for " in host
     assert 'data-live="/hosts/b.example/live"' in host
-    queue.frontier.pause_host("b.example", "bob@ops", "\u202e")
+    pause_host(queue.frontier, "b.example", "bob@ops", "\u202e")
     paused = client.get("/hosts/b.example/live").text
     assert "by bob@ops" in paused
     assert "U+202E" in paused
