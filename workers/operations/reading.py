@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from itertools import chain, islice
 
 from cleaning.errors import ConfigError, NotFound
@@ -20,7 +19,12 @@ from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.files.stored_images import find_image, stored_images
 from workers.operations.topics.told_stories import story_of
-from workers.operations.urls.near_matches import did_you_mean, near_hosts, near_urls, with_scheme
+from workers.operations.urls.near_matches import (
+    did_you_mean,
+    near_urls,
+    unknown_name,
+    with_scheme,
+)
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 
@@ -98,16 +102,11 @@ def failures_of(settings: Settings, target: str) -> Iterator[Iterator[FailureRow
         NotFound: Neither a crawl nor a host has this name.
     """
     with existing_store(settings) as store:
-        crawls = {row.spec.crawl_id for row in store.crawls.all()}
-        crawl = target if target in crawls else None
+        crawl = target if store.crawls.get(target) else None
         rows = store.urls.failures(crawl, None if crawl or not target else target)
         first = list(islice(rows, 1))
         if target and not crawl and not first and store.statistics.get(target) is None:
-            names = [*near_hosts(store, target), *get_close_matches(target, sorted(crawls))]
-            raise NotFound(
-                f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
-                f"{did_you_mean(names)}"
-            )
+            raise unknown_name(store, target)
         yield chain(first, rows)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from difflib import get_close_matches
 
-from cleaning.errors import NotFound
 from storage.store.overview import Cause, FailureGroup
 from workers.answers.crawls import FailureCause
 from workers.answers.making import answer_of
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.hosts.hosts import settle, why_moving
-from workers.operations.urls.near_matches import did_you_mean, near_hosts
+from workers.operations.urls.near_matches import unknown_name
 
 MOST_GROUPS = 1_000
 
@@ -33,17 +31,12 @@ def find_causes(settings: Settings, target: str = "") -> list[FailureCause]:
     moving = why_moving(settings)
     with existing_store(settings) as store:
         as_of = settle(store, moving)
-        crawls = {row.spec.crawl_id for row in store.crawls.all()}
-        if not target or target in crawls:
+        if not target or store.crawls.get(target):
             causes = store.overview.causes(target or None)
             return [cause_answer(each, as_of) for each in causes]
         found = store.overview.failure_groups(host=target, limit=MOST_GROUPS)
         if not found and store.overview.host(target) is None:
-            names = [*near_hosts(store, target), *get_close_matches(target, sorted(crawls))]
-            raise NotFound(
-                f"no crawl and no host is named {target}; `crawls` and `hosts` list them"
-                f"{did_you_mean(names)}"
-            )
+            raise unknown_name(store, target)
     return [cause_answer(each, as_of) for each in found]
 
 

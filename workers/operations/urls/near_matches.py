@@ -15,7 +15,7 @@ from itertools import product
 from string import ascii_lowercase, ascii_uppercase, digits
 from urllib.parse import urlsplit
 
-from cleaning.errors import InvalidUrl
+from cleaning.errors import InvalidUrl, NotFound
 from cleaning.urls.normal_form import normalize, page_id
 from cleaning.urls.traps import without_session
 from storage.store.protocol import Store
@@ -58,6 +58,13 @@ def hosts_hint(settings: Settings, text: str, others: Collection[str] = ()) -> s
     with existing_store(settings) as store:
         hosts = near_hosts(store, text)
     return did_you_mean([*hosts, *get_close_matches(text, others, MOST_SHOWN)])
+
+
+def unknown_name(store: Store, name: str) -> NotFound:
+    """Returns the error that neither a crawl nor a host has a name; it names those like it."""
+    crawls = sorted(row.spec.crawl_id for row in store.crawls.all())
+    near = did_you_mean([*near_hosts(store, name), *get_close_matches(name, crawls)])
+    return NotFound(f"no crawl and no host is named {name}; `crawls` and `hosts` list them{near}")
 
 
 def near_hosts(store: Store, text: str, others: Iterable[str] = ()) -> list[str]:
