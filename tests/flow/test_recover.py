@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,20 +19,25 @@ from storage.queue.receipts import find_gap
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
+from tests.kit.processes import family_of, is_alive
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 
 COUNT = 30
 
 
-def site() -> dict[str, Page]:
-    """Levels of links, a redirect, a sitemap's own page, and pages that fail."""
+def site(hold: Path) -> dict[str, Page]:
+    """Levels of links, a redirect, a sitemap's own page, and pages that fail.
+
+    Pages of a level are not answered while a file of its number, 0 to 2, is in the folder ``hold``.
+    """
     return {
         "/": html("首页", links={f"/{i}": f"第{i}页" for i in range(0, COUNT, 3)}),
         **{
             f"/{i}": {
                 "body": html(f"第{i}页", links={f"/{i + 1}": "下", f"/gone{i % 4}": "没有"}),
                 "latency_ms": 60,
+                "held_by": str(hold / str(i % 3)),
             }
             for i in range(COUNT)
         },
@@ -55,7 +59,7 @@ def all_pages(web: Web) -> list[str]:
 
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[Web]:
-    with Web(tmp_path / "web", site()) as served:
+    with Web(tmp_path / "web", site(tmp_path / "hold")) as served:
         yield served
 
 
@@ -69,20 +73,29 @@ def killed_half_way(data: Path, web: Web, *more: str) -> set[str]:
 def run_and_kill(data: Path, web: Web, *more: str, backup: Path | None = None) -> None:
     """Runs a crawl until a third of its pages is stored, and kills it.
 
+    It cannot end before, however late its records are looked at: the site holds its last level.
     ``backup`` gets the records of a moment before.
     """
+    hold = data.with_name("hold")
+    hold.mkdir()
+    (hold / "1").touch()
+    (hold / "2").touch()
     crawl = start("run", web.url(), "--allow-private", "--data", str(data), "--crawl", "c", *more)
     try:
         wait_until(lambda: (data / "records.sqlite").exists())
         if backup:
             wait_until(lambda: len(stored_urls(data)) >= 3)
             copy_live(data / "records.sqlite", backup)
-            wait_until(lambda: newer_pages(data, backup) >= 3)
+            (hold / "1").unlink()
+            wait_until(lambda: has_newer_pages(data, backup))
+        (hold / "1").unlink(missing_ok=True)
         wait_until(lambda: len(stored_urls(data)) >= COUNT // 3)
+        family = family_of(crawl.pid)
     finally:
         crawl.send_signal(signal.SIGKILL)
         crawl.communicate()
-    wait_until(lambda: not alive(data))
+    wait_until(lambda: not any(map(is_alive, family)))
+    shutil.rmtree(hold)
 
 
 def copy_live(database: Path, to: Path) -> None:
@@ -91,16 +104,17 @@ def copy_live(database: Path, to: Path) -> None:
         live.backup(copy)
 
 
-def newer_pages(data: Path, copy: Path) -> int:
-    """How many pages have ended in the running queue that the copy of the store does not have."""
+def put_back(backup: Path, data: Path) -> None:
+    """Replaces the records by older ones."""
+    for log in data.glob("records.sqlite-*"):
+        log.unlink()
+    shutil.copy(backup, data / "records.sqlite")
+
+
+def has_newer_pages(data: Path, copy: Path) -> bool:
+    """Whether pages have ended in the running queue that the copy of the store does not have."""
     with closing(Frontier(socket_url(data))) as frontier, closing(SqliteStore(copy)) as store:
-        return find_gap(frontier, store.urls, "c").missing
-
-
-def alive(data: Path) -> bool:
-    """Whether a process still works on the data folder."""
-    done = subprocess.run(["pgrep", "-f", str(data)], capture_output=True, check=False)
-    return done.returncode == 0
+        return find_gap(frontier, store.urls, "c").missing > 0
 
 
 def check_whole(data: Path, web: Web, before: set[str], asked_before: dict[str, int]) -> None:
@@ -247,9 +261,7 @@ def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
 ) -> None:
     data, backup = tmp_path / "data", tmp_path / "backup.sqlite"
     run_and_kill(data, web, backup=backup)
-    for log in data.glob("records.sqlite-*"):
-        log.unlink()
-    shutil.copy(backup, data / "records.sqlite")
+    put_back(backup, data)
     before = set(stored_urls(data))
     assert before
     archive = {path: path.read_bytes() for path in (data / "raw").iterdir()}
@@ -269,6 +281,9 @@ def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
     assert "nothing to recover" in DataFolder(data).output("recover")
     run_crawl(data, web.url(), "--crawl", "c")
     check_whole(data, web, before, asked)
+    put_back(backup, data)
+    said = DataFolder(data).error("resume", "c")
+    assert "older than its queue" in said, "a finished crawl has receipts as well"
 
 
 def damage(database: Path, table: str) -> bool:

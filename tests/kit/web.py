@@ -2,9 +2,9 @@
 
 It is a process of its own, so killing a crawl never takes it down:
 ``python -m tests.kit.web PAGES.json LOG`` prints its port. A page is an object with ``status``,
-``headers``, ``body`` (text) or ``body_base64``, ``latency_ms``, ``referer`` (others get 403) and
-``fault`` (``reset``, ``cut``, ``hang``); paths under ``/trap/`` are made on demand
-(``trap_pages.py``), any other answers 404.
+``headers``, ``body`` (text) or ``body_base64``, ``latency_ms``, ``held_by`` (a file: the answer
+waits until it is gone), ``referer`` (others get 403) and ``fault`` (``reset``, ``cut``, ``hang``);
+paths under ``/trap/`` are made on demand (``trap_pages.py``), any other answers 404.
 """
 
 from __future__ import annotations
@@ -94,6 +94,8 @@ async def _answer(
                 page = {"status": 403, "body": "<h1>403</h1>"}
             if page.get("latency_ms"):
                 await asyncio.sleep(page["latency_ms"] / 1000)
+            while "held_by" in page and Path(page["held_by"]).exists():
+                await asyncio.sleep(0.02)
             fault = page.get("fault", "")
             if fault == "hang":
                 await asyncio.sleep(600)

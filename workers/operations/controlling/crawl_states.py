@@ -135,13 +135,11 @@ def _change_crawl(
     counts = frontier.counts(crawl)
     is_spent = counts.is_spent and counts.open > 0
     with existing_store(settings) as store:
+        if state is CrawlState.RUNNING:
+            check_store(frontier, store.urls, crawl)
         if counts.state is CrawlState.FINISHED and not counts.open:
             state = CrawlState.FINISHED
-        elif state is CrawlState.RUNNING:
-            check_store(frontier, store.urls, crawl)
-            if is_spent or not frontier.is_fetching():
-                state = CrawlState.STOPPED
-        elif is_spent:
+        elif is_spent or (state is CrawlState.RUNNING and not frontier.is_fetching()):
             state = CrawlState.STOPPED
         if state is not CrawlState.FINISHED:
             frontier.set_state(crawl, state)
