@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from storage.crawl_types import CrawlSpec, FailureReason, FetchResult, UrlRow
@@ -19,7 +20,7 @@ WAIT = "http://a.example/wait"
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 
 # Loaded by the worker's interpreter at its start: cleaning some pages goes wrong. What is to go
-# wrong once only leaves a mark in the folder.
+# wrong once only leaves a mark in the folder, with the time when the job's process was forked.
 SABOTAGE = """
 import os, signal, sys, time
 from pathlib import Path
@@ -28,12 +29,14 @@ if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
     import workers.jobs.outcomes as endings
 
     real, folder = endings.read, Path(__file__).parent
+    forked = []
+    os.register_at_fork(before=lambda: forked.append(time.time()))
 
     def first(name):
         mark = folder / name
         if mark.exists():
             return False
-        mark.touch()
+        mark.write_text(str(forked[-1]))
         return True
 
     def clean(raw, *rest):
@@ -140,6 +143,10 @@ class Bench(PrivateQueue):
         """Whether every fetched page has ended."""
         counts = self.frontier.counts(crawl_id)
         return counts.queued + counts.leased == 0
+
+    def began(self, mark: str) -> datetime:
+        """When the job began that left a mark: the worker counts its time from here."""
+        return datetime.fromtimestamp(float((self._sabotage / mark).read_text()), UTC)
 
     def store(self) -> SqliteStore:
         """The store; to be closed."""
