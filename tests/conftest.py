@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,10 @@ OF_SESSION: pytest.StashKey[Started] = pytest.StashKey()
 
 
 def started() -> Started:
-    """The threads and child processes of this process."""
-    return {*threading.enumerate(), *children_of(os.getpid())}
+    """The threads and child processes of this process, and the commands forked for it."""
+    children = children_of(os.getpid())
+    forking = [pid for pid in children if command_of(pid).endswith("tests.kit.forked")]
+    return {*threading.enumerate(), *children, *chain(*map(children_of, forking))}
 
 
 @pytest.hookimpl(wrapper=True)

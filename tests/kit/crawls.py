@@ -13,7 +13,7 @@ from typing import Any
 from storage.crawl_types import UrlState
 from storage.sqlite.store import SqliteStore
 from tests.kit.commands import valid
-from tests.kit.forked import run_forked
+from tests.kit.forked import CAN_FORK, ForkedPopen, run_forked
 from tests.kit.timing import LIMIT_S
 
 ROOT = Path(__file__).parents[2]
@@ -39,9 +39,7 @@ def crawlclean(
 ) -> subprocess.CompletedProcess[str]:
     """Runs one command to its end; ``check``: it is done, or a limit that it was given ended it."""
     whole = environment(**(env or {}))
-    # Other variables (PYTHONPATH, LC_ALL) change an interpreter as it starts.
-    is_usual = all(name.startswith("CRAWLCLEAN_") for name in env or {})
-    if is_usual and sys.platform.startswith("linux"):
+    if can_be_forked(env or {}):
         done = run_forked(arguments, whole, cwd, limit_s)
     else:
         done = subprocess.run(
@@ -58,10 +56,17 @@ def crawlclean(
     return done
 
 
+def can_be_forked(env: Mapping[str, str]) -> bool:
+    """Whether a command with these variables needs no interpreter of its own."""
+    # Other variables (PYTHONPATH, LC_ALL) change an interpreter as it starts.
+    return CAN_FORK and all(name.startswith("CRAWLCLEAN_") for name in env)
+
+
 def start(*arguments: str, **extra: str) -> subprocess.Popen[str]:
     """Starts a command in a session of its own."""
-    return subprocess.Popen(
-        command(*arguments),
+    is_forked = can_be_forked(extra)
+    return (ForkedPopen if is_forked else subprocess.Popen)(
+        arguments if is_forked else command(*arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

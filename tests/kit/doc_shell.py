@@ -13,6 +13,7 @@ import pytest
 
 from tests.kit.commands import call_main, call_main_on_one_stream
 from tests.kit.crawls import ROOT
+from tests.kit.forked import CAN_FORK, run_forked
 from tests.kit.timing import LIMIT_S
 
 PROGRAM = "crawlclean"
@@ -43,9 +44,13 @@ class DocShell:
             self._patch.setenv(exported[1], shlex.split(exported[2])[0])
             return 0, ""
         words = shlex.split(text, comments=True)
-        own = words[:1] == [PROGRAM] and words[1] not in OWN_PROCESS
-        if not own or NEEDS_A_SHELL.search(text):
+        if words[:1] != [PROGRAM] or NEEDS_A_SHELL.search(text):
             return self._in_a_shell(text)
+        if words[1] in OWN_PROCESS:
+            if not CAN_FORK:
+                return self._in_a_shell(text)
+            done = run_forked(words[1:], os.environ, self.folder, LIMIT_S, on_one_stream=True)
+            return done.returncode, done.stdout
         if ">" in words:
             status, out, errors = call_main(*words[1 : words.index(">")])
             (self.folder / words[words.index(">") + 1]).write_text(out, "utf-8")

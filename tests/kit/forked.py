@@ -1,17 +1,24 @@
 """Commands forked from one process that has imported the program: a start costs next to nothing.
 
 Each test process has one such process. It forks a child for each command, with the environment,
-the folder and the output files of this command. The child does what ``python -m workers.cli`` does
-after its imports; what the imports do is tested with interpreters (``tests.kit.crawls.start``).
+the folder and the output of this command. The child does what ``python -m workers.cli`` does after
+its imports; what the imports do is tested with interpreters (``test_start_up.py``)::
+
+    test ──starts──> this module ──fork──> run, worker, spider, ...
+     └── a socket: what to run, and the files ──>, <── its process id ──┘
+                             child ── its end ──> a pipe of its own
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -19,11 +26,10 @@ import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NoReturn
 
 from storage.queue.embedded import die_with_parent
-from workers.processes.fork_server import MODULES
+from workers.processes.fork_server import MODULES, _set_title
 
 ROOT = Path(__file__).parents[2]
 MORE_MODULES = (
@@ -34,6 +40,8 @@ MORE_MODULES = (
     "workers.output.outcome_report",
     "workers.output.progress",
 )
+REQUEST_BYTES = 1 << 20  # an environment and a command line
+CAN_FORK = sys.platform.startswith("linux")
 
 
 class _Parent:
@@ -41,40 +49,26 @@ class _Parent:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            stdin=theirs.fileno(),
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             preexec_fn=die_with_parent(),
         )
+        theirs.close()
         atexit.register(self.stop)
 
-    def ask(self, limit_s: float, **request: Any) -> int | None:
-        """The exit status of a command; None when it was killed after ``limit_s``."""
-        reader, writer = self._process.stdout, self._process.stdin
-        assert reader is not None
-        assert writer is not None
+    def fork(self, files: Sequence[int], **request: Any) -> int:
+        """The process id of a child that does what is requested, with these files."""
         with self._lock:
-            writer.write(json.dumps(request) + "\n")
-            writer.flush()
-            pid = int(reader.readline())
-            is_late = threading.Event()
-
-            def kill() -> None:
-                is_late.set()
-                os.kill(pid, signal.SIGKILL)
-
-            timer = threading.Timer(limit_s, kill)
-            timer.start()
-            status = int(reader.readline())
-            timer.cancel()
-            return None if is_late.is_set() else status
+            socket.send_fds(self._socket, [json.dumps(request).encode()], files)
+            return int(self._socket.recv(20))
 
     def stop(self) -> None:
-        self._process.communicate()
+        self._socket.close()
+        self._process.wait()
 
 
 @cache
@@ -82,43 +76,103 @@ def _parent() -> _Parent:
     return _Parent()
 
 
+class ForkedPopen(subprocess.Popen[Any]):
+    """A command line of the program, ``["run", "http://..."]``, with all that ``Popen`` can do.
+
+    Only how a child comes and ends is another: it is a child of the process that forks.
+    """
+
+    def _execute_child(self, *given: Any) -> None:
+        """Called by ``Popen`` with all that it was given, and the ends of its pipes."""
+        arguments, cwd, environ, pipes = given[0], given[5], given[6], given[10:16]
+        out, err = (std if each == -1 else each for std, each in ((1, pipes[3]), (2, pipes[5])))
+        self._ended, end = os.pipe()
+        try:
+            self.pid = _parent().fork(
+                (out, err, end), arguments=arguments, cwd=str(cwd), environ=dict(environ)
+            )
+        finally:
+            os.close(end)
+            self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+        self._child_created = True
+
+    def _try_wait(self, flags: int) -> tuple[int, int]:
+        """What ``os.waitpid`` is for a child of this process."""
+        look = select.poll()
+        look.register(self._ended, select.POLLIN)
+        if not look.poll(0 if flags else None):
+            return 0, 0
+        status = os.read(self._ended, 20) or b"9"  # the process that forks was killed
+        os.close(self._ended)
+        return self.pid, int(status)
+
+    def _internal_poll(self, _deadstate: int | None = None) -> int | None:
+        """The exit status; None while the child runs."""
+        if self.returncode is None and self._waitpid_lock.acquire(False):  # type: ignore[attr-defined]
+            try:
+                pid, status = self._try_wait(os.WNOHANG)
+                if pid:
+                    self._handle_exitstatus(status)  # type: ignore[attr-defined]
+            finally:
+                self._waitpid_lock.release()  # type: ignore[attr-defined]
+        return self.returncode
+
+
 def run_forked(
-    arguments: Sequence[str], env: Mapping[str, str], cwd: Path, limit_s: float
+    arguments: Sequence[str],
+    env: Mapping[str, str],
+    cwd: Path,
+    limit_s: float,
+    *,
+    on_one_stream: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command line of the program to its end, as ``subprocess.run`` does.
+
+    Args:
+        arguments: The command and its arguments.
+        env: Environment variables.
+        cwd: Working directory.
+        limit_s: After this time the command is killed.
+        on_one_stream: Whether errors are part of the output, in their order.
 
     Raises:
         TimeoutExpired: It did not end within ``limit_s``, and was killed.
     """
-    with TemporaryDirectory() as folder:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        status = _parent().ask(
-            limit_s,
-            arguments=arguments,
-            environ=dict(env),
-            cwd=str(cwd),
-            out=str(out),
-            err=str(err),
-        )
-        said = [path.read_text("utf-8") for path in (out, err)]
-    if status is None:
-        raise subprocess.TimeoutExpired(list(arguments), limit_s, *said)
-    return subprocess.CompletedProcess(list(arguments), status, *said)
+    errors = subprocess.STDOUT if on_one_stream else subprocess.PIPE
+    with ForkedPopen(
+        arguments, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=errors, text=True
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=limit_s)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(list(arguments), process.returncode, out, err or "")
 
 
-def _become(arguments: list[str], environ: dict[str, str], cwd: str, out: str, err: str) -> None:
-    """The life of a child, which never returns."""
+def _become(arguments: list[str], environ: dict[str, str], cwd: str, files: list[int]) -> NoReturn:
+    """The life of a child."""
     status = 1
     try:
-        for standard, name in ((0, os.devnull), (1, out), (2, err)):
-            flags = os.O_RDONLY if standard == 0 else os.O_WRONLY | os.O_CREAT
-            opened = os.open(name, flags, 0o600)
-            os.dup2(opened, standard)
-            os.close(opened)
+        os.setsid()
+        for standard, file in enumerate([os.open(os.devnull, os.O_RDONLY), *files[:2]]):
+            os.dup2(file, standard)
+        for file in files:
+            os.close(file)
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
         os.environ.clear()
         os.environ.update(environ)
         os.chdir(cwd)
         sys.argv = ["crawlclean", *arguments]
+        sys.orig_argv = [sys.executable, "-m", "workers.cli", *arguments]
+        _set_title(arguments[0])
+        for place in environ.get("PYTHONPATH", "").split(os.pathsep):
+            if Path(place, "sitecustomize.py").exists():  # what an interpreter does first
+                sys.path.insert(0, place)
+                sys.modules.pop("sitecustomize", None)
+                importlib.import_module("sitecustomize")
+                break
         status = int(importlib.import_module("workers.cli").main(arguments))
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -131,19 +185,46 @@ def _become(arguments: list[str], environ: dict[str, str], cwd: str, out: str, e
 
 
 def _serve() -> None:
-    """Forks a child for each line of standard input; prints its process id and its exit status."""
+    """Forks a child for each request, and tells each child's end through its pipe."""
     for module in (*MODULES, *MORE_MODULES):
         importlib.import_module(module)
-    for line in sys.stdin:
-        request = json.loads(line)
-        pid = os.fork()
-        if pid == 0:
-            _become(**request)
-        sys.stdout.write(f"{pid}\n")
-        sys.stdout.flush()
-        _, status = os.waitpid(pid, 0)
-        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
-        sys.stdout.flush()
+    gc.collect()
+    gc.freeze()  # keeps these objects in memory pages that all children share
+    requests = socket.socket(fileno=os.dup(0))
+    bind = die_with_parent()
+    woken, waker = os.pipe()
+    for each in (woken, waker):
+        os.set_blocking(each, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    ends: dict[int, int] = {}
+    while True:
+        ready = select.select([requests.fileno(), woken], [], [])[0]
+        if woken in ready:
+            os.read(woken, 4096)
+            while ends:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if not pid:
+                    break
+                os.write(ends[pid], str(status).encode())
+                os.close(ends.pop(pid))
+        if requests.fileno() in ready:
+            asked, files, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 3)
+            if not asked:
+                return
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                if bind:
+                    bind()
+                for each in (requests.detach(), woken, waker, *ends.values()):
+                    os.close(each)
+                _become(files=files, **json.loads(asked))
+            ends[pid] = files.pop()
+            for each in files:
+                os.close(each)
+            requests.send(str(pid).encode())
 
 
 if __name__ == "__main__":

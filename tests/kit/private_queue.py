@@ -5,18 +5,34 @@ from __future__ import annotations
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from redis import Redis
 
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.frontier import Frontier
-from tests.kit.crawls import environment
+from tests.kit.crawls import command, environment
+from tests.kit.forked import CAN_FORK, ForkedPopen
 from tests.kit.server_process import Running, ServerProcess
 
 
 class Program(ServerProcess):
-    """A process of the program that writes a log; nothing is awaited at its start."""
+    """A process of the program that writes a log; nothing is awaited at its start.
+
+    A command of the program is forked, and imports a ``sitecustomize`` of its ``PYTHONPATH``.
+    """
+
+    def _open(self, output: int | IO[bytes]) -> None:
+        if CAN_FORK and self.command[:3] == command():
+            self._process = ForkedPopen(
+                self.command[3:],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=self.env,
+                cwd=self.cwd,
+            )
+        else:
+            super()._open(output)
 
     def await_ready(self) -> None:
         """Returns at once: the test waits for what the process does."""
@@ -43,11 +59,11 @@ class PrivateQueue(Running):
         self.client: Any = Redis.from_url(self.server.url, **self._client_options)
         self.endings.callback(self.client.close)
 
-    def start_program(self, role: str, command: list[str], **settings: str) -> None:
+    def start_program(self, role: str, words: list[str], **settings: str) -> None:
         """Starts a process that logs into ``ROLE.log``; ``settings`` are environment variables."""
         log = self.data / f"{role}.log"
         log.unlink(missing_ok=True)
-        self._program = Program(command, log=log, env=environment(**settings))
+        self._program = Program(words, log=log, env=environment(**settings))
         self.endings.enter_context(self._program)
 
     def stop(self) -> None:
