@@ -45,11 +45,12 @@ WORD_IN_URL = "geheim%2F%2B%40%3A"
 HURRY = """
 import sys
 
+import crawler.leasing
 import storage.queue.fetch_queue, storage.queue.frontier
 import storage.queue.learning, storage.queue.maintenance
 
 storage.queue.fetch_queue.SESSION_TTL_MS = 3000
-storage.queue.fetch_queue.RENEW_S = 0.5
+storage.queue.fetch_queue.RENEW_S = crawler.leasing.RENEW_S = 0.5
 storage.queue.frontier.CLAIM_TTL_MS = 5000
 storage.queue.maintenance.LOST_JOB_MS = 3000
 storage.queue.learning.LOST_MS = 3000
@@ -57,6 +58,7 @@ if {"run", "sweeper"} & {*sys.orig_argv}:  # `run` forks its sweeper
     import workers.processes.sweeper
 
     workers.processes.sweeper.STATISTICS_S = 2.0
+    workers.processes.sweeper.GRACE_S = 1.5
 """
 
 

@@ -58,8 +58,8 @@ def crawlclean(
 
 def can_be_forked(env: Mapping[str, str]) -> bool:
     """Whether a command with these variables needs no interpreter of its own."""
-    # Other variables (PYTHONPATH, LC_ALL) change an interpreter as it starts.
-    return CAN_FORK and all(name.startswith("CRAWLCLEAN_") for name in env)
+    # Other variables (LC_ALL) change an interpreter as it starts.
+    return CAN_FORK and all(each.startswith(("CRAWLCLEAN_", "PYTHONPATH")) for each in env)
 
 
 def start(*arguments: str, **extra: str) -> subprocess.Popen[str]:

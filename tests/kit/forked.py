@@ -2,7 +2,9 @@
 
 Each test process has one such process. It forks a child for each command, with the environment,
 the folder and the output of this command. The child does what ``python -m workers.cli`` does after
-its imports; what the imports do is tested with interpreters (``test_start_up.py``)::
+its imports; what the imports do is tested with interpreters (``test_start_up.py``). A module
+``sitecustomize`` of its ``PYTHONPATH`` is imported last, not first: it has to change every name
+of what it changes::
 
     test ──starts──> this module ──fork──> run, worker, spider, ...
      └── a socket: what to run, and the files ──>, <── its process id ──┘
@@ -167,12 +169,11 @@ def _become(arguments: list[str], environ: dict[str, str], cwd: str, files: list
         sys.argv = ["crawlclean", *arguments]
         sys.orig_argv = [sys.executable, "-m", "workers.cli", *arguments]
         _set_title(arguments[0])
-        for place in environ.get("PYTHONPATH", "").split(os.pathsep):
-            if Path(place, "sitecustomize.py").exists():  # what an interpreter does first
-                sys.path.insert(0, place)
-                sys.modules.pop("sitecustomize", None)
-                importlib.import_module("sitecustomize")
-                break
+        places = environ["PYTHONPATH"].split(os.pathsep)
+        sys.path[1:1] = [each for each in places if each not in sys.path]
+        if any(Path(each, "sitecustomize.py").exists() for each in places):
+            sys.modules.pop("sitecustomize", None)
+            importlib.import_module("sitecustomize")
         status = int(importlib.import_module("workers.cli").main(arguments))
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)

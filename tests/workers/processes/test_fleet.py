@@ -92,11 +92,13 @@ def test_a_stopped_worker_that_is_declared_dead_is_replaced(tmp_path: Path) -> N
 # Loaded by the interpreter of `run`: a process is silent after 3 seconds, and beats each second.
 IMPATIENT = """
 import storage.queue.clients as clients
+import storage.queue.live as live
 import storage.queue.processes as processes
 import workers.processes.fleet as fleet
 
 clients.ANSWER_S = 4.0
-processes.LIFE_S, processes.BEAT_S = 3, 0.5
+processes.LIFE_S = live.LIFE_S = 3
+processes.BEAT_S = 0.5
 fleet.HUNG_S, fleet.SILENT_EVERY_S = 4.0, 0.5
 """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from redis import Redis
 
 from storage.config import StorageConfig
 from storage.opening import start_queue
-from tests.kit.crawls import ROOT, environment
+from tests.kit.crawls import ROOT, start
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import LONG, WAIT, WAITING, Waiting
@@ -141,14 +140,8 @@ def test_what_run_killed_is_not_blamed_on_its_page(tmp_path: Path) -> None:
     sabotage.mkdir()
     (sabotage / "sitecustomize.py").write_text(WAITING, "utf-8")
     with Web(tmp_path / "web", waiting_site()) as web:
-        call = [sys.executable, "-m", "workers.cli", "run", web.url(), "--allow-private"]
-        crawl = subprocess.Popen(
-            [*call, "--workers", "1", "--data", str(data)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment(PYTHONPATH=f"{sabotage}:{ROOT}"),
-        )
+        words = ("run", web.url(), "--allow-private", "--workers", "1", "--data", str(data))
+        crawl = start(*words, PYTHONPATH=f"{sabotage}:{ROOT}")
         try:
             wait_until(lambda: (sabotage / "waited").exists())
 
@@ -159,7 +152,7 @@ def test_what_run_killed_is_not_blamed_on_its_page(tmp_path: Path) -> None:
             wait_until(ended)
         finally:
             crawl.kill()
-            said, _ = crawl.communicate()
+            _, said = crawl.communicate()
     assert "process does not stop, killed" in said
     server, frontier = start_queue(StorageConfig(data=data))
     assert server is not None
