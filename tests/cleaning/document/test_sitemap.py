@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -154,27 +155,30 @@ def test_a_bad_url_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    "make",
     [
-        b"<x>" + b"<!DOCTYPE [" * 100_000,
-        b"<!DOCTYPE x [" + b"]   " * 200_000,
-        b"<!DOCTYPE " + b"x" * 1_000_000,
-        b"<urlset>" + b"<url>" * 200_000,
-        b"<urlset>" + b"<a>" * 200_000,
-        b"<urlset><url " + b" ".join(b"a%d='1'" % i for i in range(50_000)) + b"><loc>/a</loc>",
-        b"<urlset><url " + b"a='1' " * 100_000 + b"><loc>/a</loc>",
-        b"<urlset><url><loc>" + b"x" * 12_000_000,
-        b"<urlset>" + b"<!-- -->" * 200_000,
-        b"<urlset>" + b"<?x y?>" * 200_000,
-        b"<urlset>" + b"<![CDATA[x" * 200_000,
-        b"<urlset>" + b"&lt;" * 500_000,
-        b"\n" * 2_000_000 + b"http://www.example.com/",
-        b"http://www.example.com/" + b"x" * 5_000_000,
-        gzip.compress(gzip.compress(b"<urlset>" + b" " * (100 << 20))),
+        lambda: b"<x>" + b"<!DOCTYPE [" * 100_000,
+        lambda: b"<!DOCTYPE x [" + b"]   " * 200_000,
+        lambda: b"<!DOCTYPE " + b"x" * 1_000_000,
+        lambda: b"<urlset>" + b"<url>" * 200_000,
+        lambda: b"<urlset>" + b"<a>" * 200_000,
+        lambda: (
+            b"<urlset><url " + b" ".join(b"a%d='1'" % i for i in range(50_000)) + b"><loc>/a</loc>"
+        ),
+        lambda: b"<urlset><url " + b"a='1' " * 100_000 + b"><loc>/a</loc>",
+        lambda: b"<urlset><url><loc>" + b"x" * 12_000_000,
+        lambda: b"<urlset>" + b"<!-- -->" * 200_000,
+        lambda: b"<urlset>" + b"<?x y?>" * 200_000,
+        lambda: b"<urlset>" + b"<![CDATA[x" * 200_000,
+        lambda: b"<urlset>" + b"&lt;" * 500_000,
+        lambda: b"\n" * 2_000_000 + b"http://www.example.com/",
+        lambda: b"http://www.example.com/" + b"x" * 5_000_000,
+        lambda: gzip.compress(gzip.compress(b"<urlset>" + b" " * (100 << 20))),
     ],
     ids=range(15),
 )
-def test_no_sitemap_takes_long(body: bytes) -> None:
+def test_no_sitemap_takes_long(make: Callable[[], bytes]) -> None:
+    body = make()
     begun = time.process_time()
     read_sitemap(body, URL)
     assert time.process_time() - begun < 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,13 +26,18 @@ EXAMPLES = [
         url="http://a.test/2",
     ),
 ]
-TOPIC = build_topic(QUAKES, EXAMPLES)
-QUERY_ALONE = build_topic(QUAKES)
+
+
+@cache
+def quakes(*, has_examples: bool = True) -> Topic:
+    return build_topic(QUAKES, EXAMPLES if has_examples else ())
 
 
 def test_a_page_like_the_examples_is_relevant_and_another_is_not() -> None:
-    near = judge(TOPIC, "伊朗发生5级余震", "伊朗克尔曼省余震不断,救援人员在灾区搜救,医院接收伤员。")
-    far = judge(TOPIC, "周末天气", "周末多云,最高气温20度,适合出行。")
+    near = judge(
+        quakes(), "伊朗发生5级余震", "伊朗克尔曼省余震不断,救援人员在灾区搜救,医院接收伤员。"
+    )
+    far = judge(quakes(), "周末天气", "周末多云,最高气温20度,适合出行。")
     assert near.relevance > 0.7 > 0.5 > far.relevance
     assert near.label > 0.8 > 0.1 > far.label
     assert near.parts.nearest == "http://a.test/1"
@@ -42,7 +49,7 @@ def test_a_page_like_the_examples_is_relevant_and_another_is_not() -> None:
 
 
 def test_an_example_that_shares_no_term_is_not_the_nearest() -> None:
-    assert judge(TOPIC, "周末天气", "周末多云,最高气温20度,适合出行。").parts.nearest == ""
+    assert judge(quakes(), "周末天气", "周末多云,最高气温20度,适合出行。").parts.nearest == ""
 
 
 def test_the_query_part_by_hand() -> None:
@@ -55,8 +62,8 @@ def test_the_query_part_by_hand() -> None:
 
 
 def test_a_missing_required_word_costs_four_fifths() -> None:
-    with_word = judge(QUERY_ALONE, "伊朗地震", "")
-    without = judge(QUERY_ALONE, "伊朗足球", "")
+    with_word = judge(quakes(has_examples=False), "伊朗地震", "")
+    without = judge(quakes(has_examples=False), "伊朗足球", "")
     assert with_word.query_part == pytest.approx(1)
     assert without.query_part < 0.2
 
@@ -70,7 +77,7 @@ def test_a_missing_required_word_costs_four_fifths() -> None:
     ],
 )
 def test_excluded_words(title: str, text: str, excluded: tuple[str, ...]) -> None:
-    judgement = judge(TOPIC, title, text)
+    judgement = judge(quakes(), title, text)
     assert judgement.parts.excluded == excluded
     assert (judgement.relevance == 0) is bool(excluded)
 
@@ -95,24 +102,25 @@ def test_words_as_users_expect(query: str, text: str, found: bool) -> None:
 
 
 def test_a_list_counts_half_and_leads_on_as_before() -> None:
-    page = judge(TOPIC, "伊朗地震", "伊朗地震,余震")
-    listed = judge(TOPIC, "伊朗地震", "伊朗地震,余震", is_list=True)
+    page = judge(quakes(), "伊朗地震", "伊朗地震,余震")
+    listed = judge(quakes(), "伊朗地震", "伊朗地震,余震", is_list=True)
     assert listed.relevance == page.relevance / 2
     assert listed.label == page.label
     assert listed.parts.is_list
 
 
 def test_the_order_of_examples_does_not_matter() -> None:
-    assert build_topic(QUAKES, EXAMPLES[::-1]).to_bytes() == TOPIC.to_bytes()
-    assert Topic.from_bytes(TOPIC.to_bytes()) == TOPIC
+    assert build_topic(QUAKES, EXAMPLES[::-1]).to_bytes() == quakes().to_bytes()
+    assert Topic.from_bytes(quakes().to_bytes()) == quakes()
 
 
 TEXT = st.text(st.sampled_from("伊朗地震余彩票 abc.,\n\0\ud800ﬁÅ") | st.characters(), max_size=300)
 
 
 @settings(max_examples=200, deadline=None)
-@given(TEXT, TEXT, st.sampled_from([TOPIC, QUERY_ALONE]))
-def test_every_page_has_a_relevance_with_short_reasons(title: str, text: str, topic: Topic) -> None:
+@given(TEXT, TEXT, st.booleans())
+def test_every_page_has_a_relevance_with_short_reasons(title: str, text: str, more: bool) -> None:
+    topic = quakes(has_examples=more)
     judgement = judge(topic, title, text)
     assert 0 <= judgement.relevance <= 1
     assert 0 <= judgement.label <= 1

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import brotli  # type: ignore[import-untyped]
@@ -42,6 +43,11 @@ def gzip_of_zeros(size: int) -> bytes:
     return b"".join((*pieces, packer.flush()))
 
 
+@cache
+def bomb() -> bytes:
+    return gzip_of_zeros(BOMB_BYTES)
+
+
 def zstd_with_window(bits: int) -> bytes:
     """A frame that asks for a window of ``2 ** bits`` bytes."""
     options = zstandard.ZstdCompressionParameters(window_log=bits, compression_level=1)
@@ -73,7 +79,6 @@ def dripping_head(connection: socket.socket) -> None:
         time.sleep(0.2)
 
 
-BOMB = gzip_of_zeros(BOMB_BYTES)
 TINY = gzip.compress(b"")
 READ: dict[str, tuple[Answer, bytes]] = {
     "/gzip-and-more": (coded("gzip", gzip.compress(PAGE) + b"\n<!-- served by -->"), PAGE),
@@ -131,34 +136,34 @@ BROKEN: dict[str, Answer] = {
     "/chunk-of-nonsense": HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n0\r\n\r\n",
     "/other-transfer": HEAD + b"Transfer-Encoding: gzip\r\n\r\nx",
 }  # fmt: skip
-TOO_LARGE: dict[str, Answer] = {
-    "/bomb-gzip": coded("gzip", BOMB),
-    "/bomb-deflate": coded("deflate", b"\x78\x9c" + BOMB[10:-8] + bytes(4)),
-    "/bomb-bare-deflate": coded("deflate", BOMB[10:-8]),
-    "/bomb-br": coded("br", brotli.compress(bytes(BOMB_BYTES), quality=1)),
-    "/bomb-zstd": coded("zstd", zstandard.compress(bytes(BOMB_BYTES))),
-    "/bomb-gzip-in-gzip": coded("gzip, gzip", gzip.compress(BOMB)),
-    "/bomb-hidden-in-gzip": coded("gzip", gzip.compress(BOMB)),
-    "/bomb-in-br": coded("gzip, br", brotli.compress(BOMB)),
-    "/over": answer(b"x" * (MAX_BYTES + 1)),
-    "/endless": endless(b"<p>" * 20_000),
-    "/endless-chunks": endless(
+TOO_LARGE: dict[str, Callable[[], Answer]] = {
+    "/bomb-gzip": lambda: coded("gzip", bomb()),
+    "/bomb-deflate": lambda: coded("deflate", b"\x78\x9c" + bomb()[10:-8] + bytes(4)),
+    "/bomb-bare-deflate": lambda: coded("deflate", bomb()[10:-8]),
+    "/bomb-br": lambda: coded("br", brotli.compress(bytes(BOMB_BYTES), quality=1)),
+    "/bomb-zstd": lambda: coded("zstd", zstandard.compress(bytes(BOMB_BYTES))),
+    "/bomb-gzip-in-gzip": lambda: coded("gzip, gzip", gzip.compress(bomb())),
+    "/bomb-hidden-in-gzip": lambda: coded("gzip", gzip.compress(bomb())),
+    "/bomb-in-br": lambda: coded("gzip, br", brotli.compress(bomb())),
+    "/over": lambda: answer(b"x" * (MAX_BYTES + 1)),
+    "/endless": lambda: endless(b"<p>" * 20_000),
+    "/endless-chunks": lambda: endless(
         b"10000\r\n" + b"x" * 65536 + b"\r\n", HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     ),
-    "/promised": HEAD + b"Content-Length: 1099511627776\r\n\r\nx",
+    "/promised": lambda: HEAD + b"Content-Length: 1099511627776\r\n\r\nx",
 }
 LATE: dict[str, Answer] = {"/dripping": dripping, "/dripping-head": dripping_head}
 RULES = b"User-agent: *\nDisallow: /forbidden\n"
-ROBOTS: dict[str, Answer] = {
-    "long": answer(RULES + b"# more\n" * (50 << 20 >> 3)),
-    "endless": endless(b"# more\n" * 10_000, HEAD + b"\r\n" + RULES),
-    "bomb": coded("gzip", gzip.compress(RULES + b"\n" * (64 << 20))),
-    "names": answer(
+ROBOTS: dict[str, Callable[[], Answer]] = {
+    "long": lambda: answer(RULES + b"# more\n" * (50 << 20 >> 3)),
+    "endless": lambda: endless(b"# more\n" * 10_000, HEAD + b"\r\n" + RULES),
+    "bomb": lambda: coded("gzip", gzip.compress(RULES + b"\n" * (64 << 20))),
+    "names": lambda: answer(
         "".join(f"User-agent: a{i}\n" for i in range(17_000)).encode()
         + b"Disallow: /\n" * 15_000
         + b"User-agent: *\nDisallow: /forbidden\n"
     ),
-    "plain": coded("gzip", RULES),
+    "plain": lambda: coded("gzip", RULES),
 }
 
 
@@ -186,14 +191,15 @@ def peak_rss_bytes(pid: int) -> int:
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
-    answers = {path: given for path, (given, _) in READ.items()} | BROKEN | TOO_LARGE
+    answers = {path: given for path, (given, _) in READ.items()} | BROKEN
+    answers |= {path: make() for path, make in TOO_LARGE.items()}
     with ExitStack() as stack:
         web = stack.enter_context(RawWeb(answers))
         hosts = {
             name: stack.enter_context(
-                RawWeb({"/robots.txt": robots, "/": answer(), "/forbidden": answer()})
+                RawWeb({"/robots.txt": make(), "/": answer(), "/forbidden": answer()})
             )
-            for name, robots in ROBOTS.items()
+            for name, make in ROBOTS.items()
         }
         spider = stack.enter_context(
             SpiderProcess(
