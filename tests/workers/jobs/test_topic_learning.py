@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from cleaning.topics.building import build_topic
 from cleaning.topics.learner import LinkModel
-from cleaning.topics.topic import TopicSpec
+from cleaning.topics.topic import Topic, TopicSpec
 from storage.queue.topic_ranks import TopicRanks
 from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
@@ -19,7 +20,10 @@ from tests.kit.outcomes import make_outcome
 from tests.storage.store.topics_contract import judged
 from workers.jobs.topic_learning import LARGEST_BATCH, is_batch_due, learn_batch
 
-TOPIC = build_topic(TopicSpec(name="quake", query="地震 救援"))
+
+@cache
+def quake() -> Topic:
+    return build_topic(TopicSpec(name="quake", query="地震 救援"))
 
 
 class Killed(BaseException):
@@ -76,7 +80,7 @@ def learned(store: Store) -> tuple[bytes, list[int | None]]:
 
 
 def learn(store: Store, ranks: TopicRanks) -> None:
-    while learn_batch(store, ranks, TOPIC, "c1"):
+    while learn_batch(store, ranks, quake(), "c1"):
         pass
 
 
@@ -100,7 +104,7 @@ def test_a_learner_killed_anywhere_is_completed(store: SqliteStore, tmp_path: Pa
                 learn(again, Ranks())
             again.topics = whole
             # A learner that has nothing left still marks what a killed one stored.
-            learn_batch(again, Ranks(), TOPIC, "c1")
+            learn_batch(again, Ranks(), quake(), "c1")
             assert learned(again) == undisturbed
             again.close()
 

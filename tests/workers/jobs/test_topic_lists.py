@@ -13,7 +13,7 @@ import pytest
 from cleaning.document.raw_page import RawPage
 from cleaning.page import clean
 from cleaning.topics.building import build_topic
-from cleaning.topics.topic import TopicSpec
+from cleaning.topics.topic import Topic, TopicSpec
 from storage.crawl_types import Outcome
 from storage.queue.entries import RANK_SCORE
 from storage.queue.frontier import Frontier
@@ -25,7 +25,6 @@ from tests.kit.web import html
 from workers.jobs.topics import CrawlTopic, first_model
 from workers.jobs.url_classes import learn_classes
 
-TOPIC = build_topic(TopicSpec(name="lamps", query="灯塔"))
 LAMPS = {f"/a/{n}.html": f"灯塔日志第{n}号" for n in range(6)}
 ROOMS = {f"/r/{n}.html": f"客房第{n}间" for n in range(6)}
 
@@ -39,9 +38,14 @@ def judged(
     return topic.with_judgement(replace(made, record=record))
 
 
+@pytest.fixture(scope="module")
+def lamps() -> Topic:
+    return build_topic(TopicSpec(name="lamps", query="灯塔"))
+
+
 @pytest.fixture
-def topic() -> CrawlTopic:
-    return CrawlTopic(TOPIC, first_model(TOPIC))
+def topic(lamps: Topic) -> CrawlTopic:
+    return CrawlTopic(lamps, first_model(lamps))
 
 
 @pytest.mark.parametrize(("new", "label"), [(0, 0.0), (1, 0.25), (2, 0.5), (6, 0.5)])
