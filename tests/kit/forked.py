@@ -199,6 +199,7 @@ def _serve() -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
     ends: dict[int, int] = {}
+    has_words = False
     while True:
         ready = select.select([requests.fileno(), woken], [], [])[0]
         if woken in ready:
@@ -210,9 +211,14 @@ def _serve() -> None:
                 os.write(ends[pid], str(status).encode())
                 os.close(ends.pop(pid))
         if requests.fileno() in ready:
-            asked, files, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 3)
-            if not asked:
+            message, files, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 3)
+            if not message:
                 return
+            asked = json.loads(message)
+            if asked["arguments"][0] == "topic" and not has_words:
+                importlib.import_module("cleaning.words").default_segmenter()
+                gc.freeze()
+                has_words = True  # a second of processor time for each process of a topic
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
@@ -221,7 +227,7 @@ def _serve() -> None:
                     bind()
                 for each in (requests.detach(), woken, waker, *ends.values()):
                     os.close(each)
-                _become(files=files, **json.loads(asked))
+                _become(files=files, **asked)
             ends[pid] = files.pop()
             for each in files:
                 os.close(each)
