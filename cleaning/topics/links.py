@@ -79,8 +79,8 @@ _BUCKETS = {
     "dir": (1024, 768),
     "from": (1792, 768),
 }
-_FIRST_WORD = 2560
-NAMED_IDS = range(HOST_IDS.start, _FIRST_WORD)
+FIRST_WORD = 2560
+NAMED_IDS = range(HOST_IDS.start, FIRST_WORD)
 """Ids of buckets, whose names a model has to be told."""
 _FINDER_STEPS = (0.2, 0.5, 0.8)
 _LATIN_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
@@ -177,9 +177,16 @@ class AnchorWords:
         step = sum(weight > least for least in _WORD_STEPS)
         if step:
             names.append(f"words:{step}")
-        known = [f"a:{word}" for word in words if word in self._vocabulary]
+        known = self._known(words)
         is_foreign = self._is_spaced and is_unspaced(text)
         return AnchorMatch(tuple(names), tuple(known[:MAX_ANCHOR_WORDS]), is_foreign)
+
+    def known_in(self, text: str) -> list[str]:
+        """Returns the features of the vocabulary's words in a plain text of any length."""
+        return self._known(self._words_of(text))
+
+    def _known(self, words: Iterable[str]) -> list[str]:
+        return [f"a:{word}" for word in words if word in self._vocabulary]
 
     def names_topic(self, text: str) -> bool:
         """Whether a text has a concept of the query, or words of the topic of some weight."""
@@ -352,4 +359,4 @@ def ids_of(names: Iterable[str], word_ids: Mapping[str, int]) -> tuple[int, ...]
 
 def word_ids(vocabulary: Iterable[str]) -> dict[str, int]:
     """Returns the ids of a vocabulary's words by their feature name: ``{"a:地震": 2560}``."""
-    return {f"a:{word}": _FIRST_WORD + place for place, word in enumerate(vocabulary)}
+    return {f"a:{word}": FIRST_WORD + place for place, word in enumerate(vocabulary)}

@@ -32,6 +32,7 @@ from cleaning.url_classes.rules import UrlRules, class_of
 from cleaning.words import default_segmenter
 from storage.queue.topic_ranks import TopicRanks
 from storage.store.protocol import Store
+from storage.store.records import search_text
 from storage.topic_types import JudgedPage, StoredLinkModel
 from workers.jobs.topics import stored_model
 from workers.jobs.url_classes import unpacked_rules
@@ -92,7 +93,7 @@ def learn_batch(
     pages = store.topics.to_learn(name, LARGEST_BATCH)
     hubs = _hubs(store, name, pages)
     names = feature_names(store, crawl_id, pages, before.names)
-    examples = [_example(page, names.get(page.page_id, ())) for page in pages]
+    examples = [_example(store, page, names.get(page.page_id, ())) for page in pages]
     after = before.learn([*examples, *map(_hub_example, hubs)])
     stored = StoredLinkModel(
         topic=name,
@@ -165,13 +166,15 @@ def feature_names(
     return found
 
 
-def _example(page: JudgedPage, names: tuple[str, ...]) -> LinkExample:
+def _example(store: Store, page: JudgedPage, names: tuple[str, ...]) -> LinkExample:
+    record = store.records.get(page.page_id, page.crawl_id)
     return LinkExample(
         page_id=page.page_id,
         ids=page.judgement.features,
         label=page.judgement.label,
         weight=1.0 if page.mark is None else MARK_WEIGHT,
         words=tuple(_title_words(page)),
+        text=search_text(record.title, record.body) if record is not None else "",
         names=names,
     )
 

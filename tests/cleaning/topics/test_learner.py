@@ -22,6 +22,7 @@ examples = st.builds(
     label=st.floats(allow_nan=True, allow_infinity=True),
     weight=st.floats(allow_nan=True, allow_infinity=True),
     words=st.lists(st.text(max_size=3), max_size=3).map(tuple),
+    text=st.text(max_size=9),
     names=st.just(("host:a.test",)),
 )
 
@@ -160,11 +161,36 @@ def test_titles_teach_words_before_a_link_with_them_was_followed() -> None:
     assert model.score(known)[0] > model.score(other)[0] + 1
 
 
+def test_texts_teach_words_that_no_title_of_a_relevant_page_has() -> None:
+    """Nmap stands in the text of every relevant page, 今天 in all, 菜谱 in the others."""
+    model = LinkModel().with_words(("nmap", "今天", "菜谱", "从未"))
+    for turn in range(3):
+        rows = [
+            LinkExample(
+                page_id=page_id(10 * turn + n),
+                ids=(0,),
+                label=0.9 * (n % 2),
+                text=f"今天说说 {'NMAP 扫描' if n % 2 else '菜谱大全'}，与 nmaps 无关",
+            )
+            for n in range(10)
+        ]
+        model = model.learn(rows)
+    of_topic, usual, other, unseen = (
+        model.score(model.ids(("bias", f"a:{word}")))[0]
+        for word in ("nmap", "今天", "菜谱", "从未")
+    )
+    assert of_topic > usual + 0.3
+    assert usual == pytest.approx(unseen, abs=0.1)
+    assert usual > other + 0.5
+    again = LinkModel.from_bytes(model.to_bytes())
+    assert again.score(again.ids(("bias", "a:nmap")))[0] == of_topic
+
+
 def test_an_edited_topic_forgets_records_and_half_of_what_is_sure() -> None:
     model = LinkModel().learn(host_batch(0, 256, 0.0)).learn(host_batch(1, 256, 0.0))
     edited = model.loosened()
     assert edited.means == model.means
-    assert not edited.hosts
+    assert not edited.records
     assert edited.version == model.version + 1
     assert edited.score((0, 256))[1] >= model.score((0, 256))[1]
 
