@@ -105,7 +105,11 @@ class LeaseFilter:
             stopped = await self._source.ask(lambda: self._queue.stopped_classes(crawl, host))
             self._stopped.learn(crawl, host, version, stopped)
         why = self._stopped.refusal(crawl, host, version, lease.url)
-        return Failure(reason=FailureReason.TRAP, detail=why) if why else None
+        is_double = (
+            f"leads to {UrlKind.DUPLICATE} pages" in why
+        )  # the words of ``refused_templates``
+        reason = FailureReason.DUPLICATE if is_double else FailureReason.TRAP
+        return Failure(reason=reason, detail=why) if why else None
 
 
 class StoppedClasses:

@@ -104,7 +104,7 @@ class FailureReason(StrEnum):
     PATTERN = "pattern"  # --include and --exclude of the crawl leave the URL out
     TRAP = "trap"  # many pages of its URL class in a row brought nothing new
     NOINDEX = "noindex"  # the page asks robots not to keep it
-    DUPLICATE = "duplicate"  # the page has a record at its URL with or without index.html
+    DUPLICATE = "duplicate"  # another URL has the same page
     DROPPED = "dropped"  # a record step of another package dropped its record
     POISON = "poison"  # several workers died while they cleaned the page
     PAGE_ERROR = "page_error"  # the page cannot be cleaned

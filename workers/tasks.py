@@ -25,6 +25,7 @@ from rq.timeouts import BaseTimeoutException
 
 from cleaning.errors import DatabaseDamaged, NotHtml, PageError, QueueUnavailable, ServiceError
 from cleaning.model.site_model import SiteModel
+from cleaning.records import Outlink, Via
 from cleaning.url_classes.stopping import PageYield
 from storage.crawl_types import (
     CrawlSpec,
@@ -482,7 +483,14 @@ class _Job:
         for index, ending in enumerate(endings):
             page = ending.outcome.queued
             depth = 0 if page.role is PageRole.SITEMAP else page.depth
-            chosen, refused = url_filter.choose(ending.outlinks, page.url, depth, page.hops)
+            outlinks, referrer = ending.outlinks, page.url
+            is_left_out = ending.outcome.state is UrlState.EXCLUDED and not outlinks
+            if is_left_out and own.better_form(page.url):
+                # Its class was proven while it waited: the link to it is followed as one found now.
+                found_by = page.provenance
+                outlinks = [Outlink(url=page.url, via=Via.LINK, text=found_by.link_text)]
+                referrer, depth = found_by.referrer or referrer, depth - 1
+            chosen, refused = url_filter.choose(outlinks, referrer, depth, page.hops)
             self._tally.update(count_refusals(refused))
             for link in chosen:
                 found.setdefault(link.outlink.url, (link, index))
