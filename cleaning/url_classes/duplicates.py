@@ -7,6 +7,13 @@ the other. Class A is a duplicate of class B when
   page of B but another text; or
 - the server redirects nearly all pages of A to B.
 
+A word in a parameter that the better form lacks (``?view=print``) may mean something on few pages.
+It is left out only where no page of its class has another text, and no page links to two of its
+values (``?color=red``, ``?color=blue``).
+
+What stands in a slot that the better form does not need is proven for itself alone, unless it is
+another one on most pages: ``&page=1`` of ten threads says nothing of ``&page=2``.
+
 Canonical addresses are no proof, for on some sites all pages of a thread name the first one. They
 decide only which class is *better*: the class that canonical addresses point to; without them the
 class whose anchor texts are titles, then the one with fewer slots, then with more links.
@@ -20,20 +27,27 @@ The URL of the better form is known when each of its slots that is no fixed word
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from cleaning.records import UrlKind
 from cleaning.url_classes.classes import UrlClass
 from cleaning.url_classes.evidence import TITLE_CHARS, Evidence, own_lines, template_lines
 from cleaning.url_classes.sample import PageFacts
-from cleaning.urls.shapes import shape_of
+from cleaning.urls.shapes import shape_of, template_of_words
 
 # Kinds of pages worth having in their better form.
 _KEPT = (UrlKind.THREAD, UrlKind.ARTICLE, UrlKind.INDEX, UrlKind.USER)
+VARIED = 0.8  # values a page from which on any value is proven: ids of posts; pages repeat theirs
 LEAST_PAIRS = 5  # pairs of URLs with one value in a slot of the better form
 _PLACEHOLDER = re.compile(r"\{[nwxs]\}")
+Twin = tuple[str, str, int]
+"""The better form of proven URLs, ``("/show?id={n}&page=1", "/show?id={0}", 9)``.
+
+The template of the URLs, which are all or some of a class; path and query of the better form,
+``{0}`` for their first slot, ``""`` when the slots do not give it; equal pages.
+"""
 
 
 MIN_SAME = 2  # fewest equal pages
@@ -42,22 +56,6 @@ MOVED_SHARE = 0.9  # redirected pages of a class that prove a duplicate without 
 CONTAINED = 0.9  # share of a page's own text that stands on an equal page
 MIN_UNITS = 20.0  # units of own text below which a page is not compared
 KEY_LINES = 4  # longest lines of a page by which equal pages are looked up
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Twin:
-    """The better class of a duplicate class.
-
-    Attributes:
-        better: Position of the better class.
-        target: Path and query of the better form, ``{0}`` for the first slot of the duplicate:
-            ``/thread-{0}-1-1.html``; ``""`` when the slots do not give it.
-        proofs: Equal pages.
-    """
-
-    better: int
-    target: str
-    proofs: int
 
 
 @dataclass(slots=True)
@@ -75,8 +73,10 @@ class _Pairs:
     other: int = 0
 
 
-def find_twins(classes: Sequence[Evidence], kinds: Sequence[UrlKind | None]) -> dict[int, Twin]:
-    """Finds the duplicate classes of a host; returns position -> better class.
+def find_twins(
+    classes: Sequence[Evidence], kinds: Sequence[UrlKind | None]
+) -> dict[int, list[Twin]]:
+    """Finds the duplicate classes of a host; returns position -> better forms of its URLs.
 
     Args:
         classes: The classes of a host with their evidence.
@@ -108,14 +108,81 @@ def find_twins(classes: Sequence[Evidence], kinds: Sequence[UrlKind | None]) -> 
         and len(found.same) >= SAME_SHARE * (len(found.same) + found.other)
         and _is_better(classes[j], classes[i], found, pairs.get((j, i)))
     ]
-    twins: dict[int, Twin] = {}
-    for proofs, i, j in sorted(proven, reverse=True):
+    choices = _find_choices(classes) if proven else set()
+    twins: dict[int, list[Twin]] = {}
+    better: dict[int, int] = {}
+    for _, i, j in sorted(proven, reverse=True):
         if i == j or i in twins or kinds[j] not in _KEPT or not _may_go(classes[i], kinds[i]):
             continue
-        if not _leads_to(twins, j, i):
-            target = _target(sorted(pairs[i, j].same), classes[i].urls, classes[j].urls)
-            twins[i] = Twin(better=j, target=target, proofs=proofs)
+        if _leads_to(better, j, i):
+            continue
+        urls, form, same = classes[i].urls, classes[j].urls, sorted(pairs[i, j].same)
+        target, used = _target(same, form)
+        for template, count in _proven_templates(same, urls, used):
+            added = _added(template, form.template, is_kept=bool(target))
+            is_choice = any((urls.key, part) in choices for part in added)
+            # A redirect has no text of its own.
+            if not (added and classes[i].pages and (is_choice or pairs[i, j].other)):
+                twins.setdefault(i, []).append((template, target, count))
+                better[i] = j
     return twins
+
+
+def _added(template: str, better: str, *, is_kept: bool) -> list[str]:
+    """The words of a template's query that a better one of the same path lacks: ``["view=print"]``.
+
+    Args:
+        template: Of the duplicate.
+        better: Of the better form.
+        is_kept: Whether all else is the same: ``id=7&view=all`` and ``id=7&view=print``.
+    """
+    path, _, query = template.partition("?")
+    better_path, _, kept = better.partition("?")
+    names = [] if is_kept else [part.partition("=")[0] for part in kept.split("&")]
+    return [
+        part
+        for part in (query.split("&") if path == better_path else ())
+        if not (_PLACEHOLDER.search(part) or part in kept.split("&"))
+        and part.partition("=")[0] not in names
+    ]
+
+
+def _find_choices(classes: Sequence[Evidence]) -> set[tuple[str, str]]:
+    """(shape, parameter) of URLs that a page links to with several values: ``color=red``."""
+    choices: set[tuple[str, str]] = set()
+    for page in (page for one in classes for page in one.pages):
+        shown: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for url, _ in page.links:
+            for part in url.partition("?")[2].split("&"):
+                shown[shape_of(url).key, part.partition("=")[0]].add(part)
+        for (key, _), parts in shown.items():
+            choices.update((key, part) for part in parts if len(parts) > 1)
+    return choices
+
+
+def _proven_templates(
+    same: Sequence[tuple[str, str]], one: UrlClass, used: Collection[int]
+) -> list[tuple[str, int]]:
+    """Returns (template, equal pages) of the URLs of a class that equal pages prove.
+
+    Args:
+        same: (URL, equal URL) of equal pages.
+        one: The duplicate class.
+        used: Its slots that fill the better form.
+    """
+    values = [shape_of(url).values for url, _ in same]
+    known = {*used, *(slot for slot, _ in one.fixed)}
+    repeated = [
+        slot
+        for slot, found in enumerate(zip(*values, strict=True))
+        if slot not in known and len(set(found)) < VARIED * len(values)
+    ]
+    counts = Counter(tuple((slot, each[slot]) for slot in repeated) for each in values)
+    return [
+        (template_of_words(one.key, (*one.fixed, *words)), count)
+        for words, count in counts.items()
+        if count >= MIN_SAME
+    ]
 
 
 def _may_go(one: Evidence, kind: UrlKind | None) -> bool:
@@ -181,26 +248,27 @@ def _worth(one: Evidence) -> tuple[bool, int, int, str]:
     return one.is_titled, -slots, one.urls.links, one.urls.template
 
 
-def _leads_to(twins: dict[int, Twin], start: int, end: int) -> bool:
+def _leads_to(better: dict[int, int], start: int, end: int) -> bool:
     """Whether following better classes from ``start`` arrives at ``end``: a circle."""
-    while start != end and start in twins:
-        start = twins[start].better
+    while start != end and start in better:
+        start = better[start]
     return start == end
 
 
-def _target(same: Sequence[tuple[str, str]], one: UrlClass, better: UrlClass) -> str:
-    """Returns the better form in slots of the duplicate, ``/t-{0}-1.html``; ``""`` if none fits.
+def _target(same: Sequence[tuple[str, str]], better: UrlClass) -> tuple[str, Collection[int]]:
+    """Returns (better form, slots of the duplicate that fill it), ``("/t-{0}-1.html", [0])``.
+
+    Where its slots do not give the better form it is ``""``.
 
     Args:
         same: (URL, equal URL) of equal pages.
-        one: The duplicate class.
         better: The better class.
     """
-    read = [(shape_of(a), b, shape_of(b)) for a, b in same]
-    values = [(a.values, b.values) for a, _, b in read if a.key == one.key and b.key == better.key]
+    values = [(shape_of(a).values, shape_of(b).values) for a, b in same]
     fixed = dict(better.fixed)
     source: dict[int, int] = {}
-    for slot in range(len(values[0][1]) if values else 0):
+    is_known = True
+    for slot in range(len(values[0][1])):
         if slot in fixed:
             continue
         theirs = {b[slot] for _, b in values}
@@ -210,11 +278,10 @@ def _target(same: Sequence[tuple[str, str]], one: UrlClass, better: UrlClass) ->
         elif len(theirs) == 1 and len(values) >= LEAST_PAIRS:
             fixed[slot] = theirs.pop()
         else:
-            return ""
-    if not source:
-        return ""
-    example = min(b for _, b, _ in read)
-    return _in_order(example, source, fixed)
+            is_known = False
+    if not source or not is_known:
+        return "", source.values()
+    return _in_order(min(b for _, b in same), source, fixed), source.values()
 
 
 def _in_order(example: str, source: dict[int, int], fixed: dict[int, str]) -> str:

@@ -44,26 +44,27 @@ def rules_of(sample: UrlSample) -> UrlRules:
     classes = weigh_classes(find_classes(sample))
     kinds = decide_kinds(classes)
     twins = find_twins(classes, kinds)
-    rules = []
+    rules: list[UrlRule] = []
     room = MAX_RULES_CHARS
     for i, (one, kind) in enumerate(zip(classes, kinds, strict=True)):
-        twin = twins.get(i)
-        if twin is None and kind is None:
-            continue
-        rule = UrlRule(
-            kind=UrlKind.DUPLICATE if twin is not None else kind or UrlKind.OTHER,
-            template=one.urls.template,
-            twin=twin.target if twin is not None else "",
-            urls=round(one.urls.count),
-            pages=twin.proofs if twin is not None else _count_pages(one, kind),
-            named=round(one.named, 2),
-            numbered=round(one.numbered, 2),
-            example=_example(one.urls),
-        )
-        room -= len(rule.template) + len(rule.twin) + len(rule.example) + 60
-        if room < 0:
-            break
-        rules.append(rule)
+        found = [(UrlKind.DUPLICATE, *twin) for twin in twins.get(i, ())]
+        if kind is not None and one.urls.template not in [template for _, template, *_ in found]:
+            found.append((kind, one.urls.template, "", _count_pages(one, kind)))
+        for kind_there, template, target, pages in found:
+            rule = UrlRule(
+                kind=kind_there,
+                template=template,
+                twin=target,
+                urls=round(one.urls.count),
+                pages=pages,
+                named=round(one.named, 2),
+                numbered=round(one.numbered, 2),
+                example=_example(one.urls),
+            )
+            room -= len(rule.template) + len(rule.twin) + len(rule.example) + 60
+            if room < 0:
+                return UrlRules(rules)
+            rules.append(rule)
     return UrlRules(rules)
 
 

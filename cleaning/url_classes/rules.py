@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import msgspec
@@ -132,40 +131,32 @@ class UrlRules(tuple[UrlRule, ...]):
 _RULES = msgspec.json.Decoder(tuple[UrlRule, ...])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WordRule:
-    """URLs whose lower-case path and query contain a match of a pattern are of one kind."""
-
-    kind: UrlKind
-    pattern: str
-
-
-# In order; the first that matches decides.
-COMMON_RULES = (
-    WordRule(kind=UrlKind.FEED, pattern=r"[/?&=](?:feeds?|rss|atom)(?:\.xml|\.php)?(?:[/?&]|$)"),
-    WordRule(kind=UrlKind.FEED, pattern=r"\.(?:rss|atom)$|[?&]feed=|/sitemap[\w-]*\.xml"),
-    WordRule(
-        kind=UrlKind.LOGIN,
+# The kind of URLs whose lower-case path and query contain a match of a pattern; the first decides.
+COMMON_RULES: tuple[tuple[UrlKind, str], ...] = (
+    (UrlKind.FEED, r"[/?&=](?:feeds?|rss|atom)(?:\.xml|\.php)?(?:[/?&]|$)"),
+    (UrlKind.FEED, r"\.(?:rss|atom)$|[?&]feed=|/sitemap[\w-]*\.xml"),
+    (
+        UrlKind.LOGIN,
         # Whole names and values: how-to-register-a-patent.html is an article.
-        pattern=r"[/?&=](?:wp-)?(?:log-?in|log-?on|log-?out|sign-?in|sign-?up|sign-?out"
+        r"[/?&=](?:wp-)?(?:log-?in|log-?on|log-?out|sign-?in|sign-?up|sign-?out"
         r"|register|passport|lostpw|lostpassword)(?:[/?&=.]|$)|[?&]mod=logging(?:&|$)",
     ),
-    WordRule(kind=UrlKind.DUPLICATE, pattern=r"[?&](?:replytocom|print|share|printable)="),
-    WordRule(kind=UrlKind.DUPLICATE, pattern=r"[?&](?:view|action|mode)=print|/amp/?$"),
-    WordRule(kind=UrlKind.SEARCH, pattern=r"/search(?:[/?._-]|$)|[?&]mod=search|/\?s="),
-    WordRule(
-        kind=UrlKind.FORM,
-        pattern=r"(?:^|[/?&_.-])(?:newreply|newthread|posting|new-?topic|reply|edit(?:post)?"
+    (UrlKind.DUPLICATE, r"[?&](?:replytocom|print|share|printable)="),
+    (UrlKind.DUPLICATE, r"[?&](?:view|action|mode)=print|/amp/?$"),
+    (UrlKind.SEARCH, r"/search(?:[/?._-]|$)|[?&]mod=search|/\?s="),
+    (
+        UrlKind.FORM,
+        r"(?:^|[/?&_.-])(?:newreply|newthread|posting|new-?topic|reply|edit(?:post)?"
         r"|report)(?:\.\w+)?(?:[?&/]|$)",
     ),
-    WordRule(
-        kind=UrlKind.FORM,
-        pattern=r"[?&](?:mod|action|mode|act|do|op|a)=(?:post|new|reply|edit|delete|report|create)",
+    (
+        UrlKind.FORM,
+        r"[?&](?:mod|action|mode|act|do|op|a)=(?:post|new|reply|edit|delete|report|create)",
     ),
-    WordRule(kind=UrlKind.CALENDAR, pattern=r"(?:^|[/?&=])calendar(?:[/?&=.]|$)"),
-    WordRule(kind=UrlKind.USER, pattern=r"/(?:user|users|member|members|profile|author)/[^/]"),
-    WordRule(kind=UrlKind.USER, pattern=r"[?&]uid=|space-uid-|(?:profile|memberlist|member)\.php"),
-    WordRule(kind=UrlKind.INDEX, pattern=r"^/(?:(?:index|default|home)\.\w{2,5})?$"),
+    (UrlKind.CALENDAR, r"(?:^|[/?&=])calendar(?:[/?&=.]|$)"),
+    (UrlKind.USER, r"/(?:user|users|member|members|profile|author)/[^/]"),
+    (UrlKind.USER, r"[?&]uid=|space-uid-|(?:profile|memberlist|member)\.php"),
+    (UrlKind.INDEX, r"^/(?:(?:index|default|home)\.\w{2,5})?$"),
 )
 
 
@@ -200,9 +191,9 @@ def kind_by_words(url: str) -> UrlKind:
     """Returns the kind of a URL by the common rules alone."""
     start = url.find("/", url.find("//") + 2)
     target = (url[start:] if start >= 0 else "/").lower()
-    for rule in COMMON_RULES:
-        if _compiled(rule.pattern).search(target):
-            return rule.kind
+    for kind, pattern in COMMON_RULES:
+        if _compiled(pattern).search(target):
+            return kind
     return UrlKind.OTHER
 
 

@@ -44,6 +44,7 @@ from storage.store.images import IMAGE_RANK
 from workers import __dist__
 from workers.hooks.calling import HookCalls
 from workers.jobs.poison_pages import crash_text
+from workers.jobs.url_classes import MOVED
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +60,6 @@ EXCLUDING = frozenset(
     }
 )
 NOT_MODIFIED = 304
-REDIRECTS = "redirects to"  # the step of a redirect; its detail is the target
 GONE = frozenset({404, 410})
 VERDICTS = frozenset(
     {
@@ -328,7 +328,7 @@ def _redirect(page: QueuedPage, location: str) -> Ending:
     if page.hops >= MAX_HOPS:
         detail = f"more than {MAX_HOPS} redirects in a row"
         return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail))
-    outcome = Outcome(queued=page, state=UrlState.REDIRECT, log=page.log + _step(REDIRECTS, target))
+    outcome = Outcome(queued=page, state=UrlState.REDIRECT, log=page.log + _step(MOVED, target))
     if page.role is PageRole.SITEMAP:
         return Ending(outcome=outcome, discoveries=_nested_sitemaps(page, (target,)))
     if page.role is PageRole.IMAGE:

@@ -12,7 +12,8 @@ from cleaning.urls.normal_form import host_of
 from cleaning.urls.normal_form import page_id as page_id_of
 from storage.crawl_types import MAX_HOPS, Failure, FailureReason, PageRole, Step, UrlState
 from storage.store.protocol import Store
-from workers.jobs.outcomes import REDIRECTS, Ending, failed
+from workers.jobs.outcomes import Ending, failed
+from workers.jobs.url_classes import MOVED
 
 AGAIN = "offered again"  # the step that ``reopen.lua`` writes
 
@@ -36,7 +37,7 @@ def judge_loop(ending: Ending, earlier: Sequence[Ending], store: Store) -> tuple
         if host_of(url) != page.host or page.was is not None:
             break
         log = _log_of_redirect(url, page.crawl_id, earlier, store)
-        url = next((each.detail for each in reversed(log) if each.step == REDIRECTS), "")
+        url = next((each.detail for each in reversed(log) if each.step == MOVED), "")
         if not url:
             break
         steps += log

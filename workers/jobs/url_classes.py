@@ -50,8 +50,7 @@ log = logging.getLogger(__name__)
 
 # Ended pages of a host after which its classes are learned again.
 LEARN_AT = tuple(10 * 2**n for n in range(20))
-SAMPLED_RECORDS = 400
-SAMPLED_REDIRECTS = 400
+SAMPLED = 400  # of each final state
 DULL_RANK = 98  # behind the ranks of all kinds and depths
 FORM_RANK = 65  # from here on: users, forms, buttons; sitemaps, whose pages links lead to as well
 MAX_FOUND = 20_000  # URLs whose rules are cached
@@ -161,9 +160,9 @@ def is_due(before: int, after: int) -> bool:
 def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> HostUrlRules:
     """Learns a host's classes from a sample of its stored pages, and orders its queue by them."""
     crawl_id = spec.crawl_id
-    facts = [facts_of_record(r) for r in store.records.sample(crawl_id, host, SAMPLED_RECORDS)]
-    moved = store.urls.sample(crawl_id, host, UrlState.REDIRECT, SAMPLED_REDIRECTS)
-    moved += store.urls.sample(crawl_id, host, UrlState.EXCLUDED, SAMPLED_REDIRECTS)
+    facts = [facts_of_record(r) for r in store.records.sample(crawl_id, host, SAMPLED)]
+    moved = store.urls.sample(crawl_id, host, UrlState.REDIRECT, SAMPLED)
+    moved += store.urls.sample(crawl_id, host, UrlState.EXCLUDED, SAMPLED)
     for row in moved:
         told = (s.detail for s in row.log if s.step == MOVED or SAME_PAGE in s.detail)
         target = next(told, "").rpartition(SAME_PAGE)[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from unittest.mock import patch
 
 import pytest
@@ -144,6 +144,49 @@ def test_no_form_is_a_duplicate_without_proof() -> None:
     ):
         assert rules.better_form(f"{H}/m/7") is None
         assert url_kind(f"{H}/m/7", rules) is not UrlKind.DUPLICATE
+
+
+def shown_twice(more: str, links: Sequence[str] = (), other: int = 0) -> UrlRules:
+    """30 articles under two addresses; of the last ``other`` the second says something else."""
+    offered = tuple((f"{H}{url}", "查看") for url in links)
+    facts = [PageFacts(url=f"{H}/list", links=offered)] if links else []
+    for n in range(30):
+        for url, seed in (
+            (f"{H}/a?id={n}", n),
+            (f"{H}/a?id={n}{more.format(n, n % 2 + 1, n % 3)}", n + 100 * (n + other > 29)),
+        ):
+            article = PageFacts(url=url, kind=PageKind.ARTICLE, title=said(n, 9), lines=lines(seed))
+            facts.append(article)
+            facts.append(PageFacts(url=f"{H}/l/{len(facts)}", links=((url, said(n, 9)),)))
+    return learn_url_rules(facts)
+
+
+@pytest.mark.parametrize(
+    ("more", "asked", "better"),
+    [
+        ("&page=1", "/a?id=7&page=1", "/a?id=7"),
+        ("&page=1", "/a?id=7&page=2", None),
+        ("&page={1}", "/a?id=7&page=2", "/a?id=7"),
+        ("&page={1}", "/a?id=7&page=3", None),
+        ("&extra=p%3D{2}", "/a?id=7&extra=p%3D1", "/a?id=7"),
+        ("&extra=p%3D{2}", "/a?id=7&extra=p%3D3", None),
+        ("&post={0}", "/a?id=7&post=5", "/a?id=7"),
+        ("&view=print", "/a?id=7&view=print", "/a?id=7"),
+    ],
+)
+def test_a_value_that_was_not_seen_is_proven_only_where_all_differ(
+    more: str, asked: str, better: str | None
+) -> None:
+    assert shown_twice(more).better_form(H + asked) == (better and H + better)
+
+
+def test_a_word_that_may_mean_something_is_kept() -> None:
+    asked = f"{H}/a?id=7&color=red"
+    assert shown_twice("&color=red").better_form(asked)
+    assert shown_twice("&color=red", other=1).better_form(asked) is None
+    choice = [f"/a?id={n}&color={color}" for n, color in ((1, "red"), (2, "blue"))]
+    assert shown_twice("&color=red", choice).better_form(asked) is None
+    assert shown_twice("&color=red", choice[:1]).better_form(asked)
 
 
 def test_a_canonical_address_alone_proves_nothing() -> None:
