@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from cleaning.records import UrlKind
-from cleaning.url_classes.rules import UrlRule, UrlRules, class_of, class_with_groups
+from cleaning.url_classes.rules import (
+    LEADS_TO_DUPLICATES,
+    UrlRule,
+    UrlRules,
+    class_of,
+    class_with_groups,
+)
 from cleaning.urls.url_choice import UrlChoice
 from crawler.addresses.guard import is_web_port
 from crawler.leasing import LeaseSource
@@ -105,10 +111,8 @@ class LeaseFilter:
             stopped = await self._source.ask(lambda: self._queue.stopped_classes(crawl, host))
             self._stopped.learn(crawl, host, version, stopped)
         why = self._stopped.refusal(crawl, host, version, lease.url)
-        is_double = (
-            f"leads to {UrlKind.DUPLICATE} pages" in why
-        )  # the words of ``refused_templates``
-        reason = FailureReason.DUPLICATE if is_double else FailureReason.TRAP
+        is_duplicate = LEADS_TO_DUPLICATES in why
+        reason = FailureReason.DUPLICATE if is_duplicate else FailureReason.TRAP
         return Failure(reason=reason, detail=why) if why else None
 
 

@@ -230,6 +230,10 @@ def with_pins(rules: UrlRules, pins: Mapping[str, str]) -> UrlRules:
     return UrlRules([*pinned, *(rule for rule in rules if rule.template not in pins)])
 
 
+LEADS_TO_DUPLICATES = f"leads to {UrlKind.DUPLICATE} pages"
+"""The reason of ``refused_templates`` for a class of other forms of pages begins so."""
+
+
 def refused_templates(rules: UrlRules, pins: Mapping[str, str]) -> dict[str, str]:
     """Returns template -> reason for the classes that are not fetched.
 

@@ -368,11 +368,8 @@ def _keep_text(texts: list[str], text: str, most: int) -> None:
     """Adds an anchor text; of more than ``most`` the one with the largest hash goes."""
     texts.append(text)
     if len(texts) > most:
-        texts.remove(max(texts, key=_text_order))
-
-
-def _text_order(text: str) -> tuple[int, str]:
-    return zlib.crc32(text.encode("utf-8", "replace")), text
+        # The same in every process.
+        texts.remove(max(texts, key=lambda t: (zlib.crc32(t.encode("utf-8", "replace")), t)))
 
 
 def _hash(text: str) -> int:

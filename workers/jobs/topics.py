@@ -128,7 +128,8 @@ class CrawlTopic:
             return partial(self._inherited, outcome.queued.features)
         outlinks = outcome.record.outlinks if outcome.record else ()
         rank = partial(self._rank, outcome.queued.url, label, own, _Anchors(outlinks))
-        if _is_seed(outcome.queued):
+        # A seed, or what a seed redirects to.
+        if outcome.queued.depth == 0 and not outcome.queued.features:
             return partial(self._rank_of_seed, rank, first_links(outcome.queued.url, outlinks))
         return rank
 
@@ -214,11 +215,6 @@ def first_links(finder: str, outlinks: Iterable[Outlink]) -> frozenset[str]:
 
 def _folders(url: str) -> int:
     return url.rstrip("/").count("/")
-
-
-def _is_seed(queued: QueuedPage) -> bool:
-    """Whether a page is a seed, or what a seed redirects to."""
-    return queued.depth == 0 and not queued.features
 
 
 def _class_of(url: str, own: HostUrlRules) -> str:
