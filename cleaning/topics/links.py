@@ -79,7 +79,7 @@ _BUCKETS = {
     "dir": (1024, 768),
     "from": (1792, 768),
 }
-FIRST_WORD = 2560
+FIRST_WORD = sum(_BUCKETS["from"])  # behind the last bucket
 NAMED_IDS = range(HOST_IDS.start, FIRST_WORD)
 """Ids of buckets, whose names a model has to be told."""
 _FINDER_STEPS = (0.2, 0.5, 0.8)

@@ -8,10 +8,13 @@ that dies may leave the stored number too low by a few; readers look behind it.
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from storage.store.ports import Scan, Tables, Where
 from storage.store.row_types import RowType
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 LOOK_BEHIND = 16
 """Numbers looked up behind the stored one, until none of them has a row."""
@@ -19,7 +22,7 @@ DROP_AT_ONCE = 4
 """Rows deleted with each new one: what a killed process left goes with the next rows."""
 
 
-_T = TypeVar("_T")
+_T = TypeVar("_T", bound="DataclassInstance")
 
 
 class NumberedRows(Generic[_T]):

@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cached_property
 from types import UnionType
-from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from cleaning.errors import StoreDamaged
 from cleaning.json_values import DAMAGE
@@ -23,7 +23,10 @@ from storage.crawl_types import Step
 from storage.store.codec import from_microseconds, log_from_json, to_microseconds
 from storage.store.record_blobs import compress, decompress
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_T = TypeVar("_T", bound="DataclassInstance")
 
 
 class RowType(Generic[_T]):
@@ -43,7 +46,7 @@ class RowType(Generic[_T]):
         self._of = of
         self._what = what
         self._packed = frozenset(packed)
-        self._names = tuple(field.name for field in fields(of))  # type: ignore[arg-type]
+        self._names = tuple(field.name for field in fields(of))
         self.columns = tuple(columns.get(name, name) for name in self._names)
 
     def read(self, values: Sequence[Any]) -> _T:
@@ -77,7 +80,7 @@ class RowType(Generic[_T]):
         hints = get_type_hints(self._of)
         return tuple(
             field.name
-            for field in fields(self._of)  # type: ignore[arg-type]
+            for field in fields(self._of)
             if field.default is not MISSING and not _may_be_none(hints[field.name])
         )
 

@@ -25,7 +25,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -84,6 +84,11 @@ class ForkedPopen(subprocess.Popen[Any]):
     Only how a child comes and ends is another: it is a child of the process that forks.
     """
 
+    # Of ``Popen`` in every Python from 3.11 on; it has no types for them.
+    _close_pipe_fds: Callable[..., None]
+    _handle_exitstatus: Callable[[int], None]
+    _waitpid_lock: threading.Lock
+
     def _execute_child(self, *given: Any) -> None:
         """Called by ``Popen`` with all that it was given, and the ends of its pipes."""
         arguments, cwd, environ, pipes = given[0], given[5], given[6], given[10:16]
@@ -95,7 +100,7 @@ class ForkedPopen(subprocess.Popen[Any]):
             )
         finally:
             os.close(end)
-            self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+            self._close_pipe_fds(*pipes)
         self._child_created = True
 
     def _try_wait(self, flags: int) -> tuple[int, int]:
@@ -110,13 +115,13 @@ class ForkedPopen(subprocess.Popen[Any]):
 
     def _internal_poll(self, _deadstate: int | None = None) -> int | None:
         """The exit status; None while the child runs."""
-        if self.returncode is None and self._waitpid_lock.acquire(False):  # type: ignore[attr-defined]
+        if self.returncode is None and self._waitpid_lock.acquire(False):
             try:
                 pid, status = self._try_wait(os.WNOHANG)
                 if pid:
-                    self._handle_exitstatus(status)  # type: ignore[attr-defined]
+                    self._handle_exitstatus(status)
             finally:
-                self._waitpid_lock.release()  # type: ignore[attr-defined]
+                self._waitpid_lock.release()
         return self.returncode
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_T = TypeVar("_T", bound="DataclassInstance")
 
 
 def answer_of(answer: type[_T], source: Any, **own: object) -> _T:
@@ -16,6 +19,6 @@ def answer_of(answer: type[_T], source: Any, **own: object) -> _T:
         source: A dataclass: ``FailureRow(url="http://a.example/", status=404, ...)``.
         own: Fields that the source does not have, or has otherwise.
     """
-    names = {field.name for field in fields(answer)}  # type: ignore[arg-type]
+    names = {field.name for field in fields(answer)}
     shared = {each.name for each in fields(source)} & names - own.keys()
     return answer(**{name: getattr(source, name) for name in shared}, **own)

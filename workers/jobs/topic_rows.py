@@ -22,7 +22,7 @@ from storage.topic_types import JudgedPage, TopicRow, TopicState
 from workers.jobs.topics import judgement_of
 
 SLICE_PAGES = 200
-"""Pages judged anew between two writes: a second of work."""
+"""Pages judged anew between two writes: a second of work, which is what a kill costs."""
 
 MARK_WEIGHTS = {True: 1.0, False: -0.25}
 """Weight of a page that the user marked: its sign is the user's word."""

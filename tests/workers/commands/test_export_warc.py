@@ -9,7 +9,7 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -286,17 +286,22 @@ def _segments(settings: Settings) -> list[Path]:
     return sorted((settings.storage.data / "raw").glob("*.warc.gz"))
 
 
+def _filled(folder: Path) -> tuple[Settings, Path]:
+    """A data folder with records, and the only segment of its archive."""
+    settings = replace(Settings(), storage=StorageConfig(data=folder / "data"))
+    settings.storage.data.mkdir()
+    with closing(SqliteStore(settings.storage.data / "records.sqlite")) as store:
+        fill(store)
+    [segment] = _segments(settings)
+    return settings, segment
+
+
 @pytest.mark.parametrize("damage", ["cut", "gone", "zeroed", "a bit", "the last bit"])
 @pytest.mark.parametrize("chunks", [(), ("--chunk-size", "40")])
 def test_what_the_archive_has_lost_is_left_out_and_said(
     tmp_path: Path, damage: str, chunks: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = replace(Settings(), storage=StorageConfig(data=tmp_path / "data"))
-    settings.storage.data.mkdir()
-    store = SqliteStore(settings.storage.data / "records.sqlite")
-    fill(store)
-    store.close()
-    [segment] = _segments(settings)
+    settings, segment = _filled(tmp_path)
     whole = segment.read_bytes()
     if damage == "gone":
         segment.unlink()
@@ -325,12 +330,7 @@ def test_what_the_archive_has_lost_is_left_out_and_said(
 def test_half_a_record_of_a_killed_writer_is_no_damage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = replace(Settings(), storage=StorageConfig(data=tmp_path / "data"))
-    settings.storage.data.mkdir()
-    store = SqliteStore(settings.storage.data / "records.sqlite")
-    fill(store)
-    store.close()
-    [segment] = _segments(settings)
+    settings, segment = _filled(tmp_path)
     whole = segment.read_bytes()
     segment.write_bytes(whole + whole[:100])
     call(settings, "doctor")

@@ -26,7 +26,7 @@ WAITS_S = 4.0
 
 MOST_GROUPS = 20
 NEWEST = 100
-"""Crawls among which those at work are looked for."""
+"""Crawls among which those at work are looked for: one read; older ones rarely run."""
 
 BEFORE_ALL = 253_402_300_799_999_999
 """Place of crawls that are only in the queue, in microseconds since 1970: the end of 9999."""
