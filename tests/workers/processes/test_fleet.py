@@ -23,7 +23,7 @@ from storage.queue.entries import process_name
 from tests.kit.console import settings_of
 from tests.kit.crawls import ROOT, start, stored_urls
 from tests.kit.timing import LIMIT_S, wait_until
-from tests.kit.web import Web, html
+from tests.kit.web import Page, Web, html
 from workers.config import Settings
 from workers.operations.acting.action import Asked, Fact
 from workers.operations.acting.actions import ACTIONS
@@ -169,8 +169,12 @@ def processes_of(settings: Settings, role: ProcessRole) -> list[int]:
 @pytest.mark.slow
 def test_a_crawl_waits_at_its_quota_and_goes_on_with_a_larger_one(tmp_path: Path) -> None:
     noise = random.Random(1)
-    pages = {
-        f"/{n}": f"<p>{noise.randbytes(50_000).hex()}</p><a href='/{n + 1}'>on</a>"
+    # Answers of .3 s: the disk is looked at every few seconds.
+    pages: dict[str, Page] = {
+        f"/{n}": {
+            "body": f"<p>{noise.randbytes(50_000).hex()}</p><a href='/{n + 1}'>on</a>",
+            "latency_ms": 300,
+        }
         for n in range(PAGES)
     }
     data = tmp_path / "data"
