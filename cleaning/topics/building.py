@@ -98,8 +98,8 @@ def _words(text: str, segmenter: Segmenter) -> tuple[str, ...]:
 
 
 def _weight(name: QueryName, segmenter: Segmenter) -> float:
-    words = _words(name.text, segmenter) or (name.text,)
-    return sum(map(segmenter.idf, words)) / len(words)
+    """How rare a name is: at least as rare as the rarest of its words, which must all be there."""
+    return max(map(segmenter.idf, _words(name.text, segmenter) or (name.text,)))
 
 
 def _vectors(

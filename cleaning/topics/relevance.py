@@ -28,6 +28,8 @@ BODY_CHARS = 8_000
 """Characters of a body in which the query's words are looked for."""
 BODY_HIT = 0.8
 """The most a concept gets from the body alone; a concept in the title has 1."""
+COMPOUND_CHARS = 3
+"""Of a name that a longer word may begin with: c begins too many."""
 SATURATION = 7
 """Occurrences in the body from which more of them mean nothing."""
 BEST_SHARE = 0.6
@@ -159,8 +161,8 @@ def judge(topic: Topic, title: str, text: str, *, is_list: bool = False) -> Judg
 def _hit(concept: Concept, title: str, body: str) -> ConceptHit:
     best = ConceptHit(concept.names[0].text, 0.0, False, 0)
     for name in concept.names:
-        in_title = _count(name, title) > 0
         count = _count(name, body)
+        in_title = _count(name, title) > 0 or (count > 0 and _begins_a_word(name, title))
         h = 1.0 if in_title else BODY_HIT * min(1.0, log(1 + count) / log(1 + SATURATION))
         if (h, count) > (best.h, best.count):
             best = ConceptHit(name.text, round(h, 3), in_title, count)
@@ -168,9 +170,11 @@ def _hit(concept: Concept, title: str, body: str) -> ConceptHit:
 
 
 def _query_part(concepts: Sequence[Concept], hits: Sequence[ConceptHit]) -> float:
-    total = sum(concept.weight for concept in concepts) or 1.0
-    mean = sum(c.weight * hit.h for c, hit in zip(concepts, hits, strict=True)) / total
-    part = BEST_SHARE * max(hit.h for hit in hits) + (1 - BEST_SHARE) * mean
+    """Q: a common concept, as 开发, is no topic by itself, however often it stands there."""
+    weighted = [c.weight * hit.h for c, hit in zip(concepts, hits, strict=True)]
+    best = max(weighted) / (max(concept.weight for concept in concepts) or 1.0)
+    mean = sum(weighted) / (sum(concept.weight for concept in concepts) or 1.0)
+    part = BEST_SHARE * best + (1 - BEST_SHARE) * mean
     missing = any(c.required and not hit.h for c, hit in zip(concepts, hits, strict=True))
     return part * MISSING_REQUIRED if missing else part
 
@@ -189,6 +193,17 @@ def _count_word(word: str, text: str) -> int:
     if not found or is_unspaced(word):
         return found
     return sum(1 for _ in _word_pattern(word).finditer(text))
+
+
+def _begins_a_word(name: Name, title: str) -> bool:
+    """Whether a longer word of a title begins with a name: spring in springboot.
+
+    A body with the name itself says that both are of one thing: few texts on javascript have java.
+    """
+    word = name.words[0]
+    if len(name.words) > 1 or len(word) < COMPOUND_CHARS or is_unspaced(word):
+        return False
+    return re.search(rf"(?<![^\W{UNSPACED}]){re.escape(word)}", title) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -52,6 +52,34 @@ def test_an_example_that_shares_no_term_is_not_the_nearest() -> None:
     assert judge(quakes(), "周末天气", "周末多云,最高气温20度,适合出行。").parts.nearest == ""
 
 
+def test_a_common_concept_is_no_topic_by_itself() -> None:
+    """开发 (to develop) is in a page of any trade; a page on houses is none on Java."""
+    topic = build_topic(TopicSpec(name="x", query="Java Spring 开发", threshold=0.5))
+    builders = judge(topic, "房地产开发", "开发商开发的楼盘," * 9)
+    assert builders.relevance < 0.5 < judge(topic, "Spring 入门", "Spring 的容器").relevance
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "is_in_title"),
+    [
+        ("SpringBoot整合MyBatis", "引入 spring-boot-starter 即可", True),
+        ("SpringBoot整合MyBatis", "没有提到那个框架", False),
+        ("Offspring 乐队", "the word spring is in it", False),
+    ],
+)
+def test_a_longer_word_of_a_title_counts_if_the_body_has_the_word_itself(
+    title: str, body: str, is_in_title: bool
+) -> None:
+    topic = build_topic(TopicSpec(name="x", query="Spring"))
+    assert judge(topic, title, body).parts.concepts[0].title is is_in_title
+
+
+def test_a_name_of_several_words_is_as_rare_as_its_rarest_word() -> None:
+    topic = build_topic(TopicSpec(name="x", query="C语言 编译器 语言"))
+    weights = [concept.weight for concept in topic.concepts]
+    assert weights[0] > weights[2]
+
+
 def test_the_query_part_by_hand() -> None:
     topic = build_topic(TopicSpec(name="x", query="地震 余震"))
     assert judge(topic, "地震 余震", "").query_part == pytest.approx(1)
