@@ -118,13 +118,17 @@ def _complete(store: Store, ranks: TopicRanks, model: StoredLinkModel, crawl_id:
 
 
 def _hubs(store: Store, name: str, pages: Sequence[JudgedPage]) -> list[JudgedPage]:
-    """The pages that relevant pages of the batch were found on, and that now count as hubs."""
+    """The pages that relevant pages of the batch were found on, and that now count as hubs.
+
+    A page that is more relevant itself has taught more: as a hub it would lower links like its own.
+    """
     parents = {
         page.judgement.parent
         for page in pages
         if page.judgement.is_relevant and page.judgement.parent
     }
-    return store.topics.pages(name, store.topics.hubs(name, parents, HUB_CHILDREN, HUB_RELEVANT))
+    hubs = store.topics.hubs(name, parents, HUB_CHILDREN, HUB_RELEVANT)
+    return [hub for hub in store.topics.pages(name, hubs) if hub.judgement.label < HUB_LABEL]
 
 
 def feature_names(

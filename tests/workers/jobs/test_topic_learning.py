@@ -141,6 +141,18 @@ def test_weights_are_published_and_a_hub_is_an_example_once(store: SqliteStore) 
     assert (newest.version, newest.hub_ids) == (2, ())
 
 
+def test_a_relevant_page_is_no_worse_for_its_relevant_children(store: SqliteStore) -> None:
+    """A section's first article links to the others: learned as half relevant, it hid them."""
+    first = judged("/section/1", 0.98, parent="")
+    parent = first.queued.page_id
+    children = [judged(f"/section/c{n}", 0.9, 20 + n, parent=parent) for n in range(5)]
+    store.save([first, *children])
+    learn(store, Ranks())
+    model = store.topics.model("quake")
+    assert model is not None
+    assert model.hub_ids == ()
+
+
 def test_batches_grow() -> None:
     assert not is_batch_due(4, 0)
     assert is_batch_due(5, 39)
