@@ -13,7 +13,7 @@ from typing import Any
 
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlSpec
-from storage.queue.clients import Arg, Scripts, queue_errors
+from storage.queue.clients import Arg, Scripts, raises_queue_errors
 from storage.queue.entries import fingerprint
 from storage.queue.ranking import Ranker, Reranked, Score
 from storage.server_list import owner_of
@@ -40,6 +40,7 @@ def join_turns(pipe: Any, spec: CrawlSpec) -> None:
         pipe.zrem("cc:turn", spec.crawl_id)
 
 
+@raises_queue_errors
 class TopicRanks:
     """The member ``topics`` of the queue; methods raise ``QueueUnavailable``."""
 
@@ -47,35 +48,27 @@ class TopicRanks:
         self._client = client
         self._scripts = scripts
 
-    def _run(self, name: str, *args: Arg) -> Any:
-        with queue_errors():
-            return self._scripts(name, args)
-
     def publish_weights(self, crawl_id: str, packed: bytes, version: int) -> bool:
         """Stores the packed weights of a crawl; False when a newer version is stored."""
-        return bool(self._run("publish_weights", crawl_id, packed, version))
+        return bool(self._scripts("publish_weights", (crawl_id, packed, version)))
 
     def weights(self, crawl_id: str) -> tuple[bytes, int]:
         """The (packed weights, version) that were published last; ``(b"", 0)``: none."""
-        with queue_errors():
-            packed, version = self._client.hmget(f"cc:tw:{crawl_id}", "weights", "version")
-            return packed or b"", int(version or 0)
+        packed, version = self._client.hmget(f"cc:tw:{crawl_id}", "weights", "version")
+        return packed or b"", int(version or 0)
 
     def reached_by(self, crawl_id: str) -> int:
         """The newest version of its topic by which what waits is ranked; 1 before any change."""
-        with queue_errors():
-            return int(self._client.hget(f"cc:tw:{crawl_id}", "topic_version") or 1)
+        return int(self._client.hget(f"cc:tw:{crawl_id}", "topic_version") or 1)
 
     def note_reached(self, crawl_id: str, topic_version: int) -> None:
         """Notes by which version of its topic what waits is ranked."""
-        with queue_errors():
-            if self._client.exists(f"cc:c:{crawl_id}"):
-                self._client.hset(f"cc:tw:{crawl_id}", "topic_version", topic_version)
+        if self._client.exists(f"cc:c:{crawl_id}"):
+            self._client.hset(f"cc:tw:{crawl_id}", "topic_version", topic_version)
 
     def floor(self, crawl_id: str) -> int:
         """How many ranks below its best URL a crawl leases, in ranks of 1/50 logit."""
-        with queue_errors():
-            return int(self._client.hget(f"cc:c:{crawl_id}", "floor") or FLOOR)
+        return int(self._client.hget(f"cc:c:{crawl_id}", "floor") or FLOOR)
 
     def set_floor(self, crawl_id: str, ranks: int) -> None:
         """Sets ``floor``, 0..998: the lower, the more of the fetched pages are on the topic.
@@ -83,10 +76,9 @@ class TopicRanks:
         Raises:
             NotFound: No such crawl.
         """
-        with queue_errors():
-            if not self._client.exists(f"cc:c:{crawl_id}"):
-                raise NotFound(f"no crawl {crawl_id} in the queue")
-            self._client.hset(f"cc:c:{crawl_id}", "floor", ranks)
+        if not self._client.exists(f"cc:c:{crawl_id}"):
+            raise NotFound(f"no crawl {crawl_id} in the queue")
+        self._client.hset(f"cc:c:{crawl_id}", "floor", ranks)
 
     def steer(self, crawl_id: str, pages_per_hour: float, fetched: int) -> int:
         """Moves the floor by 5 ranks a minute, 0..450, towards so many fetched pages an hour.
@@ -101,12 +93,12 @@ class TopicRanks:
         Returns:
             The floor.
         """
-        return int(self._run("steer", crawl_id, str(pages_per_hour), fetched))
+        return int(self._scripts("steer", (crawl_id, str(pages_per_hour), fetched)))
 
     def leased_lately(self) -> dict[str, tuple[int, int]]:
         """For each topic crawl over several servers (best rank leased here, ms that it counts)."""
         found = {}
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             crawls = [name.decode() for name in self._client.zrange("cc:turn", 0, -1)]
             for crawl in crawls:
                 pipe.get(f"cc:chose:{crawl}")
@@ -120,10 +112,9 @@ class TopicRanks:
     def hear(self, crawl_id: str, rank: int, for_ms: int) -> None:
         """Holds hosts back that are worse than a rank that another server has leased lately."""
         key = f"cc:elsewhere:{crawl_id}"
-        with queue_errors():
-            known = self._client.get(key)
-            if known is None or rank <= int(known):
-                self._client.set(key, rank, px=for_ms)
+        known = self._client.get(key)
+        if known is None or rank <= int(known):
+            self._client.set(key, rank, px=for_ms)
 
     def adopt(self, crawl_id: str, fetched_by: str, pages: Sequence[tuple[str, str]]) -> None:
         """Marks pages as done that another crawl has fetched; a repetition changes nothing.
@@ -140,18 +131,16 @@ class TopicRanks:
             args: list[Arg] = [crawl_id, fetched_by]
             for page, host in pages[start : start + CHUNK]:
                 args += [host, fingerprint(page), page]
-            self._run("adopt", *args)
+            self._scripts("adopt", args)
 
     def harvest(self, crawl_id: str) -> tuple[int, int]:
         """The (records, relevant records without reprints) that a crawl has judged so far."""
-        with queue_errors():
-            judged, relevant = self._client.hmget(f"cc:c:{crawl_id}", "judged", "relevant")
-            return int(judged or 0), int(relevant or 0)
+        judged, relevant = self._client.hmget(f"cc:c:{crawl_id}", "judged", "relevant")
+        return int(judged or 0), int(relevant or 0)
 
     def waiting(self, crawl_id: str) -> int:
         """URLs that a ranking reads: pending ones, those in the store included."""
-        with queue_errors():
-            return int(self._client.hget(f"cc:c:{crawl_id}", "pending") or 0)
+        return int(self._client.hget(f"cc:c:{crawl_id}", "pending") or 0)
 
     def rerank(
         self,
@@ -178,14 +167,14 @@ class TopicRanks:
 
     def ranked_version(self, crawl_id: str) -> int:
         """The version of the weights by which the last ranking was begun; 0: there was none."""
-        with queue_errors():
-            return int(self._client.hget(f"cc:ranker:{crawl_id}", " version") or 0)
+        return int(self._client.hget(f"cc:ranker:{crawl_id}", " version") or 0)
 
     def hosts(self, crawl_id: str) -> TopicHosts:
         """The hosts of a topic crawl."""
         return TopicHosts(self._client, self._scripts, crawl_id)
 
 
+@raises_queue_errors
 class TopicHosts:
     """The hosts of one topic crawl, which grow with it; methods raise ``QueueUnavailable``."""
 
@@ -197,7 +186,7 @@ class TopicHosts:
     def known(self, hosts: Collection[str]) -> frozenset[str]:
         """Which of the hosts are in the crawl."""
         names = list(hosts)
-        with queue_errors(), self._client.pipeline(transaction=False) as pipe:
+        with self._client.pipeline(transaction=False) as pipe:
             for host in names:
                 pipe.sismember(f"cc:h:{self._crawl_id}", host)
             marks = pipe.execute() if names else []
@@ -214,12 +203,11 @@ class TopicHosts:
         args: list[Arg] = [self._crawl_id, MOST_HOSTS]
         for host in sorted(hosts):
             args += [host, owner_of(host)]
-        with queue_errors():
-            taken: Sequence[bytes] | None = self._scripts("open_hosts", args)
-            if taken is None:
-                self._count_domains()
-                taken = self._scripts("open_hosts", args)
-            return frozenset(host.decode() for host in taken or ())
+        taken: Sequence[bytes] | None = self._scripts("open_hosts", args)
+        if taken is None:
+            self._count_domains()
+            taken = self._scripts("open_hosts", args)
+        return frozenset(host.decode() for host in taken or ())
 
     def _count_domains(self) -> None:
         """Counts the hosts of each registered domain anew, unless another process has done it."""
