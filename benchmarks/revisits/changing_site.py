@@ -128,12 +128,12 @@ def headers_of(page: Page, at_s: float) -> tuple[tuple[str, str], ...]:
     return (("Date", now), ("Last-Modified", now), ("ETag", '"constant"'))
 
 
-def is_not_modified(page: Page, at_s: float, etag: str | None, modified: str | None) -> bool:
+def is_not_modified(page: Page, at_s: float, etag: str, modified: str) -> bool:
     """Whether the server answers 304 to a request with these conditions."""
     sent = dict(headers_of(page, at_s))
-    if etag is not None:
+    if etag:
         return sent.get("ETag") == etag
-    return modified is not None and page.host == PLAIN and sent.get("Last-Modified") == modified
+    return page.host == PLAIN and sent.get("Last-Modified") == modified
 
 
 def record_of(page: Page, at_s: float) -> CleanRecord:

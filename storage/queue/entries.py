@@ -338,7 +338,7 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
                 referrer=p[b"referrer"].decode() or None,
                 via=Via(p[b"via"].decode()),
                 link_text=p[b"text"].decode("utf-8", "replace"),
-                discovered_at=from_ms(int(p[b"found_ms"])),
+                discovered_at=from_ms(int(p[b"found_ms"])) if int(p[b"found_ms"]) else None,
             ),
             attempt=int(p[b"attempt"]),
             crashes=int(float(p.get(b"crashes", b"0"))),

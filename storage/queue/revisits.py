@@ -8,16 +8,14 @@ a second time. What is lost or forgotten here is still due in the store.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from cleaning.records import Via
-from storage.crawl_types import PageRole, UrlState
 from storage.queue.clients import Arg, Scripts, raises_queue_errors
 from storage.queue.entries import LINK_TEXT_CHARS, from_ms
 from storage.store.codec import to_microseconds
+from storage.store.urls import Visit
 
 MOST_OF_A_HOST = 60
 """A host with the usual pause of a second serves them in a minute, beside new URLs in two."""
@@ -26,41 +24,6 @@ CHUNK = 200
 LOCK = "cc:keeper"
 MOST_WAIT_MS = 600_000
 LONGEST_VALUE = 1000  # characters of an ETag; servers refuse heads of requests over 8 KB
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """An ended URL that is due to be visited again.
-
-    Attributes:
-        page_id: 32 hex digits.
-        url: Its URL.
-        host: Lower-case authority.
-        was: How the URL ended.
-        role: The use of its bytes.
-        depth: Links from the nearest seed.
-        via: How it was found.
-        referrer: URL of the page it was found on, or None.
-        link_text: Anchor text of that link.
-        discovered_at: Time of its discovery, or None.
-        etag: ETag of its last response, as received; ``""``: the request is not conditional on it.
-        last_modified: Last-Modified of its last response, or ``""``.
-        due_in_ms: Time until it is due, >= 0.
-    """
-
-    page_id: str
-    url: str
-    host: str
-    was: UrlState
-    role: PageRole = PageRole.PAGE
-    depth: int = 0
-    via: Via = Via.LINK
-    referrer: str | None = None
-    link_text: str = ""
-    discovered_at: datetime | None = None
-    etag: str = ""
-    last_modified: str = ""
-    due_in_ms: int = 0
 
 
 @raises_queue_errors

@@ -24,6 +24,7 @@ from storage.crawl_types import Failure, FailureReason, Outcome, UrlState
 from storage.store.codec import log_to_json, to_microseconds
 from storage.store.record_blobs import compress, encode_record
 
+OFFERED = ("due again", "offered again")  # steps of ``revisit.lua`` and ``reopen.lua``
 LARGEST = (1 << 63) - 1  # SQLite's integers have 64 bits
 # Errors of JSON and of SQLite for a value that they cannot take.
 UNBINDABLE = (*DAMAGE, sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError)
@@ -151,7 +152,10 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     fetched_at = to_microseconds(record.fetched_at if record else queued.fetched_at)
     found, result = queued.provenance, queued.result
     discovered_at = None if found.discovered_at is None else to_microseconds(found.discovered_at)
-    wait_ms = 0 if discovered_at is None else max(0, fetched_at - discovered_at) // 1000
+    log = outcome.log or queued.log
+    offered_at = [to_microseconds(step.at) for step in log if step.step in OFFERED]
+    # A page of January that is visited again in March did not wait for two months.
+    wait_us = fetched_at - max(offered_at, default=discovered_at or fetched_at)
     row = (
         replace_surrogates(queued.host),
         replace_surrogates(queued.url),
@@ -168,8 +172,8 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
         _last_modified(result.headers),
         len(result.body),
         number(outcome.html_chars),
-        wait_ms,
-        log_to_json(outcome.log or queued.log).decode(),
+        max(0, wait_us) // 1000,
+        log_to_json(log).decode(),
     )
     parts = encode_record(record) if record else None
     record_digest = _digest(*parts) if parts else b""

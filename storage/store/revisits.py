@@ -50,6 +50,7 @@ from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.host_trust import read_trust, write_trust
 from storage.store.ports import PAGE_KEY, PRESENT, Blobs, Scan, Tables, of
 from storage.store.record_blobs import unpack_text
+from storage.store.urls import Visit, time_or_none
 from storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
 
 READ_DUE = 20_000
@@ -64,41 +65,19 @@ MOST_SKIPPED = 4
 
 _DUE_COLUMNS = (
     "url", "host", "state", "role", "depth", "via", "referrer", "link_text", "etag",
-    "last_modified", *SCHEDULE_COLUMNS,
+    "last_modified", *SCHEDULE_COLUMNS, "discovered_at",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DueUrl:
-    """A URL that is due for a visit.
+class DueUrl(Visit):
+    """A URL that is due for a visit; its conditions are those that it may be asked with.
 
     Attributes:
-        page_id: 32 hex digits.
-        url: Its URL.
-        host: Lower-case authority.
-        role: The use of its bytes: a page or a sitemap.
-        state: How its newest visit ended.
-        depth: Links from the nearest seed.
-        via: How it was found.
-        referrer: URL of the page it was found on, or None.
-        link_text: Anchor text of that link.
-        etag: For ``If-None-Match``, as received; None: no such condition.
-        last_modified: For ``If-Modified-Since``, as received; None: no such condition.
         due_at: When it became due.
         interval_s: The interval that is over then, > 0.
     """
 
-    page_id: str
-    url: str
-    host: str
-    role: PageRole
-    state: UrlState
-    depth: int
-    via: Via
-    referrer: str | None
-    link_text: str
-    etag: str | None
-    last_modified: str | None
     due_at: datetime
     interval_s: int
 
@@ -373,7 +352,6 @@ class Revisits:
     def _read(self, crawl_id: str, page_ids: list[str], at: int) -> list[DueUrl]:
         """The due URLs of some pages, in this order."""
         found: dict[str, DueUrl] = {}
-        at_s = at / SECOND_US
         for start in range(0, len(page_ids), READ_STATES):
             keys = [(page_id, crawl_id) for page_id in page_ids[start : start + READ_STATES]]
             rows = self._tables.get("urls", keys, _DUE_COLUMNS)
@@ -381,28 +359,30 @@ class Revisits:
             for key, row in rows.items():
                 if row[10] is not None:
                     host = trust.get((row[1], crawl_id), HostTrust())
-                    found[key[0]] = _due_url(key[0], row, host, at_s)
+                    found[key[0]] = _due_url(key[0], row, host, at)
         return [found[page_id] for page_id in page_ids if page_id in found]
 
 
-def _due_url(page_id: str, row: Any, host: HostTrust, at_s: float) -> DueUrl:
+def _due_url(page_id: str, row: Any, host: HostTrust, at: int) -> DueUrl:
     """The due URL of the values of ``_DUE_COLUMNS``."""
     state = UrlState(row[2])
     visits = unpack_state(bytes(row[13])) if row[13] is not None else VisitState(VisitKind.ARTICLE)
-    may_condition = host.may_condition(at_s, visits.in_a_row)
+    may_condition = host.may_condition(at / SECOND_US, visits.in_a_row)
     may_condition &= state in (UrlState.RECORD, UrlState.SITEMAP)
     return DueUrl(
         page_id=page_id,
         url=row[0],
         host=row[1],
         role=PageRole(row[3]),
-        state=state,
+        was=state,
         depth=row[4],
         via=Via(row[5]),
         referrer=row[6],
         link_text=row[7],
-        etag=row[8] if may_condition else None,
-        last_modified=row[9] if may_condition else None,
+        discovered_at=time_or_none(row[14]),
+        etag=(row[8] or "") if may_condition else "",
+        last_modified=(row[9] or "") if may_condition else "",
+        due_in_ms=max(0, (row[10] - at) // 1000),
         due_at=from_microseconds(row[10]),
         interval_s=row[11] or 1,
     )

@@ -170,6 +170,12 @@ def test_pages_are_visited_again(tmp_path: Path) -> None:
             web.pages["/fed.html"] = Shown(page("来文"))
             kept.visits("/plain.html", "/", "/feed")
             assert "戊改" in kept.text_of("/plain.html")
+            (changed,) = kept.asks("why", web.url("/plain.html"))
+            steps = [step["step"] for step in changed["steps"]]
+            assert steps[:3] == ["discovered", "due again", "leased"]
+            assert changed["steps"][0]["at"][:4] == known["steps"][0]["at"][:4]
+            (figures,) = kept.asks("hosts", web.host)
+            assert figures["wait_ms"] < 1000 * LIMIT_S * len(site())
             wait_until(lambda: kept.state_of("/new.html") is UrlState.RECORD)
             wait_until(lambda: kept.state_of("/fed.html") is UrlState.RECORD)
 

@@ -129,5 +129,6 @@ def _source_chars(store: Store, record: CleanRecord, crawl_id: str) -> int:
 
 
 def _wait_ms(row: UrlRow) -> int:
-    waited = row.finished_at - row.discovered_at if row.discovered_at else None
-    return max(0, round(waited.total_seconds() * 1_000_000) // 1000) if waited else 0
+    again = [step.at for step in row.log if step.step in ("due again", "offered again")]
+    since = max(again, default=row.discovered_at or row.finished_at)
+    return max(0, round((row.finished_at - since).total_seconds() * 1_000_000) // 1000)

@@ -14,14 +14,12 @@ import logging
 import time
 import uuid
 from contextlib import suppress
-from datetime import datetime
 
 from cleaning.errors import NotFound, ServiceError
 from storage.crawl_types import CrawlState
 from storage.live_state import ProcessRole
 from storage.queue.counters import Counter
-from storage.queue.revisits import MOST_OF_A_HOST, Visit
-from storage.store.revisits import DueUrl
+from storage.queue.revisits import MOST_OF_A_HOST
 from workers.context import Context, process_context
 from workers.processes.outages import Outages, stopped_by_signal
 
@@ -134,23 +132,4 @@ class Keeper:
             return 0
         full = self._frontier.revisits.full_hosts(crawl_id)
         due = self._store.revisits.due(crawl_id, now, MOST_OF_A_HOST, limit, without=full)
-        return self._frontier.revisits.offer(crawl_id, [visit_of(each, now) for each in due])
-
-
-def visit_of(due: DueUrl, now: datetime) -> Visit:
-    """Returns the visit of a due URL, for the queue."""
-    wait = (due.due_at - now).total_seconds()
-    return Visit(
-        page_id=due.page_id,
-        url=due.url,
-        host=due.host,
-        was=due.state,
-        role=due.role,
-        depth=due.depth,
-        via=due.via,
-        referrer=due.referrer,
-        link_text=due.link_text,
-        etag=due.etag or "",
-        last_modified=due.last_modified or "",
-        due_in_ms=max(0, int(wait * 1000)),
-    )
+        return self._frontier.revisits.offer(crawl_id, due)

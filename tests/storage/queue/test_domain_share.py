@@ -9,7 +9,7 @@ import pytest
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, UrlState
 from storage.queue.frontier import Frontier
-from storage.queue.revisits import Visit
+from storage.store.urls import Visit
 from tests.kit.queues import Spider, ack_all
 from tests.kit.topic_queues import (
     count_pages,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -60,6 +62,26 @@ def test_a_page_is_fetched_again_once(
     assert counters(client) == STORED
     assert frontier.counts("c").state is CrawlState.FINISHED
     assert_at_rest(client)
+
+
+@pytest.mark.parametrize("found", [END.discovered_at, None])
+def test_a_page_keeps_the_time_of_its_discovery(
+    frontier: Frontier,
+    spider: Spider,
+    client: Any,
+    reopener: UrlReopener,
+    found: datetime | None,
+) -> None:
+    """An imported page has none."""
+    reopener.reopen("c", [replace(END, discovered_at=found)])
+    (lease,) = spider.lease()
+    assert spider.put(lease)
+    spider.flush()
+    ((page,),) = claim_all(frontier, client).values()
+    assert page.provenance.discovered_at == found
+    steps = [step.step for step in page.log]
+    first = ["discovered", "offered again"] if found else ["offered again", "leased"]
+    assert steps[:2] == first
 
 
 def test_attempts_that_fail_wait_with_the_retries(

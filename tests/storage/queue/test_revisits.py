@@ -13,8 +13,9 @@ from cleaning.records import Via
 from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, Discovery, FetchResult, PageRole, Scope, UrlState
 from storage.queue.frontier import Frontier
-from storage.queue.revisits import MOST_OF_A_HOST, Visit
+from storage.queue.revisits import MOST_OF_A_HOST
 from storage.store.images import id_of
+from storage.store.urls import Visit
 from tests.kit.queues import (
     A,
     Spider,

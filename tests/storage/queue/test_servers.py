@@ -23,7 +23,7 @@ from storage.opening import join_queue
 from storage.politeness_policy import Politeness, PolitenessPolicy
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder, UrlReopener
-from storage.queue.revisits import MOST_OF_A_HOST, Visit
+from storage.queue.revisits import MOST_OF_A_HOST
 from storage.queue.servers import meanings
 from storage.queue.servers.members import Member, WorkingMember
 from storage.queue.servers.moving import take_into_use
@@ -33,6 +33,7 @@ from storage.queue.servers.spread import PARTS, QueueServers, open_reopener
 from storage.queue.servers.stamps import KEY, MOVING
 from storage.queue.servers.topics import ONE_SERVERS_OWN
 from storage.server_list import server_of
+from storage.store.urls import Visit
 from tests.kit.queue_server import QueueServer, empty_clients
 from tests.kit.queues import Spider, ack_all, ended_url, job_ids, let_time_pass, pause_host, spec
 

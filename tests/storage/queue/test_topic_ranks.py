@@ -17,8 +17,8 @@ from storage.crawl_types import (
 )
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
-from storage.queue.revisits import Visit
 from storage.queue.topic_ranks import MOST_HOSTS
+from storage.store.urls import Visit
 from tests.kit.queues import A, Spider, ack_all, let_time_pass, pause_host, server_ms, spec, urls
 from tests.kit.topic_queues import (
     count_pages,

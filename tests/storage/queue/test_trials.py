@@ -12,7 +12,7 @@ from cleaning.urls.normal_form import page_id
 from storage.crawl_types import CrawlState, PageRole, UrlState
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import UrlReopener
-from storage.queue.revisits import Visit
+from storage.store.urls import Visit
 from tests.kit.queues import (
     Spider,
     ack_all,

@@ -170,9 +170,10 @@ local function page_key(crawl, pid)
   return 'cc:p:' .. crawl .. ':' .. pid
 end
 
--- One line of a page's decision log: milliseconds of the server's clock, step, detail.
+-- One line of a page's decision log: milliseconds of the server's clock, step, detail; '' at 0, when the time is not
+-- known, as that of the discovery of an imported page.
 local function log_line(t, step, detail)
-  return string.format('%.0f\t%s\t%s\n', t, step, detail or '')
+  return t == 0 and '' or string.format('%.0f\t%s\t%s\n', t, step, detail or '')
 end
 
 local LOG_LIMIT = 8192
