@@ -418,7 +418,10 @@ class EmbeddedServer:
         self._lock.release()
 
     def _write_anew(self) -> None:
-        """Has the queue's file written anew when it has twice what it had when it was."""
+        """Has the queue's file written anew when it has twice what it had, or more than is held.
+
+        What it had may be thousands of pages, which waited for workers then.
+        """
         from redis import Redis
         from redis.backoff import NoBackoff
         from redis.exceptions import RedisError
@@ -429,9 +432,9 @@ class EmbeddedServer:
         )
         pause, limit = threading.Event(), time.monotonic() + REWRITE_LIMIT_S
         with suppress(RedisError), closing(client):  # it is stopped all the same
-            about = client.info("persistence")
-            is_small = about["aof_current_size"] < LEAST_REWRITE_BYTES
-            if is_small or about["aof_current_size"] < 2 * about["aof_base_size"]:
+            about = client.info()
+            worth = min(2 * about["aof_base_size"], about["used_memory_dataset"])
+            if about["aof_current_size"] < max(LEAST_REWRITE_BYTES, worth):
                 return
             client.bgrewriteaof()
             while time.monotonic() < limit:

@@ -50,12 +50,18 @@ def _queue_bytes(data: Path) -> int:
     return sum(path.stat().st_size for path in (data / "queue").rglob("*.*") if path.is_file())
 
 
-def test_the_file_is_written_anew_at_a_stop(tmp_path: Path) -> None:
+@pytest.mark.parametrize("keys", [10, 1000])
+def test_the_file_is_written_anew_at_a_stop(tmp_path: Path, keys: int) -> None:
+    """With many keys it was written anew before, while it held all of them."""
     server = EmbeddedServer(tmp_path)
     server.start()
     with Redis(unix_socket_path=str(socket_path(tmp_path))) as client:
         for n in range(1000):
-            client.set(f"k{n % 10}", os.urandom(2000))
+            client.set(f"k{n % keys}", os.urandom(2000))
+        if keys > 10:
+            client.bgrewriteaof()
+            wait_until(lambda: not client.info("persistence")["aof_rewrite_in_progress"])
+            client.delete(*(f"k{n}" for n in range(10, keys)))
         kept = client.mget([f"k{n}" for n in range(10)])
     assert _queue_bytes(tmp_path) > 2_000_000
     server.stop()
