@@ -12,7 +12,8 @@ It is left out only where no page of its class has another text, and no page lin
 values (``?color=red``, ``?color=blue``).
 
 What stands in a slot that the better form does not need is proven for itself alone, unless it is
-another one on most pages: ``&page=1`` of ten threads says nothing of ``&page=2``.
+another one on most pages: ``&page=1`` of ten threads says nothing of ``&page=2``. A parameter
+beside the id of the page (``&v=2``) needs ``LEAST_VARIED`` values for that.
 
 Canonical addresses are no proof, for on some sites all pages of a thread name the first one. They
 decide only which class is *better*: the class that canonical addresses point to; without them the
@@ -40,6 +41,7 @@ from cleaning.urls.shapes import shape_of, template_of_words
 # Kinds of pages worth having in their better form.
 _KEPT = (UrlKind.THREAD, UrlKind.ARTICLE, UrlKind.INDEX, UrlKind.USER)
 VARIED = 0.8  # values a page from which on any value is proven: ids of posts; pages repeat theirs
+LEAST_VARIED = 5  # values of such a parameter: two pages may have the first and the third colour
 LEAST_PAIRS = 5  # pairs of URLs with one value in a slot of the better form
 _PLACEHOLDER = re.compile(r"\{[nwxs]\}")
 Twin = tuple[str, str, int]
@@ -118,11 +120,15 @@ def find_twins(
             continue
         urls, form, same = classes[i].urls, classes[j].urls, sorted(pairs[i, j].same)
         target, used = _target(same, form)
-        for template, count in _proven_templates(same, urls, used):
+        has_text = bool(classes[i].pages)
+        is_one_path = urls.key.partition("?")[0] == form.key.partition("?")[0]
+        if has_text and used and not target and is_one_path:
+            continue  # other pages may have parameters without which no better form is known
+        for template, count in _proven_templates(same, urls, used, has_text=has_text):
             added = _added(template, form.template, is_kept=bool(target))
             is_choice = any((urls.key, part) in choices for part in added)
             # A redirect has no text of its own.
-            if not (added and classes[i].pages and (is_choice or pairs[i, j].other)):
+            if not (added and has_text and (is_choice or pairs[i, j].other)):
                 twins.setdefault(i, []).append((template, target, count))
                 better[i] = j
     return twins
@@ -161,7 +167,7 @@ def _find_choices(classes: Sequence[Evidence]) -> set[tuple[str, str]]:
 
 
 def _proven_templates(
-    same: Sequence[tuple[str, str]], one: UrlClass, used: Collection[int]
+    same: Sequence[tuple[str, str]], one: UrlClass, used: Collection[int], *, has_text: bool
 ) -> list[tuple[str, int]]:
     """Returns (template, equal pages) of the URLs of a class that equal pages prove.
 
@@ -169,13 +175,17 @@ def _proven_templates(
         same: (URL, equal URL) of equal pages.
         one: The duplicate class.
         used: Its slots that fill the better form.
+        has_text: Whether its pages are no redirects.
     """
     values = [shape_of(url).values for url, _ in same]
     known = {*used, *(slot for slot, _ in one.fixed)}
+    in_path = len(_PLACEHOLDER.findall(one.key.partition("?")[0]))
+    first_added = in_path if used and has_text else len(values[0])
     repeated = [
         slot
         for slot, found in enumerate(zip(*values, strict=True))
-        if slot not in known and len(set(found)) < VARIED * len(values)
+        if slot not in known
+        and len(set(found)) < max(VARIED * len(values), LEAST_VARIED * (slot >= first_added))
     ]
     counts = Counter(tuple((slot, each[slot]) for slot in repeated) for each in values)
     return [

@@ -98,7 +98,7 @@ def test_the_rules_do_not_depend_on_the_order() -> None:
     assert learn_url_rules(pages) == rules
 
 
-def twins(other: Callable[[int], str], count: int = 4, *, is_same: bool = True) -> UrlRules:
+def twins(other: Callable[[int], str], count: int = 5, *, is_same: bool = True) -> UrlRules:
     """Articles of which some were fetched under another address too."""
     facts = []
     for n in range(30):
@@ -135,6 +135,12 @@ def test_another_form_of_a_page_is_proven_and_rewritten(
     assert url_kind(H + asked, rules) is UrlKind.DUPLICATE
     assert rules.better_form(H + asked) == f"{H}/articles/7.html"
     assert url_kind(f"{H}/articles/7.html", rules) is UrlKind.ARTICLE
+
+
+@pytest.mark.parametrize(("count", "is_proven"), [(2, False), (4, False), (5, True)])
+def test_few_values_of_a_parameter_say_nothing_of_others(count: int, is_proven: bool) -> None:
+    rules = twins(lambda n: f"/articles/{n}.html?v={n + 1}", count)
+    assert (rules.better_form(f"{H}/articles/7.html?v=9") is not None) == is_proven
 
 
 def test_no_form_is_a_duplicate_without_proof() -> None:
