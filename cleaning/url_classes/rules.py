@@ -16,8 +16,8 @@ A crawl ranks URLs by the kind of their rule, and refuses a class when
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 
 import msgspec
 
@@ -31,6 +31,7 @@ _SLOT = re.compile(r"\{([0-9]{1,2})\}")
 # The end of a path that has the name of a page: /report/{w}.html, /edit/{x}, /calendar/{n}.htm.
 _NAMED_PAGE = re.compile(r"\{[wxs]\}[^/]*$|\.html?$")
 FORBID = "forbid"
+MOST_FORMS = 4  # in a row: classes lead to better ones, never in a circle, single URLs might
 LEAST_PAGES = 2  # prove that a class is not worth fetching; one page may be an accident
 LEAST_URLS = 5  # fewest URLs of a refused class without pages
 MOST_NAMED = 0.2  # share of URLs with an anchor text of their own, up to which texts are shared
@@ -119,13 +120,23 @@ class UrlRules(tuple[UrlRule, ...]):
         return None
 
     def better_form(self, url: str) -> str | None:
-        """Returns the better form of a URL of a duplicate class; None without."""
-        rule = self.find(url)
-        if rule is None or not rule.twin:
-            return None
-        values = shape_of(url).values
-        target = _SLOT.sub(lambda match: values[int(match[1])], rule.twin)
-        return url[: url.find("/", url.find("//") + 2)] + target
+        """Returns the better form of a URL of a duplicate class; None when none is known.
+
+        The better form may have a better one: ``/print-7`` that of ``/t/7?p=1``, and this ``/t/7``.
+        """
+        form = url
+        for _ in range(MOST_FORMS):
+            rule = self.find(form)
+            if rule is None or not rule.twin:
+                break
+            values = shape_of(form).values
+            target = _SLOT.sub(partial(_value, values), rule.twin)
+            form = form[: form.find("/", form.find("//") + 2)] + target
+        return None if form == url else form
+
+
+def _value(values: Sequence[str], slot: re.Match[str]) -> str:
+    return values[int(slot[1])]
 
 
 _RULES = msgspec.json.Decoder(tuple[UrlRule, ...])

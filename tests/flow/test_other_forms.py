@@ -51,6 +51,27 @@ def test_what_waits_as_a_duplicate_is_fetched_in_its_better_form(tmp_path: Path,
         assert "duplicate: /a/{n}" in told
 
 
+def test_a_better_form_that_has_a_better_one_is_found(tmp_path: Path) -> None:
+    """Of 160 threads 100 are linked by their third form alone."""
+
+    def forms(n: int) -> list[str]:
+        slug = "-".join("".join(random.Random(n + k).sample("abcdefgh", 5)) for k in (0, 1000))
+        return [f"/t/{n}", f"/t/{n}/{slug}", f"/t/{n}/{slug}?post={n * 7 + 3}"]
+
+    groups = [
+        {url: said(f"{n}", 9) for n in range(k, k + 10) for url in forms(n)[2 * (n >= 60) :]}
+        for k in range(0, 160, 10)
+    ]
+    site = lists_of(groups)
+    for n in range(160):
+        site |= dict.fromkeys(forms(n), article(f"{n}"))
+    with Web(tmp_path / "web", site) as web:
+        data = tmp_path / "data"
+        run_crawl(data, web.url(), "--slots", "2")
+        titles = {title for title, _ in stored_titles(data)}
+    assert titles >= {said(f"{n}", 9) for n in range(160)}
+
+
 def stored_titles(data: Path) -> set[tuple[str, str]]:
     store = SqliteStore(data / "records.sqlite")
     found = {(record.title, record.body) for record in store.records.scan(None)}

@@ -43,6 +43,24 @@ def test_only_what_is_sure_is_refused(one: UrlRule, is_refused: bool) -> None:
     assert all(str(one.kind) in why for why in refused.values())
 
 
+@pytest.mark.parametrize(
+    ("twins", "better"),
+    [
+        ([("/p/{n}", "/s?id={1}"), ("/s?id={n}", "/t/{1}.html")], "/t/7.html"),
+        ([("/p/{n}", "/s?id={1}"), ("/s?id={n}", "")], "/s?id=7"),
+        ([("/p/{n}", "/s?id={1}"), ("/s?id={n}", "/p/{1}")], None),  # damaged: a circle
+    ],
+)
+def test_the_better_form_is_that_of_all_rules(
+    twins: list[tuple[str, str]], better: str | None
+) -> None:
+    rules = UrlRules(
+        UrlRule(kind=UrlKind.DUPLICATE, template=one, twin=twin, pages=2) for one, twin in twins
+    )
+    found = rules.better_form("http://a.example/p/7")
+    assert found == (better and f"http://a.example{better}")
+
+
 def test_operators_come_first() -> None:
     form = rule(UrlKind.FORM, "/x?id={n}", urls=9)
     thread = rule(UrlKind.THREAD, "/t/{n}", urls=9)
