@@ -27,6 +27,7 @@ from cleaning.errors import DatabaseDamaged, NotHtml, PageError, QueueUnavailabl
 from cleaning.model.site_model import SiteModel
 from cleaning.records import Outlink, Via
 from cleaning.url_classes.stopping import PageYield
+from cleaning.urls.normal_form import normal_page_id
 from storage.crawl_types import (
     CrawlSpec,
     Discovery,
@@ -68,6 +69,7 @@ from workers.jobs.topic_reading import read_stored
 from workers.jobs.topics import CrawlTopic, load_crawl_topic
 from workers.jobs.url_classes import (
     JUDGED,
+    HostUrlRules,
     host_rules,
     is_due,
     judge_yields,
@@ -257,6 +259,7 @@ class _Job:
         self._frontier.ack(self._id, ended, judged)
         first = [e.outcome for e in endings if e.outcome.queued.was is None]
         self._learn_classes(spec, sum(outcome.state in JUDGED for outcome in first))
+        self._take_back([e.outcome for e in endings])
         for ending in endings:
             self._tally[_counter_of(ending.outcome)] += 1
             self._tally[Counter.FIELDS_LOST] += count_lost_fields(ending)
@@ -325,12 +328,24 @@ class _Job:
             self._note_poison(ending.outcome, page, spec.keep_raw)
         return endings
 
-    def _offer_again(self, page_id: str) -> None:
-        """Offers a page again that redirected to a URL which sets cookies and redirects back."""
+    def _offer_again(self, page_id: str, reason: FailureReason | None = None) -> None:
+        """Offers a page again that ended for this reason, or redirected (None)."""
         end = self._context.store.urls.end(page_id, self._crawl_id)
-        if end is not None:
+        if end is not None and (reason is None or (end.reason is reason and not end.status)):
             with closing(open_reopener(self._frontier.url)) as reopener:
                 reopener.reopen(self._crawl_id, [end])
+
+    def _take_back(self, outcomes: Sequence[Outcome]) -> None:
+        """Offers what ended as another form of a page again, where the rules have turned around.
+
+        Else neither form is fetched: this one ended by the old rules, the other one before it.
+        """
+        forms = FailureReason.DUPLICATE
+        urls = [o.queued.url for o in outcomes if o.failure and o.failure.reason is forms]
+        own = host_rules(self._frontier, self._crawl_id, self._host) if urls else HostUrlRules()
+        for url in {own.better_form(url) or url for url in urls}:
+            if not own.is_refused(url):
+                self._patiently(partial(self._offer_again, normal_page_id(url), forms))
 
     def _note_poison(self, outcome: Outcome, page: QueuedPage, keep_raw: KeepRaw) -> None:
         """Names and keeps a page on which workers died; its outcome has no byte of it."""

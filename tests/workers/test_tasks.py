@@ -16,9 +16,12 @@ from rq.job import Job
 from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
+from cleaning.records import UrlKind
+from cleaning.url_classes.rules import UrlRule, UrlRules, refused_templates
 from cleaning.urls.normal_form import page_id
-from storage.crawl_types import FailureReason, FetchResult, UrlState
+from storage.crawl_types import Failure, FailureReason, FetchResult, UrlState
 from storage.queue.jobs import PAGES
+from storage.queue.url_classes import ClassRules
 from storage.store.events import EventKind
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import LONG, Bench, answer
@@ -90,6 +93,33 @@ def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned
     assert bench.frontier.counters()["records"] == 6
     counts = bench.frontier.counts("c")
     assert (counts.stored, counts.failed, counts.open) == (6, 3, 0)
+    ends_on_request(bench)
+
+
+@pytest.mark.parametrize(
+    ("template", "twin", "again"),
+    [("/x/{n}", "", ["p", "t"]), ("/t/{n}", "/p/{1}", ["p"]), ("/p/{n}", "/t/{1}", ["t"])],
+)
+def test_forms_that_were_left_out_by_older_rules_are_fetched(
+    bench: Bench, template: str, twin: str, again: list[str]
+) -> None:
+    """Two forms of a page, each left out for the other by rules that took turns."""
+    older = Failure(reason=FailureReason.DUPLICATE, detail="leads to duplicate pages")
+    left_out = {"7": FetchResult(failure=older)}
+    bench.fetch(f"{HOST}/p/7", f"{HOST}/t/7", crawl_id="c", **left_out)
+    rule = UrlRule(kind=UrlKind.DUPLICATE, template=template, twin=twin, pages=9)
+    rules = UrlRules([rule])
+    version = bench.frontier.classes.known("c", "a.example").version
+    refused = refused_templates(rules, {})
+    new = ClassRules(rules=rules.to_json(), refused=refused)
+    assert bench.frontier.classes.keep("c", "a.example", version, new)
+    bench.start_worker()
+    wait_until(lambda: bench.frontier.counts("c").pending == len(again))
+    for lease in bench.spider.pages(len(again)):
+        bench.spider.put(lease, answer(lease.url))
+    bench.spider.flush()
+    bench.sweep_until(lambda: bench.frontier.counts("c").open == 0)
+    assert bench.stored() == [f"{HOST}/{name}/7" for name in again]
     ends_on_request(bench)
 
 
