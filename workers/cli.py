@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from cleaning.errors import ConfigError, ServiceError
@@ -191,6 +192,7 @@ def _write_utf8() -> None:
         sys.stdout.reconfigure(encoding=encoding, errors="replace")
 
 
+@cache
 def build_parser() -> argparse.ArgumentParser:
     """Returns the parser of all commands; `docs/cli.md` is made from it."""
     parser = OneLineParser(

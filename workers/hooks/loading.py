@@ -129,14 +129,15 @@ def load_hooks(settings: Settings) -> Hooks:
     Raises:
         ConfigError: One cannot be loaded.
     """
-    return Hooks(
-        {hook.name: hook.load() for hook in find_hooks(settings, "link_filters")},
-        {hook.name: hook.load() for hook in find_hooks(settings, "record_steps")},
-    )
+    loaded: dict[str, dict[str, Any]] = {"link_filters": {}, "record_steps": {}}
+    for hook in find_hooks(settings, *loaded):
+        loaded[hook.group][hook.name] = hook.load()
+    return Hooks(**loaded)
 
 
 def _offered() -> Iterator[Hook]:
+    installed = entry_points()  # reads a file of each installed package
     for group in ("link_filters", "record_steps", "exporters"):
-        for entry in entry_points(group=f"{__dist__}.{group}"):
+        for entry in installed.select(group=f"{__dist__}.{group}"):
             package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown"
             yield Hook(group, entry.name, package, entry.value, entry)
