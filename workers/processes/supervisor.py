@@ -72,8 +72,7 @@ class Supervisor:
         Args:
             role: The command.
             count: How many.
-            more: Variables of their environment beside those of all; with any, each process is
-                an interpreter of its own.
+            more: Variables of their environment beside those of all, without spaces.
         """
         for _ in range(count):
             process, watchdog = self._spawn(role, more)
@@ -82,10 +81,9 @@ class Supervisor:
     def _spawn(
         self, role: str, more: Mapping[str, str]
     ) -> tuple[subprocess.Popen[bytes] | ForkedProcess, Watchdog | None]:
-        if self._forks and not more and not self._has_secret_from(role):
-            forked = self._forks.start(role)
-            if forked:
-                return forked, None
+        forks = None if self._has_secret_from(role) else self._forks
+        if forks and (forked := forks.start(role, more)):
+            return forked, None
         with (self._logs / f"{role}.log").open("ab") as log_file:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 # -P: modules in the current folder are not ours
@@ -97,8 +95,7 @@ class Supervisor:
                 start_new_session=True,
                 preexec_fn=die_with_parent(),
             )
-        linux = sys.platform.startswith("linux")
-        return process, None if linux else Watchdog(process.pid)
+        return process, None if sys.platform.startswith("linux") else Watchdog(process.pid)
 
     def _has_secret_from(self, role: str) -> bool:
         """Whether a role must not know a secret of `run`: a fork has all of `run` in memory."""
