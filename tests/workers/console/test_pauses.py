@@ -15,6 +15,7 @@ from storage.crawl_types import CrawlState
 from tests.kit.console import (
     PASSWORD,
     acting_console,
+    client_of,
     do,
     guarded_console,
     log_in,
@@ -24,7 +25,6 @@ from tests.kit.console import (
 from tests.kit.worker_bench import Bench
 from workers.console.access import Access
 from workers.console.actions import Actions
-from workers.console.app import create_app
 from workers.console.routes import Console
 from workers.operations.controlling.crawl_states import change_state
 from workers.operations.watching.kept_backends import KeptBackends
@@ -79,7 +79,7 @@ def test_the_header_says_who_one_is(bench: Bench) -> None:
     file = ConsoleFile(bench.data)
     access = Access(file, PASSWORD)
     console = Console(settings, KeptBackends(settings), access, Actions(settings, access, file))
-    client = create_app(console).test_client()
+    client = client_of(console)
     log_in(client)
     (me,) = re.findall(r'class="me"[^>]*>(session \w{8}) · may act', client.get("/").text)
     do(client, "pause_host", HOST, typed_why="mine")
