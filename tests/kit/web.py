@@ -1,9 +1,10 @@
 """A real web server for tests: pages given as data, every request in a log file.
 
 It is a process of its own, so killing a crawl never takes it down:
-``python -m tests.kit.web PAGES.json LOG`` prints its port. A page is an object with ``status``,
-``headers``, ``body`` (text) or ``body_base64``, ``latency_ms``, ``held_by`` (a file: the answer
-waits until it is gone), ``referer`` (others get 403) and ``fault`` (``reset``, ``cut``, ``hang``);
+``python -m tests.kit.web PAGES.json LOG ADDRESS PORT`` prints its port; forked where that can be.
+A page is an object with ``status``, ``headers``, ``body`` (text) or ``body_base64``,
+``latency_ms``, ``held_by`` (a file: the answer waits until it is gone), ``referer`` (others get
+403) and ``fault`` (``reset``, ``cut``, ``hang``);
 paths under ``/trap/`` are made on demand (``trap_pages.py``), any other answers 404.
 """
 
@@ -12,14 +13,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from tests.kit.server_process import ServerProcess
+from tests.kit.server_process import ROOT, ServerProcess
 from tests.kit.trap_pages import trap_page
 
 REASONS = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found"}
@@ -46,6 +48,16 @@ class Web(ServerProcess):
         super().__init__([sys.executable, "-m", "tests.kit.web", *files, address, str(port)])
         self.address = address
         self.port = port
+
+    def _open(self, output: int | IO[bytes]) -> None:
+        # Not at the top: a server would import the program.
+        from tests.kit.forked import CAN_FORK, ForkedPopen
+
+        if CAN_FORK:
+            env = {**os.environ, "PYTHONPATH": str(ROOT)}
+            self._process = ForkedPopen(self.command[1:], stdout=output, env=env, cwd=self.cwd)
+        else:
+            super()._open(output)
 
     @property
     def host(self) -> str:
@@ -137,6 +149,12 @@ async def _serve(pages: Mapping[str, Page], log_path: str, address: str, port: i
             await server.serve_forever()
 
 
+def main(arguments: Sequence[str]) -> int:
+    """Serves pages until it is killed."""
+    given, log, address, port = arguments
+    asyncio.run(_serve(json.loads(Path(given).read_text("utf-8")), log, address, int(port)))
+    return 0
+
+
 if __name__ == "__main__":
-    shown = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    asyncio.run(_serve(shown, sys.argv[2], sys.argv[3], int(sys.argv[4])))
+    sys.exit(main(sys.argv[1:]))
