@@ -220,6 +220,8 @@ def test_the_size_is_bounded() -> None:
         ("logging/r01.html", UrlKind.OTHER),
         ("2026/how-to-register-a-patent.html", UrlKind.OTHER),
         ("archives/100.html?replytocom=5", UrlKind.DUPLICATE),
+        ("archives/100.html?action=print", UrlKind.DUPLICATE),
+        ("archives/100.html?mode=print", UrlKind.DUPLICATE),
         ("search.php?q=x", UrlKind.SEARCH),
         ("?s=x", UrlKind.SEARCH),
         ("forum.php?mod=post&action=reply&tid=7", UrlKind.FORM),
