@@ -53,7 +53,7 @@ class Web(ServerProcess):
         # Not at the top: a server would import the program.
         from tests.kit.forked import CAN_FORK, ForkedPopen
 
-        if CAN_FORK:
+        if CAN_FORK and self.command[0] == sys.executable:  # not on another machine
             env = {**os.environ, "PYTHONPATH": str(ROOT)}
             self._process = ForkedPopen(self.command[1:], stdout=output, env=env, cwd=self.cwd)
         else:
