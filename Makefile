@@ -32,7 +32,7 @@ run: ready-run ## crawl a site: make run URL=https://example.com/ [ARGS="..."]
 	@exec $(BIN)/python .ci/crawl.py "$$URL" $(ARGS)
 
 test: ready-test ## set up and check all: ruff, mypy, layers, pytest [ARGS="-k frontier"]
-	@exec $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5 $(ARGS)
+	@exec $(BIN)/python -m pytest -n auto --maxprocesses 6 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5 $(ARGS)
 
 lint: ready-test ## only ruff, mypy and the import contracts
 	$(BIN)/python -m ruff check .
