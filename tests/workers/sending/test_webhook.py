@@ -160,7 +160,7 @@ def test_a_name_server_that_is_away_is_left_after_the_limit(
         may_end.set()
 
 
-def test_other_programs_and_nobody_are_named() -> None:
+def test_other_programs_and_nobody_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
 
@@ -176,6 +176,11 @@ def test_other_programs_and_nobody_are_named() -> None:
     assert "no connection" in send(f"http://127.0.0.1:{port}/").error
     with Receiver() as plain:
         assert send(plain.url.replace("http:", "https:")).error.startswith("no TLS")
+
+    def getaddrinfo(*_: Any, **__: Any) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)  # a resolver may take its 10 s
     assert send("http://no-such-host.invalid/").error.startswith("its name is not found")
 
 
