@@ -26,7 +26,7 @@ from redis.exceptions import WatchError
 
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlSpec, CrawlState
-from storage.queue.clients import Arg, Scripts, open_client, queue_errors, queue_ms
+from storage.queue.clients import Arg, Scripts, open_client, queue_ms, raises_queue_errors
 from storage.queue.entries import crawl_fields, fingerprint
 from storage.queue.jobs import JobQueue
 from storage.queue.topic_ranks import TOPIC_KEYS, join_turns
@@ -207,6 +207,7 @@ def _chunks(keys: Iterator[bytes]) -> Iterator[list[bytes]]:
 # Rebuilding: a crawl that the queue has lost.
 
 
+@raises_queue_errors
 class CrawlRebuilder:
     """Puts a lost crawl into the queue. Methods raise ``QueueUnavailable``."""
 
@@ -221,8 +222,7 @@ class CrawlRebuilder:
 
     def is_lost(self, crawl_id: str) -> bool:
         """Whether the queue lacks a crawl, or its rebuilding was interrupted."""
-        with queue_errors():
-            there, marked = self._client.hmget(f"cc:c:{crawl_id}", "state", REBUILDING)
+        there, marked = self._client.hmget(f"cc:c:{crawl_id}", "state", REBUILDING)
         return there is None or marked is not None
 
     def begin(self, spec: CrawlSpec) -> None:
@@ -236,8 +236,7 @@ class CrawlRebuilder:
             pipe.sadd("cc:crawls", spec.crawl_id)
             join_turns(pipe, spec)
 
-        with queue_errors():
-            create_crawl(self._client, self._scripts, spec.crawl_id, write)
+        create_crawl(self._client, self._scripts, spec.crawl_id, write)
 
     def mark_ended(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
         """Marks URLs as seen and done; returns how many the queue did not know.
@@ -250,7 +249,7 @@ class CrawlRebuilder:
             args: list[Arg] = [crawl_id]
             for end in ends[start : start + REBUILD_CHUNK]:
                 args += [end.host, fingerprint(end.page_id), str(end.state)]
-            new = self._run("mark_ended", *args)
+            new = int(self._scripts("mark_ended", args))
             if new < 0:
                 raise NotFound(f"no crawl {crawl_id} in the queue")
             added += new
@@ -258,8 +257,7 @@ class CrawlRebuilder:
 
     def waits_for(self, crawl_id: str, spill_id: str) -> bool:
         """Whether the queue expects a spill of the store back."""
-        with queue_errors():
-            return bool(self._client.hexists(f"cc:tn:{crawl_id}", spill_id))
+        return bool(self._client.hexists(f"cc:tn:{crawl_id}", spill_id))
 
     def forget_later(self, spill_ids: Collection[str]) -> None:
         """Schedules the deletion of spills whose URLs are in the queue now.
@@ -267,25 +265,20 @@ class CrawlRebuilder:
         The store keeps them until then, because the server may still lose its last second.
         """
         if spill_ids:
-            with queue_errors():
-                self._client.zadd("cc:tg", dict.fromkeys(spill_ids, queue_ms(self._client)))
+            self._client.zadd("cc:tg", dict.fromkeys(spill_ids, queue_ms(self._client)))
 
     def finish(self, crawl_id: str, state: CrawlState) -> None:
         """Sets the state and deletes ``rebuilding``; a crawl without that field keeps its state."""
-        with queue_errors():
-            if self._client.hexists(f"cc:c:{crawl_id}", REBUILDING):
-                self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
-                self._client.hdel(f"cc:c:{crawl_id}", REBUILDING)
-                self._client.delete(f"cc:dn:{crawl_id}")  # hosts came in without being counted
-
-    def _run(self, name: str, *args: Arg) -> Any:
-        with queue_errors():
-            return int(self._scripts(name, args))
+        if self._client.hexists(f"cc:c:{crawl_id}", REBUILDING):
+            self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
+            self._client.hdel(f"cc:c:{crawl_id}", REBUILDING)
+            self._client.delete(f"cc:dn:{crawl_id}")  # hosts came in without being counted
 
 
 # Reopening: ended URLs become pending.
 
 
+@raises_queue_errors
 class UrlReopener:
     """Makes ended URLs pending. Methods raise ``QueueUnavailable``."""
 
@@ -316,8 +309,7 @@ class UrlReopener:
                 why = f"{end.state}: {end.reason}" if end.reason else str(end.state)
                 args += [end.page_id, end.host, end.url, str(end.role), end.depth, str(end.via)]
                 args += [end.referrer or "", end.link_text, found, str(end.state), why]
-            with queue_errors():
-                new = int(self._scripts("reopen", args))
+            new = int(self._scripts("reopen", args))
             if new < 0:
                 raise NotFound(
                     f"no crawl {crawl_id} in the queue; `recover {crawl_id}` rebuilds it"
@@ -338,6 +330,5 @@ class UrlReopener:
             NotFound: The queue has no such crawl.
         """
         self.reopen(crawl_id, [end])
-        with queue_errors():
-            told = self._scripts("try", [crawl_id, end.page_id, end.host, TRIAL_MS])
+        told = self._scripts("try", [crawl_id, end.page_id, end.host, TRIAL_MS])
         return int(told) > 0

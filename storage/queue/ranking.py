@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from storage.queue.clients import Scripts, queue_errors, send_packed
+from storage.queue.clients import Scripts, raises_queue_errors, send_packed
 from storage.queue.entries import RANK_SCORE
 
 Score = Callable[[Sequence[tuple[bytes, bytes]]], Sequence[int]]
@@ -119,6 +119,7 @@ def packed_moves(key: bytes, moved: Sequence[tuple[int, bytes]]) -> bytes:
     return b"".join(parts)
 
 
+@raises_queue_errors
 class Ranker:
     """One process that ranks the waiting URLs of a crawl; raises ``QueueUnavailable``."""
 
@@ -139,10 +140,9 @@ class Ranker:
         """
         ranked: list[bytes | str] = []
         while not is_stopped():
-            with queue_errors():
-                answer, *parts = self._scripts(
-                    "rank", [self._crawl_id, version, HELD_MS, HEAD, SLICE, *ranked]
-                )
+            answer, *parts = self._scripts(
+                "rank", [self._crawl_id, version, HELD_MS, HEAD, SLICE, *ranked]
+            )
             hosts, states, urls = parts[::3], parts[1::3], parts[2::3]
             if hosts:
                 self._move(hosts, urls, int(answer))
@@ -158,8 +158,7 @@ class Ranker:
         """Writes the new ranks of a slice."""
         commands = []
         for host, urls in zip(hosts, packed, strict=True):
-            with queue_errors():
-                entries = unpack_scored(urls)
+            entries = unpack_scored(urls)
             ranked, moved = moved_entries(entries, self._score, at_ms)
             self._done.urls += ranked
             self._done.moved += len(moved)
@@ -167,5 +166,4 @@ class Ranker:
             for start in range(0, len(moved), SLICE):
                 commands.append(packed_moves(key, moved[start : start + SLICE]))
         if commands:
-            with queue_errors():
-                send_packed(self._client, commands)
+            send_packed(self._client, commands)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from cleaning.errors import StoreDamaged
-from storage.queue.clients import Arg, Scripts, queue_errors, queue_ms
+from storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
 from storage.queue.ranking import Score, moved_entries
 from storage.queue.spill_format import Entry, pack_entries, unpack_entries
 from storage.store.spills import Spills
@@ -25,6 +25,7 @@ BEST, OTHERS = 8, 2  # spills a round
 LOOKED_AT = 1000  # spills of a crawl, of which a round takes the best
 
 
+@raises_queue_errors
 class TailRanks:
     """Ranks the spills of topic crawls anew; methods raise ``StorageError``."""
 
@@ -46,8 +47,7 @@ class TailRanks:
         model = self._model_of(crawl)
         if model is None:
             return list(entries)
-        with queue_errors():
-            now_ms = queue_ms(self._client)
+        now_ms = queue_ms(self._client)
         _, moved = moved_entries(((entry, score) for score, entry in entries), model[1], now_ms)
         new = {entry: score for score, entry in moved}
         return sorted((new.get(entry, score), entry) for score, entry in entries)
@@ -65,14 +65,12 @@ class TailRanks:
             try:
                 entries = self.renewed(crawl, unpack_entries(kept.host, kept.packed))
             except StoreDamaged:  # the overflow notices when it comes back
-                with queue_errors():
-                    self._client.hset(f"cc:tv:{crawl}", spill_id, model[0])
+                self._client.hset(f"cc:tv:{crawl}", spill_id, model[0])
                 continue
             self._spills.save([replace(kept, packed=pack_entries(kept.host, entries))])
             least = entries[0][0] if entries else 0
             args: list[Arg] = [crawl, host, spill_id, least, model[0]]
-            with queue_errors():
-                moved = int(self._scripts("move_spill", args))
+            moved = int(self._scripts("move_spill", args))
             if moved < 0:
                 self._spills.delete([spill_id])
             done += moved == 1
@@ -80,19 +78,18 @@ class TailRanks:
 
     def _chosen(self, crawl: str, version: int) -> list[tuple[str, str]]:
         """Spills of an older model, (id, host): the best ones, and those of the least ids."""
-        with queue_errors():
-            _, hosts = self._client.sscan(f"cc:th:{crawl}", 0, count=LOOKED_AT)
-            with self._client.pipeline(transaction=False) as pipe:
-                for host in hosts:
-                    pipe.zrange(b"cc:t:%b:%b" % (crawl.encode(), host), 0, -1, withscores=True)
-                found = pipe.execute() if hosts else []
-            waiting = [
-                (key, spill.decode(), host.decode())
-                for host, spills in zip(hosts, found, strict=True)
-                for spill, key in spills
-            ]
-            names = [spill for _, spill, _ in waiting]
-            versions = self._client.hmget(f"cc:tv:{crawl}", names) if names else []
+        _, hosts = self._client.sscan(f"cc:th:{crawl}", 0, count=LOOKED_AT)
+        with self._client.pipeline(transaction=False) as pipe:
+            for host in hosts:
+                pipe.zrange(b"cc:t:%b:%b" % (crawl.encode(), host), 0, -1, withscores=True)
+            found = pipe.execute() if hosts else []
+        waiting = [
+            (key, spill.decode(), host.decode())
+            for host, spills in zip(hosts, found, strict=True)
+            for spill, key in spills
+        ]
+        names = [spill for _, spill, _ in waiting]
+        versions = self._client.hmget(f"cc:tv:{crawl}", names) if names else []
         old = [
             each
             for each, known in zip(waiting, versions, strict=True)
