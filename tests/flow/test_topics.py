@@ -396,7 +396,7 @@ def test_an_edit_of_a_topic_at_rest_wakes_its_hosts_in_the_next_run(
     before = recipes_asked(crawled)
     copy.rows("topic", "quake", "--edit", *COOKING, "--json")
     assert recipes_asked(crawled) == before
-    (topic,) = copy.rows("topics", "--json")
+    topic, _ = copy.rows("topics", "--json")
     most = str(topic["pages"] + 100)  # of all runs: on a slow machine the first one had 200
     crawlclean("topic", "quake", "--max-pages", most, "--data", str(copy.data))
     assert recipes_asked(crawled) > before + 20
