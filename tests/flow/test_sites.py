@@ -40,8 +40,11 @@ def reports(text: str) -> list[dict[str, Any]]:
 
 def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) -> None:
     data, listed = tmp_path / "data", tmp_path / "sites.txt"
+    pages, held = site(), tmp_path / "held"
+    held.touch()
+    pages[f"/{PAGES - 2}.html"] = {"body": html("末篇", LONG), "held_by": str(held)}
     with ExitStack() as stack:
-        webs = [stack.enter_context(Web(tmp_path / str(n), site())) for n in range(2)]
+        webs = [stack.enter_context(Web(tmp_path / str(n), pages)) for n in range(2)]
         urls = [*(web.url() for web in webs), webs[0].url("/missing")]
         listed.write_text("# sites\n\n" + "\n".join(urls) + f"  # gone\n{urls[0]}\n", "utf-8")
         arguments = ["sites", str(listed), "--data", str(data), "--json", "--allow-private"]
@@ -50,6 +53,7 @@ def test_killed_and_resumed_every_site_is_whole_and_reported_on(tmp_path: Path) 
         wait_until(lambda: (data / "records.sqlite").exists() and len(stored_urls(data)) > 3)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
+        held.unlink()
         assert len(stored_urls(data)) < 2 * PAGES
         first, second, gone = reports(crawlclean(*arguments).stdout)
         assert [each["url"] for each in (first, second, gone)] == urls
