@@ -28,8 +28,8 @@ BODY_CHARS = 8_000
 """Characters of a body in which the query's words are looked for."""
 BODY_HIT = 0.8
 """The most a concept gets from the body alone; a concept in the title has 1."""
-COMPOUND_CHARS = 3
-"""Of a name that a longer word may begin with: c begins too many."""
+COMPOUND_CHARS = 3  # php begins few words beside its own, c and go begin many
+"""Characters of a name from which on a longer word may begin with it: Spring in SpringBoot."""
 SATURATION = 7
 """Occurrences in the body from which more of them mean nothing."""
 BEST_SHARE = 0.6

@@ -237,7 +237,7 @@ def test_a_spider_that_must_not_know_the_url_of_the_store_is_not_forked(tmp_path
         def __init__(self) -> None:
             self.asked: list[str] = []
 
-        def start(self, role: str, more: Mapping[str, str]) -> None:  # noqa: ARG002 - the same call
+        def start(self, role: str, _more: Mapping[str, str]) -> None:
             self.asked.append(role)
 
     forks = Forks()
