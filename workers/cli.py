@@ -75,7 +75,6 @@ COMMANDS = (
     show,
     why,
     search,
-    lists.cases,
     hosts,
     lists.failures,
     export,

@@ -59,7 +59,7 @@ from workers.jobs.outcomes import (
     with_picture,
     with_stored_step,
 )
-from workers.jobs.poison_pages import NO_MEMORY, keep_poison, note_poison
+from workers.jobs.poison_pages import NO_MEMORY, note_poison
 from workers.jobs.recleaning_slices import reclean_now
 from workers.jobs.redirect_loops import judge_loop
 from workers.jobs.topic_adoption import Adopter
@@ -322,10 +322,8 @@ class _Job:
             self._announce(ending)
         for again in {page_id for _, page_id in looped if page_id}:
             self._patiently(partial(self._offer_again, again))
-        fetched = {page.page_id: page for page in pages}
-        for ending in endings:
-            page = fetched[ending.outcome.queued.page_id]
-            self._note_poison(ending.outcome, page, spec.keep_raw)
+        for outcome in outcomes:
+            self._patiently(partial(note_poison, store, outcome))
         return endings
 
     def _offer_again(self, page_id: str, reason: FailureReason | None = None) -> None:
@@ -346,14 +344,6 @@ class _Job:
         for url in {own.better_form(url) or url for url in urls}:
             if not own.is_refused(url):
                 self._patiently(partial(self._offer_again, normal_page_id(url), forms))
-
-    def _note_poison(self, outcome: Outcome, page: QueuedPage, keep_raw: KeepRaw) -> None:
-        """Names and keeps a page on which workers died; its outcome has no byte of it."""
-        failure, store = outcome.failure, self._context.store
-        if failure is not None and failure.reason is FailureReason.POISON:
-            self._patiently(partial(note_poison, store, page, failure.detail))
-            version = self._patiently(partial(store.models.newest, self._host))
-            self._patiently(partial(keep_poison, store, page, keep_raw, version))
 
     def _without_vanished_page(self, ending: Ending) -> Ending:
         stored = self._context.store.records.get

@@ -235,7 +235,7 @@ def _is_work_done(world: World, patient: Patient) -> bool:
         return False
     with closing(world.store()) as store:
         groups = store.overview.failure_groups(CRAWL, patient.host, reason=FailureReason.POISON)
-    shown_by = (poison_id(patient), "cause=poison", "/cases/")  # the page, its group, its copy
+    shown_by = (poison_id(patient), "cause=poison")  # the page, its group
     return bool(groups) and any(part in each for each in world.clicks for part in shown_by)
 
 

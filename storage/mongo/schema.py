@@ -27,7 +27,6 @@
 | ``events`` | number | what happened to a crawl, a host or a process |
 | ``audit`` | number | what somebody did by console or API |
 | ``operations`` | number | a long action with its progress |
-| ``cases`` | case | a reported verdict with its page |
 | ``samples`` | step/samples/time | figures of the whole program, one sample or a block |
 | ``spills`` | spill | pending URLs that outgrew the queue's memory |
 | ``models`` | host/version | a version of a site model, packed; the newest is in use |
@@ -139,8 +138,6 @@ def _make_indexes(database: Any) -> None:
     database.events.create_indexes([IndexModel(keys) for keys in of_events])
     for name in ("audit", "operations"):
         database[name].create_indexes([IndexModel([("seq", _UP)])])
-    of_cases = ([("at", _UP)], [("page_id", _UP)], [("crawl_id", _UP), ("host", _UP)])
-    database.cases.create_indexes([IndexModel(keys) for keys in of_cases])
     database.samples.create_indexes([IndexModel([("step", _UP), ("slots", _UP), ("at", _UP)])])
     database.spills.create_indexes([IndexModel([("crawl_id", _UP), ("host", _UP)])])
     database.models.create_indexes([IndexModel([("host", _UP), ("version", _DOWN)])])

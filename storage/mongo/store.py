@@ -60,7 +60,7 @@ _OF_CRAWLS = (
     "rules",
     "visit_classes",
     "visit_trust",
-    "cases",
+    "cases",  # of older databases alone: verdicts reported as wrong, with copies of pages
 )
 
 

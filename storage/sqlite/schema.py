@@ -340,34 +340,6 @@ _TABLES = (
         moved_at INTEGER NOT NULL,
         is_stopping INTEGER NOT NULL
     )""",
-    # Reported verdicts, each with its page as it was: the blobs come last.
-    """CREATE TABLE cases (
-        case_id TEXT PRIMARY KEY,
-        page_id TEXT NOT NULL,
-        crawl_id TEXT NOT NULL,
-        host TEXT NOT NULL,
-        url TEXT NOT NULL,
-        subject TEXT NOT NULL,
-        place INTEGER NOT NULL,
-        text TEXT NOT NULL,
-        start_char INTEGER NOT NULL,
-        chars INTEGER NOT NULL,
-        was TEXT NOT NULL,
-        rule TEXT NOT NULL,
-        wanted TEXT NOT NULL,
-        note TEXT NOT NULL,
-        who TEXT NOT NULL,
-        at INTEGER NOT NULL,
-        digest TEXT NOT NULL,
-        fetched_at INTEGER NOT NULL,
-        content_type TEXT NOT NULL,
-        body BLOB NOT NULL,
-        model BLOB NOT NULL,
-        found BLOB NOT NULL
-    )""",
-    "CREATE INDEX cases_by_time ON cases (at)",
-    "CREATE INDEX cases_of_page ON cases (page_id)",
-    "CREATE INDEX cases_of_crawl ON cases (crawl_id, host)",
     # slots: 1, or the samples of a block. at: seconds since 1970 UTC.
     """CREATE TABLE samples (
         step INTEGER NOT NULL,

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from storage.store.answers import Answers
 from storage.store.audit import Audit
-from storage.store.cases import Cases
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.events import Events
@@ -33,8 +32,8 @@ from storage.store.versions import Versions
 OF_ROWS: Final[Mapping[str, type]] = MappingProxyType(
     {
         "events": Events, "queues": Queues, "urls": Urls, "hosts": HostPages, "rules": Rules,
-        "audit": Audit, "operations": Operations, "cases": Cases, "samples": Samples,
-        "spills": Spills, "receivers": Receivers, "pictures": Pictures,
+        "audit": Audit, "operations": Operations, "samples": Samples, "spills": Spills,
+        "receivers": Receivers, "pictures": Pictures,
     }
 )  # fmt: skip
 OF_ROWS_AND_EVENTS: Final[Mapping[str, type]] = MappingProxyType(

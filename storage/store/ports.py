@@ -23,7 +23,6 @@ pages need no port: each database has its own code for them (``writing.py``, ``s
 | ``events`` | number | what happened to a crawl, a host or a process |
 | ``audit`` | number | what somebody did by console or API |
 | ``operations`` | number | a long action with its progress |
-| ``cases`` | case | a reported verdict with its page |
 | ``samples`` | step, samples, time | figures of the whole program, one sample or a block |
 | ``versions`` | page, crawl, time | an older version of a record, as a difference |
 | ``visit_classes`` | host, crawl, URL class | what the visits of a URL class have found |
@@ -74,7 +73,6 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "events": ("seq",),
     "audit": ("seq",),
     "operations": ("seq",),
-    "cases": ("case_id",),
     "samples": ("step", "slots", "at"),
     "spills": ("spill_id",),
     "rebuilds": ("what",),

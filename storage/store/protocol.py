@@ -29,7 +29,6 @@ from collections.abc import Sequence
 from storage.crawl_types import Outcome
 from storage.store.answers import Answers
 from storage.store.audit import Audit
-from storage.store.cases import Cases
 from storage.store.crawls import Crawls
 from storage.store.drifts import Drifts
 from storage.store.events import Events
@@ -75,7 +74,6 @@ class Store(ABC):
         events: What happened to crawls, hosts and processes.
         audit: Who did what by console or API.
         operations: Long actions with their progress.
-        cases: Reported verdicts.
         samples: Figures of the whole program over time.
         spills: Pending URLs that outgrew the queue's memory.
         revisits: When the URLs of crawls that keep fresh are due.
@@ -111,7 +109,6 @@ class Store(ABC):
     events: Events
     audit: Audit
     operations: Operations
-    cases: Cases
     samples: Samples
     spills: Spills
     revisits: Revisits

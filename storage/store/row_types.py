@@ -41,7 +41,7 @@ class RowType(Generic[_T]):
             of: The dataclass.
             what: Its name in errors: ``event``.
             packed: Fields of bytes whose columns are compressed.
-            columns: Columns that are not named as their field: ``start="start_char"``.
+            columns: Columns that are not named as their field: ``group="grp"``.
         """
         self._of = of
         self._what = what

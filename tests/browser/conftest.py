@@ -31,7 +31,7 @@ from storage.opening import open_store
 from tests.kit.crawls import run_crawl, start
 from tests.kit.servers import require
 from tests.kit.stored_topics import store_topic
-from tests.kit.stored_versions import store_crash, store_versions
+from tests.kit.stored_versions import store_versions
 from tests.kit.timing import LIMIT_S
 from tests.kit.web import Web, html
 
@@ -63,7 +63,6 @@ class World:
         host: The host of both crawls.
         story: A story of the topic that is stored beside them.
         versions: Page id of a page with several versions; ``""``: none is stored.
-        case: A case about a page on which workers died; ``""``: none is stored.
     """
 
     url: str
@@ -71,7 +70,6 @@ class World:
     host: str
     story: str
     versions: str = ""
-    case: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +133,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with crawled(tmp_path_factory.mktemp("browser"), "--no-password") as found:
         with closing(open_store(StorageConfig(data=found.data))) as store:
             versions = store_versions(store, DONE, HOSTILE)
-            case = store_crash(store, DONE).case_id
-        yield replace(found, versions=versions, case=case)
+        yield replace(found, versions=versions)
 
 
 @contextmanager

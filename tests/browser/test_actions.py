@@ -171,38 +171,6 @@ def test_pages_of_actions_are_sound(
         assert_calm(visit, acting)
 
 
-def test_a_wrong_verdict_is_reported_by_the_keyboard(chromium: Browser, acting: World) -> None:
-    with visiting(chromium, viewport=PHONE, color_scheme="dark") as visit:
-        page = visit.page
-        page.goto(f"{acting.url}/pages?url=http://{acting.host}/a/1.html")
-        assert violations(page) == []
-        page.locator('a[href*="part=text"]').first.press("Enter")
-        expect(page.get_by_role("heading", name="This is wrong")).to_be_visible()
-        assert violations(page) == []
-        page.get_by_label("Reason, for colleagues").fill("<script>window.pwned=1</script>\u202e")
-        page.get_by_label("Reason, for colleagues").press("Enter")
-        page.wait_for_url(re.compile(r"/audit/\d+$"))
-        page.goto(f"{acting.url}/cases")
-        assert violations(page) == []
-        page.locator('a[href^="/cases/"]').first.press("Enter")
-        expect(page.locator("main")).to_contain_text("still as reported")
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
-        assert violations(page) == []
-        with page.expect_download() as download:
-            page.get_by_role("link", name="As a test folder (zip)").click()
-        assert download.value.suggested_filename.endswith(".zip")
-        page.get_by_role("link", name="Withdraw the report").press("Enter")
-        page.get_by_role("button", name="Confirm").press("Enter")
-        page.wait_for_url(re.compile(r"/audit/\d+$"))
-        page.goto(f"{acting.url}/cases")
-        expect(page.locator("main")).to_contain_text("Nobody has reported a verdict")
-        page.goto(f"{acting.url}/pages?url=http://{acting.host}/a/1.html")
-        page.get_by_role("link", name="Versions", exact=True).press("Enter")
-        expect(page.locator("main")).to_contain_text("There is one version")
-        assert violations(page) == []
-        assert_calm(visit, acting)
-
-
 def test_pages_are_fetched_again(chromium: Browser, acting: World) -> None:
     with visiting(chromium, viewport=PHONE, color_scheme="dark") as visit:
         page = visit.page

@@ -34,8 +34,6 @@ PAGES = (
     "/pages?url=http://HOST/missing/none.html",
     "/pages?url=http://HOST/a/1.html",
     "/pages/VERSIONS/versions",
-    "/cases",
-    "/cases/CASE",
     "/failures",
     f"/failures/group?crawl={DONE}&host=HOST&cause=http_status&status=404",
     "/queues",
@@ -59,8 +57,8 @@ PAGES = (
     "/help",
     "/no-such-page",
 )
-"""Every address that is checked: with HOST, the host of the crawls, STORY, a story, VERSIONS, a
-page with versions, and CASE, a case."""
+"""Every address that is checked: with HOST, the host of the crawls, STORY, a story, and VERSIONS,
+a page with versions."""
 
 SHIFTS = """() => {
   window.shifts = [];
@@ -77,7 +75,7 @@ SHIFTS = """() => {
 def filled(path: str, world: World) -> str:
     """An address of ``PAGES`` with what its words stand for."""
     path = path.replace("HOST", world.host).replace("STORY", world.story)
-    return path.replace("VERSIONS", world.versions).replace("CASE", world.case)
+    return path.replace("VERSIONS", world.versions)
 
 
 @cache
@@ -258,7 +256,7 @@ def test_topics_without_scripts_and_by_keys(chromium: Browser, world: World) -> 
         expect(page.locator("h1")).to_contain_text("U+202E")
 
 
-def test_versions_and_cases_without_scripts(chromium: Browser, world: World) -> None:
+def test_versions_without_scripts(chromium: Browser, world: World) -> None:
     with visiting(chromium, java_script_enabled=False, viewport=PHONE) as visit:
         page = visit.page
         page.goto(f"{world.url}/pages/{world.versions}/versions")
@@ -268,12 +266,6 @@ def test_versions_and_cases_without_scripts(chromium: Browser, world: World) -> 
         page.wait_for_url("**/versions?*older=*")
         assert "一" in page.locator("del").all_inner_texts()
         assert "U+202E" in page.inner_text("main")
-        page.goto(f"{world.url}/cases")
-        page.locator('a[href^="/cases/"]').first.click()
-        page.wait_for_url(f"**/cases/{world.case}")
-        with page.expect_download() as download:
-            page.click("text=Download the copy (zip)")
-        assert download.value.suggested_filename.endswith(".zip")
 
 
 def test_login_and_logout(chromium: Browser, world: World, tmp_path: Path) -> None:

@@ -25,10 +25,8 @@ from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import make_failure
 from tests.kit.topic_web import PORTAL, QUERY, topic_web
 from tests.kit.web import html
-from workers.config import Settings
 from workers.console.api.tokens import TokenScope
 from workers.operations.api_tokens import make_token
-from workers.operations.cases.cases import read_part, report
 
 A, B = "a.example", "b.example"
 IMPORTED, TOPIC = "import", "quake"
@@ -116,12 +114,6 @@ def fill(base: Path) -> Path:
     return data
 
 
-def _report(settings: Settings) -> None:
-    """Reports a title as wrong."""
-    reading = read_part(settings, f"http://{A}/1.html", "", "title")
-    report(settings, reading, "another title", "", "token 4f1193a0")
-
-
 def fill_imported(data: Path) -> None:
     """Adds the import, failures, events: the same rows and times each time."""
     rows = [
@@ -147,7 +139,6 @@ def fill_imported(data: Path) -> None:
             Action(who="token 4f1193a0", place="127.0.0.1", action="pause_host", target=A)
         )
         store.audit.end(done, "hosts 1", f"resume_host {A}")
-        _report(settings)
         store.operations.add(Operation(kind="retry", target=IMPORTED, who="token 4f1193a0"))
 
 

@@ -2,7 +2,7 @@
 
 A case without ``expected.json`` is a page that killed workers: it has to be cleaned at all. One
 with ``expected_markdown.txt`` is also checked for its Markdown. The other files of a case
-are listed in ``workers/operations/cases/golden.py``; `cases --export` writes such folders.
+are listed in ``tests/kit/golden_folders.py``; ``make_golden.py`` makes such folders.
 
 ``python -m tests.pages.test_pages`` writes the expected files anew; read the difference before
 committing it.
@@ -18,8 +18,7 @@ import pytest
 from cleaning import CleanRecord
 from cleaning.document.tree import Tree
 from cleaning.links.lists import LinkLists
-from tests.kit.golden_folders import read_folder
-from workers.operations.cases.golden import as_text, expected_of, shown
+from tests.kit.golden_folders import as_text, expected_of, read_folder, shown
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent.name for path in HERE.glob("*/page.html"))

@@ -115,6 +115,8 @@ def test_a_command_alone_prints_help(capsys: pytest.CaptureFixture[str]) -> None
         (["runn", "https://a.example/"], "there is no command 'runn': did you mean run?"),
         (["exprot"], "there is no command 'exprot': did you mean export?"),
         (["fly"], "there is no command 'fly'; see"),
+        (["cases"], "there is no command 'cases' any more: `why URL --text ''` prints"),
+        (["cases", "--export", "x"], "`python -m tests.pages.make_golden` makes a golden folder"),
         (["run", "http://a.example/", "--scope", "domian"], "did you mean domain?"),
         (["retry", "--reason", "time-out"], "did you mean timeout?"),
     ],

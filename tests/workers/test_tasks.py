@@ -41,7 +41,7 @@ def ends_on_request(bench: Bench) -> None:
     assert bench.process.wait(LIMIT_S) == 0, bench.log
 
 
-def test_a_page_on_which_memory_runs_out_is_tried_alone_and_kept(bench: Bench) -> None:
+def test_a_page_on_which_memory_runs_out_is_tried_alone_and_named(bench: Bench) -> None:
     fine = [f"{HOST}/{n}" for n in range(4)]
     bench.fetch(*fine[:2], f"{HOST}/memory", f"{HOST}/memory-once", *fine[2:])
     bench.start_worker()
@@ -54,11 +54,8 @@ def test_a_page_on_which_memory_runs_out_is_tried_alone_and_kept(bench: Bench) -
     steps = [(step.step, step.detail) for step in bench.url_row(page_id(f"{HOST}/memory")).log]
     assert steps.count(("claim_lost", "memory ran out on this page")) == 3
     with closing(bench.store()) as store:
-        [case] = store.cases.read()
-        kept = store.cases.page(case.case_id)
-    assert (case.url, case.note) == (f"{HOST}/memory", said)
-    assert kept is not None
-    assert kept.body
+        [event] = store.events.read(kind=EventKind.POISON.value)
+    assert event.text == f"{HOST}/memory: {said}"
     assert "job out of memory" in bench.log
     ends_on_request(bench)
 
@@ -79,11 +76,8 @@ def test_pages_that_kill_their_worker_are_set_aside_and_their_companions_cleaned
         steps = [(s.step, s.detail) for s in bench.url_row(page_id(url)).log]
         assert steps.count(("claim_lost", "the worker died on this page")) == 3
     with closing(bench.store()) as store:
-        copies = {case.url: store.cases.page(case.case_id) for case in store.cases.read()}
         named = [event.text for event in store.events.read(kind=EventKind.POISON.value)]
     assert sorted(named) == [f"{url}: cleaning it killed 3 workers" for url in sorted(bad[:2])]
-    assert set(copies) == set(bad[:2])
-    assert all(copy is not None and copy.body for copy in copies.values())
     reason, detail = failures[bad[2]]
     assert reason is FailureReason.INTERNAL
     assert detail == "RuntimeError: a defect of ours"

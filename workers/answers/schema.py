@@ -23,7 +23,6 @@ from cleaning.json_values import SCHEMA, dump, dump_versioned
 from cleaning.records import CleanRecord, HostStats
 from cleaning.verdict import Verdict
 from workers.answers import (
-    cases,
     checks,
     control,
     crawls,
@@ -73,7 +72,6 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         Verdict,
     ),
     "search": (searching.SearchHit,),
-    "cases": (cases.CaseLine, cases.CaseFolder),
     "hosts": (hosts.HostLine, hosts.HostAnswer),
     "failures": (crawls.FailedUrl, crawls.FailureCause),
     "stories": (stories.StoryLine, stories.StoriesRebuilt),

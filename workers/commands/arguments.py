@@ -34,6 +34,12 @@ EXIT_STATUSES = (
 INVALID_CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", re.S)
 """What argparse says of a word that is none of some."""
 
+GONE = {
+    "cases": "`why URL --text ''` prints how the texts of a page were judged, and in a checkout of "
+    "the program `python -m tests.pages.make_golden` makes a golden folder of it"
+}
+"""Commands of older versions, and what takes their place."""
+
 TIME = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 HOSTS_FILE_HELP = "TOML file: delay, slots, headers, cookies, user agent, proxy of single hosts"
@@ -63,6 +69,7 @@ class OneLineParser(argparse.ArgumentParser):
             near = get_close_matches(typed, re.findall(r"[\w-]+", names), 1)
             hint = f": did you mean {near[0]}?" if near else ""
             if place == "COMMAND":  # of which there are too many for a line
+                hint = f" any more: {GONE[typed]}" if typed in GONE else hint
                 message = f"there is no command {typed!r}{hint}"
             else:
                 message += hint

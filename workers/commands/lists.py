@@ -1,10 +1,9 @@
-"""Commands that ask and list: `traps`, `failures`, `images`, `cases`, `stories`."""
+"""Commands that ask and list: `traps`, `failures`, `images`, `stories`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cleaning.errors import ConfigError
@@ -108,39 +107,6 @@ def images(settings: Settings, asked: argparse.Namespace) -> Rows:
         found=list_pictures(settings, asked.topic, asked.limit, copies=asked.copies),
         lines=picture_lines,
         empty=f"topic {asked.topic} has no image yet",
-    )
-
-
-@asking(
-    "list or export verdicts reported as wrong",
-    "Lists what people reported in the console as wrong about a page: a text that is body or is "
-    "not, a title, author, time, kind of page, link or image; newest first. With --export writes a "
-    "golden folder for each of their pages: its bytes, the model that cleaned it, and the record "
-    "that is right. Such a folder in tests/pages of this program is a test that fails until the "
-    "cleaner does what was reported.",
-    argument(
-        "--export", type=Path, metavar="FOLDER", help="write a golden folder for each page here"
-    ),
-    argument("--limit", type=int, metavar="N", help="list at most N (default 50)"),
-)
-def cases(settings: Settings, asked: argparse.Namespace) -> Rows:
-    """Verdicts that people reported as wrong, as test cases."""
-    from workers.operations.cases.cases import newest_cases
-    from workers.operations.cases.exporting import export_cases
-
-    none = "no verdict was reported"
-    if asked.export is not None:
-        if asked.limit is not None:
-            raise ConfigError("--export writes all cases: leave out --limit")
-        written = export_cases(settings, asked.export)
-        return Rows(found=written, lines=lambda each: (f"{each.folder}",), empty=none)
-    if asked.limit == 0:
-        raise ConfigError("--limit is 0: it must be at least 1")
-    return Rows(
-        found=newest_cases(settings, asked.limit or 50),
-        head=("CASE", "REPORTED", "PART", "FOUND", "RIGHT IS", "URL", "NOTE"),
-        row=lambda c: (c.case, minute(c.at), c.part, c.was, c.wanted, c.url, c.note),
-        empty=none,
     )
 
 

@@ -37,7 +37,7 @@ from workers.console.screens import (
 )
 from workers.console.screens.acting import actions, audit
 from workers.console.screens.frame import health, help_page, login, tokens
-from workers.console.screens.pages import cases, pages, search, versions
+from workers.console.screens.pages import pages, search, versions
 from workers.console.told_lines import told
 from workers.console.words import Language, all_words, say
 from workers.operations.acting.running import read_detail
@@ -47,7 +47,6 @@ SCREENS = (
     crawls,
     hosts,
     pages,
-    cases,
     versions,
     failures,
     queues,

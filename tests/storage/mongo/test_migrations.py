@@ -10,6 +10,7 @@ from storage.crawl_types import CrawlSpec, CrawlState
 from storage.mongo import schema as mongo_schema
 from storage.mongo.store import MongoStore
 from tests.kit.mongo_server import MongoServer, inside, own_store
+from tests.kit.outcomes import HOST, make_outcome
 
 
 @pytest.fixture
@@ -29,3 +30,16 @@ def test_a_database_of_schema_14_is_brought_to_ours(store: MongoStore) -> None:
     database = inside(store)
     assert database.crawls.find_one({"_id": "c1"})["queue"] == ""
     assert database.meta.find_one({"_id": "schema"})["version"] == mongo_schema.SCHEMA
+
+
+def test_reported_verdicts_of_older_databases_stay_until_their_crawl_goes(
+    store: MongoStore,
+) -> None:
+    store.save([make_outcome()])
+    rows = [("c1", "a.example"), ("c1", HOST), ("c2", HOST), ("c3", HOST)]
+    inside(store).cases.insert_many([{"crawl_id": crawl, "host": host} for crawl, host in rows])
+    store.close()
+    store.delete_host("c2", HOST)
+    store.delete_crawl("c1")
+    left = inside(store).cases.find({}, {"_id": 0})
+    assert list(left) == [{"crawl_id": "c3", "host": HOST}]

@@ -30,7 +30,6 @@ from tests.kit.mongo_server import (
     url_of,
 )
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
-from tests.storage.store.cases_contract import CasesContract
 from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.failures_contract import FailuresContract
 from tests.storage.store.frontier_contract import FrontierContract
@@ -62,7 +61,6 @@ class TestMongoStore(
     SearchContract,
     SpaceContract,
     PausesContract,
-    CasesContract,
     PicturesContract,
     QueuesContract,
     RevisitsContract,

@@ -14,7 +14,7 @@ from cleaning.errors import SchemaMismatch, StorageError
 from storage.crawl_types import CrawlSpec, CrawlState
 from storage.sqlite import schema as sqlite_schema
 from storage.sqlite.store import SqliteStore
-from tests.kit.outcomes import make_outcome
+from tests.kit.outcomes import HOST, make_outcome
 
 
 @pytest.fixture
@@ -82,3 +82,20 @@ def test_an_older_file_that_cannot_be_written_is_refused(store: SqliteStore) -> 
         with pytest.raises(SchemaMismatch, match="schema 14 and is read-only"):
             sqlite_schema.prepare(db, store.path, is_read_only=True)
         assert "queues" not in columns(db)
+
+
+def test_reported_verdicts_of_older_files_stay_until_their_crawl_goes(store: SqliteStore) -> None:
+    for crawl_id in ("c1", "c2"):
+        store.crawls.put(CrawlSpec(crawl_id=crawl_id, seeds=()), CrawlState.STOPPED)
+    store.close()
+    with closing(sqlite3.connect(store.path)) as db:
+        db.execute("CREATE TABLE cases (crawl_id TEXT, host TEXT, body BLOB)")
+        rows = [("c1", "a.example"), ("c1", HOST), ("c2", HOST), ("c3", HOST)]
+        db.executemany("INSERT INTO cases VALUES (?, ?, x'00')", rows)
+        db.commit()
+    store.save([make_outcome()])
+    store.delete_host("c2", HOST)
+    store.delete_crawl("c1")
+    store.close()
+    with closing(sqlite3.connect(store.path)) as db:
+        assert db.execute("SELECT crawl_id, host FROM cases").fetchall() == [("c3", HOST)]

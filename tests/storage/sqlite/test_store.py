@@ -28,7 +28,6 @@ from storage.store.protocol import Store
 from tests.kit.disks import tiny_disk
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.kit.segments import archived_bodies
-from tests.storage.store.cases_contract import CasesContract
 from tests.storage.store.drifts_contract import DriftsContract
 from tests.storage.store.failures_contract import FailuresContract
 from tests.storage.store.frontier_contract import FrontierContract
@@ -60,7 +59,6 @@ class TestSqliteStore(
     SearchContract,
     SpaceContract,
     PausesContract,
-    CasesContract,
     PicturesContract,
     QueuesContract,
     RevisitsContract,

@@ -1,4 +1,4 @@
-"""Pages on which workers died: what is safe comes first, and a copy can be reported."""
+"""Pages on which workers died: what is safe comes first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from tests.kit.console import acting_console, do, settings_of
 from tests.kit.outcomes import HOST, make_failure
 from tests.kit.worker_bench import Bench
 from workers.jobs.outcomes import end_page
-from workers.jobs.poison_pages import keep_poison
 
 GROUP = f"/failures/group?crawl=c&host={HOST}&cause=poison"
 
@@ -66,39 +65,14 @@ def text_of(client: FlaskClient, address: str) -> str:
     return answer.text
 
 
-def test_without_a_copy_the_address_is_the_report(client: FlaskClient, store: Store) -> None:
+def test_the_address_is_the_report(client: FlaskClient, store: Store) -> None:
     page = kill(store)
-    group = text_of(client, GROUP)
-    assert "none: send the address" in group
+    assert "send their addresses" in text_of(client, GROUP)
     found = text_of(client, f"/pages/{page.page_id}")
     assert "Workers died on this page" in found
-    assert "No copy of it was kept" in found
+    assert "needs the address and the steps" in found
     assert found.index("Workers died on this page") < found.index("No record of this page")
-
-
-def test_a_copy_is_a_case_that_can_be_downloaded(client: FlaskClient, store: Store) -> None:
-    page = kill(store)
-    assert keep_poison(store, page, KeepRaw.ALL, 0)
-    (case,) = store.cases.read()
-    link = f'href="/cases/{case.case_id}"'
-    assert link in text_of(client, GROUP)
-    found = text_of(client, f"/pages/{page.page_id}")
-    assert link in found
-    assert "No copy of it" not in found
-    assert "workers died on it" in text_of(client, "/cases")
-    shown = text_of(client, f"/cases/{case.case_id}")
-    assert "not tried again" in shown
-    assert "Kept copy of a page that killed workers" in shown
-    main = shown.partition("<main")[2].lower()
-    for word in ("report", "verdict", "withdraw"):
-        assert word not in main, "nobody has reported a verdict"
-    assert "/failures/group?crawl=c" in main
-    assert client.get(f"/cases/{case.case_id}/folder.zip").mimetype == "application/zip"
-    refused = client.get(f"/actions/withdraw_case?target={case.case_id}")
-    assert refused.status_code == 404
-    result = do(client, "drop_copy", case.case_id)
-    assert "Undo" not in result.text
-    assert store.cases.count() == 0
+    assert "older answer" not in found
 
 
 def test_retry_is_the_last_thing_that_is_offered(client: FlaskClient, store: Store) -> None:

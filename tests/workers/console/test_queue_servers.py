@@ -27,7 +27,7 @@ from workers.operations.watching.kept_backends import KeptBackends
 
 SCREENS = (
     *("/", "/crawls", f"/crawls/{CRAWL}", "/hosts", "/pages", f"/pages?url=http://{HOSTS[1]}/1"),
-    *(f"/hosts/{HOSTS[1]}", "/cases", "/failures", "/queues", "/traps", "/topics", "/events"),
+    *(f"/hosts/{HOSTS[1]}", "/failures", "/queues", "/traps", "/topics", "/events"),
     *("/space", "/help", "/readyz", "/metrics"),
 )
 RESOURCES = (

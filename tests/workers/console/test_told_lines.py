@@ -20,6 +20,7 @@ from storage.crawl_types import (
     Failure,
     FailureReason,
     KeepRaw,
+    Outcome,
     PageRole,
     QueuedPage,
 )
@@ -88,14 +89,17 @@ def page() -> QueuedPage:
     return make_queued("/t/1", crawl_id="c")
 
 
+def killing() -> Outcome:
+    """The outcome of a page on which workers died."""
+    return end_page(replace(page(), poison=True, crashes=3), KeepRaw.ALL).outcome
+
+
 def failures() -> Iterator[Failure]:
     """Failures as spider and worker make them."""
-    for ending in (
-        end_page(replace(page(), poison=True, crashes=3), KeepRaw.ALL),
-        failed(page(), Failure(reason=FailureReason.DROPPED, detail="by the record step x")),
-    ):
-        assert ending.outcome.failure
-        yield ending.outcome.failure
+    dropped = Failure(reason=FailureReason.DROPPED, detail="by the record step x")
+    for outcome in (killing(), failed(page(), dropped).outcome):
+        assert outcome.failure
+        yield outcome.failure
     yield address_refused("10.0.0.1")
     yield failure_of(DownloadCancelledError(), HOST, refused=False)
     for status, media_type in ((404, "text/html"), (200, "audio/mp3")):
@@ -133,7 +137,7 @@ def fill_events(store: Store) -> None:
         store.drifts.save(replace(changed, alarm=replace(alarm, at=later(version))))
     for _, kind, text in LOSSES:
         store.events.add(Event(kind=kind, text=text.format(2)))
-    note_poison(store, page(), "cleaning it killed 3 workers")
+    note_poison(store, killing())
 
 
 def test_the_page_of_events_is_chinese(bench: Bench) -> None:
@@ -151,7 +155,7 @@ def test_the_page_of_events_is_chinese(bench: Bench) -> None:
 def test_the_group_of_a_page_that_kills_is_chinese(bench: Bench) -> None:
     killed = make_failure("/poison", crawl_id="c", reason=FailureReason.POISON)
     assert killed.failure
-    detail = end_page(replace(page(), poison=True, crashes=3), KeepRaw.ALL).outcome.failure
+    detail = killing().failure
     with closing(bench.store()) as store:
         store.crawls.put(CrawlSpec(crawl_id="c", seeds=(f"https://{HOST}/",)), CrawlState.RUNNING)
         store.save([replace(killed, failure=detail)])

@@ -28,12 +28,10 @@ from cleaning.verdict import VerdictKind, VerdictReason
 from storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
 from storage.host_waits import WaitReason
 from storage.live_state import ProcessRole
-from storage.store.cases import CaseSubject
 from storage.store.drifts import DriftOutcome
 from storage.store.events import EventKind
 from storage.store.models import LearnReason
 from storage.store.operations import OperationState
-from workers.answers.cases import CaseState
 from workers.console.actions import Refusal
 from workers.console.words import Language, all_words, language_of, of_lines, say
 from workers.operations.acting.action import Fact, Note
@@ -73,9 +71,7 @@ ENUMS: dict[str, type[StrEnum]] = {
     "note": Note,
     "refusal": Refusal,
     "operation": OperationState,
-    "case_part": CaseSubject,
     "moment": MomentKind,
-    "case_state": CaseState,
     "detail": Detail,
     "sign_kind": SignKind,
     "via": Via,

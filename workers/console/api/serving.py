@@ -12,7 +12,6 @@ from workers.console.api.openapi import openapi
 from workers.console.api.registry import FRESH, Api
 from workers.console.api.resources import (
     actions,
-    cases,
     crawls,
     failures,
     hosts,
@@ -39,7 +38,6 @@ RESOURCES = (
     journal,
     space,
     actions,
-    cases,
 )
 """Every module with addresses, in the order of the documentation."""
 

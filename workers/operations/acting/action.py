@@ -42,7 +42,6 @@ class Subject(StrEnum):
     URL = "url"
     PROCESS = "process"
     OPERATION = "operation"
-    CASE = "case"
 
 
 class Fact(StrEnum):
@@ -62,7 +61,6 @@ class Fact(StrEnum):
     CLASS_WAITING = "class_waiting"
     PAGES = "pages"
     CLASSES = "classes"
-    CASES = "cases"
     LEASES = "leases"
     CLAIMS = "claims"
     SILENT_S = "silent_s"
@@ -71,7 +69,6 @@ class Fact(StrEnum):
     RESPONSES = "responses"
     FREED_BYTES = "freed_bytes"
     POISON_PAGES = "poison_pages"
-    COPIES = "copies"
 
 
 class Note(StrEnum):
@@ -92,7 +89,6 @@ class Note(StrEnum):
     CHANGES_NOTHING = "changes_nothing"
     HAS_ENDED = "has_ended"
     TOPIC_JUDGES_ANEW = "topic_judges_anew"
-    CASE_REPLACED = "case_replaced"  # the part is reported already
     AT_LEAST = "at_least"  # there was no time to count all
     ONE_REQUEST = "one_request"  # by the host's delay and robots.txt; a pause stays
     NEEDS_SPIDER = "needs_spider"  # at rest nothing fetches
@@ -101,7 +97,6 @@ class Note(StrEnum):
     MORE_THAN_SIGN = "more_than_sign"  # re-cleaning takes pages from before the change, too
     SIGN_ENDS = "sign_ends"  # Now is silent about it until there are more
     ONE_FIRST = "one_first"  # each page may kill three workers
-    NO_WAY_BACK_COPY = "no_way_back_copy"  # a copy of a page is deleted
     NO_WAY_BACK_RAW = "no_way_back_raw"  # without its response no page can be cleaned again
 
 
@@ -110,7 +105,6 @@ class Input(StrEnum):
 
     WHY = "why"
     WORD = "word"
-    WANTED = "wanted"
     SINCE = "since"
     WHICH = "which"
 
@@ -157,27 +151,6 @@ class Asked:
             raise ConfigError(f"{self.get(name)} is not a time") from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matter:
-    """What a verdict is about, for who says what is right.
-
-    Attributes:
-        subject: The part of the page: ``text``, ``title``.
-        text: Its text or address; ``""`` of a field.
-        was: What was found: ``navigation``.
-        rule: The rule that decided; ``""`` of a field.
-        choices: What may be right; empty: any words.
-        wanted: What was said to be right; None: nobody has said so yet.
-    """
-
-    subject: str
-    text: str
-    was: str
-    rule: str
-    choices: Sequence[str] = ()
-    wanted: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Effect:
     """What an action would do, or did.
@@ -186,7 +159,6 @@ class Effect:
         facts: In numbers of this moment.
         notes: What else there is to know.
         undo: What takes it back, by ``written``; ``""``: nothing does, or nothing is done yet.
-        matter: The verdict that it is about; None: it is about none.
         fed: Waiting URLs of each class that only pages of a class to be forbidden lead to.
         chosen: Values that were not given, as the action would choose them: ``{"url": "http://..."}``.
     """
@@ -194,7 +166,6 @@ class Effect:
     facts: Mapping[Fact, int] = field(default_factory=dict)
     notes: Sequence[Note] = ()
     undo: str = ""
-    matter: Matter | None = None
     fed: Mapping[str, int] = field(default_factory=dict)
     chosen: Mapping[str, str] = field(default_factory=dict)
 

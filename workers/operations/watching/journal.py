@@ -1,22 +1,19 @@
-"""What happened and what was done: events, actions, long operations, cases, newest first."""
+"""What happened and what was done: events, actions, long operations, newest first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Generic, TypeVar
 
 from cleaning.errors import NotFound
 from storage.store.audit import Action
-from storage.store.cases import Case
-from storage.store.codec import to_microseconds
 from storage.store.events import Event
 from storage.store.operations import Operation
 from storage.store.protocol import Store
 from workers.operations.watching.kept_backends import KeptBackends
 
-Row = TypeVar("Row", Event, Action, Operation, Case)
+Row = TypeVar("Row", Event, Action, Operation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +22,7 @@ class JournalPage(Generic[Row]):
 
     Attributes:
         rows: Newest first.
-        after: Number of the last row, behind which the next part begins; of cases its time,
-            microseconds since 1970 UTC; 0 at the end.
+        after: Number of the last row, behind which the next part begins; 0 at the end.
     """
 
     rows: Sequence[Row]
@@ -59,15 +55,6 @@ def list_operations(
     return _page(backends, lambda store: store.operations.read(before, limit + 1), limit)
 
 
-def list_cases(backends: KeptBackends, before: int | None, limit: int) -> JournalPage[Case]:
-    """Returns cases; arguments as in ``list_events``, but a case has a time and no number."""
-
-    def place(case: Case) -> int:
-        return to_microseconds(case.at)
-
-    return _page(backends, lambda store: store.cases.read(before, limit + 1), limit, place)
-
-
 def find_action(backends: KeptBackends, seq: int) -> Action:
     """Returns one action.
 
@@ -95,14 +82,11 @@ def find_operation(backends: KeptBackends, seq: int) -> Operation:
 
 
 def _page(
-    backends: KeptBackends,
-    read: Callable[[Store], list[Row]],
-    limit: int,
-    place: Callable[[Row], int] = attrgetter("seq"),
+    backends: KeptBackends, read: Callable[[Store], list[Row]], limit: int
 ) -> JournalPage[Row]:
     try:
         with backends.store() as store:
             rows = read(store)
     except NotFound:  # before the first crawl
         rows = []
-    return JournalPage(rows[:limit], place(rows[limit - 1]) if len(rows) > limit else 0)
+    return JournalPage(rows[:limit], rows[limit - 1].seq if len(rows) > limit else 0)

@@ -253,8 +253,6 @@ def undo_of(text: str) -> tuple[str, str, dict[str, str]] | None:
 
 def _screen_of(action: Action, target: str, values: Mapping[str, str]) -> str:
     """The address of the screen about a target; ``""``: there is none."""
-    if action.subject is Subject.CASE:
-        return url_for("show_cases")  # the case itself may be gone
     if action.subject is Subject.PROCESS:
         return url_for("show_queues")
     if action.subject is Subject.OPERATION:

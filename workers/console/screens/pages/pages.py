@@ -95,13 +95,9 @@ def show_page(console: Console, page_id: str) -> Page:
     judged = details.judged
     blocks = list_blocks(judged.verdicts, shown, place[0] if place else -1) if judged else None
     record = details.record
-    again = judged.again if judged else None
     return render(
         "page.html",
         details=details,
-        reported=details.reported,
-        same_links=bool(record and again and record.links == again.links),
-        same_images=bool(record and again and record.images == again.images),
         blocks=blocks,
         shown=shown,
         links=_by_kind("link_kind", record.links) if record else [],

@@ -8,7 +8,6 @@ from datetime import datetime
 from enum import StrEnum
 
 from storage.crawl_types import UrlRow, UrlState
-from storage.store.cases import Case, CaseSubject
 from storage.store.protocol import Store
 from workers.answers.topics import TopicVerdict
 
@@ -24,7 +23,6 @@ class MomentKind(StrEnum):
     MODEL = "model"  # the host got a version of its model
     DRIFT = "drift"  # the host was found changed
     JUDGED = "judged"  # a topic judged the page
-    REPORTED = "reported"  # somebody reported a verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +45,7 @@ class Moment:
 
 
 def moments_of(
-    store: Store,
-    host: str,
-    rows: Sequence[UrlRow],
-    topics: Sequence[TopicVerdict],
-    cases: Sequence[Case],
+    store: Store, host: str, rows: Sequence[UrlRow], topics: Sequence[TopicVerdict]
 ) -> list[Moment]:
     """Returns what happened to a page, newest first, at most ``MOST_MOMENTS``.
 
@@ -60,20 +54,8 @@ def moments_of(
         host: Its host.
         rows: Its outcome in each crawl.
         topics: What topics hold of it; a judgement has the time of the response.
-        cases: What was reported of it.
     """
     found = [*_of_host(store, host), *_of_rows(store, rows), *_of_topics(topics, rows)]
-    for case in cases:
-        text = f"{case.was} → {case.wanted}" if case.subject is not CaseSubject.CRASH else ""
-        found.append(
-            Moment(
-                at=case.at,
-                kind=MomentKind.REPORTED,
-                text=text[:200],
-                values=(("case_part", case.subject.value),),
-                crawl=case.crawl_id,
-            )
-        )
     return sorted(found, key=lambda moment: moment.at, reverse=True)[:MOST_MOMENTS]
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
 from cleaning.errors import NotFound
 from storage.crawl_types import FailureReason, FailureRow
-from storage.store.cases import CaseSubject
 from storage.store.codec import to_microseconds
 from storage.store.overview import Cause, FailureGroup
-from storage.store.protocol import Store
 from storage.store.urls import READ_FAILURES, FailureKey
 from workers.operations.failures.seen_failures import Seen, seen_by
 from workers.operations.watching.kept_backends import KeptBackends
@@ -61,7 +59,6 @@ class GroupDetails:
         rows: Its URLs, newest first.
         after: Place behind the last URL, as in the address; ``""`` at the end.
         as_of: When the figures of the group were computed; its URLs are of this moment.
-        copies: Page id -> id of the case that holds a copy of a page on which workers died.
         seen: Who has seen all of them; None: nobody, or the group is of another cause.
     """
 
@@ -69,7 +66,6 @@ class GroupDetails:
     rows: Sequence[FailureRow]
     after: str
     as_of: datetime | None
-    copies: Mapping[str, str] = field(default_factory=dict)
     seen: Seen | None = None
 
 
@@ -179,9 +175,7 @@ def find_group(
         are_few = sum(each.count for each in groups) <= FEW
         rows = store.urls.failures_of(key, after, limit + 1, are_few=are_few)
         as_of = backends.figures(store).as_of()
-        is_deadly = key.reason is FailureReason.POISON
-        copies = _copies(store, rows) if is_deadly else {}
-        seen = seen_by(store, group) if is_deadly and group else None
+        seen = seen_by(store, group) if group and key.reason is FailureReason.POISON else None
     if group is None and not rows and after is None:
         raise NotFound(f"no URL of {key.host} has failed so in crawl {key.crawl_id}")
     last = rows[limit - 1] if len(rows) > limit else None
@@ -190,15 +184,5 @@ def find_group(
         rows=rows[:limit],
         after=f"{to_microseconds(last.failed_at)}~{last.page_id}" if last else "",
         as_of=as_of,
-        copies=copies,
         seen=seen,
     )
-
-
-def _copies(store: Store, rows: Sequence[FailureRow]) -> Mapping[str, str]:
-    return {
-        row.page_id: case.case_id
-        for row in rows
-        for case in store.cases.of_page(row.page_id)
-        if case.subject is CaseSubject.CRASH
-    }

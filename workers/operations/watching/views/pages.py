@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cleaning.document.silent_html import Mark, silent_html
 from cleaning.errors import ConfigError, NotFound, PageError
@@ -13,7 +13,6 @@ from cleaning.urls.normal_form import host_of
 from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
 from storage.crawl_types import FailureReason, UrlRow, UrlState
-from workers.operations.cases.cases import part_name
 from workers.operations.pages.judged_page import (
     JudgedPage,
     NewReading,
@@ -47,7 +46,6 @@ class PageDetails:
         record: Its stored record; None without one.
         judged: The page read again; None when it is not archived, or too long.
         why_not: Why it was not read again; ``""`` when it was.
-        reported: Ids of the newest cases about its parts: ``{"text 31": "4f1193a0c27be510"}``.
         moments: What happened to it beside its steps, newest first.
         is_poison: Whether workers died on it in its newest fetch.
     """
@@ -60,7 +58,6 @@ class PageDetails:
     record: CleanRecord | None
     judged: JudgedPage | None
     why_not: str = ""
-    reported: Mapping[str, str] = field(default_factory=dict)
     moments: Sequence[Moment] = ()
     is_poison: bool = False
 
@@ -136,7 +133,6 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         except (NotFound, ConfigError, PageError) as error:
             why_not = str(error)
         record = judged.record if judged else store.records.get(page_id, crawl or None)
-        cases = store.cases.of_page(page_id)
         return PageDetails(
             page_id=page_id,
             url=rows[0].url,
@@ -146,8 +142,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
             record=record,
             judged=judged,
             why_not=why_not,
-            reported={part_name(case): case.case_id for case in cases},
-            moments=moments_of(store, host_of(rows[0].url), rows, way.topics, cases),
+            moments=moments_of(store, host_of(rows[0].url), rows, way.topics),
             is_poison=any(map(_is_poison, rows)),
         )
 
