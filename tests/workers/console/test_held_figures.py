@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import StoreUnavailable
 from storage.crawl_types import CrawlSpec, CrawlState, FailureReason
 from storage.sqlite.store import SqliteStore
 from storage.store.overview import HOST_COLUMNS
@@ -16,7 +15,7 @@ from storage.store.protocol import Store
 from tests.kit.crawl_rows import save_hosts
 from tests.kit.timing import wait_until
 from workers.operations.watching import held_figures
-from workers.operations.watching.held_figures import Held, HeldFigures
+from workers.operations.watching.held_figures import HeldFigures
 
 HOSTS = 12
 
@@ -79,37 +78,3 @@ def test_what_is_old_is_read_anew_while_the_old_is_shown(
     monkeypatch.setattr(held_figures, "SHOWN_AGE_S", 0.0)
     as_of = held.as_of()
     assert as_of is not None
-
-
-def test_a_store_that_is_away_leaves_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_figures, "AGE_S", 0.0)
-    answers: list[list[int] | None] = [[1], None, [1, 2]]
-
-    def read() -> list[int]:
-        found = answers.pop(0)
-        if found is None:
-            raise StoreUnavailable("away")
-        return found
-
-    held = Held(read)
-    assert held.newest().rows == [1]
-    wait_until(lambda: held.newest().rows == [1, 2] or len(answers) == 0)
-    wait_until(lambda: (last := held.last()) is not None and last.rows == [1, 2])
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_defect_while_rows_are_read_does_not_hold_them_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(held_figures, "AGE_S", -1.0)
-    answers: list[list[int]] = [[1], [], [3]]
-
-    def read() -> list[int]:
-        answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        if not answer:
-            raise ValueError("a row of another program")
-        return answer
-
-    held = Held(read)
-    assert held.newest().rows == [1]
-    wait_until(lambda: held.newest().rows == [3])

@@ -85,6 +85,7 @@ def test_what_cannot_be_renewed_is_no_longer_given(tmp_path: Path) -> None:
     assert backends.remembered("a", 3.0, numbers()) == 1
     now[0] = 4.0
     assert backends.remembered("a", 3.0, is_away) == 1
+    now[0] = 6.0
     backends.close()
     with pytest.raises(QueueUnavailable, match="is away"):
         backends.remembered("a", 3.0, is_away)

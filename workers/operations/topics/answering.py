@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from cleaning.errors import ServiceError
 from workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
 from workers.operations.topics.figures import StoryOrder, figures_question
 from workers.operations.topics.reports import topic_line
@@ -31,10 +30,7 @@ def topic_report(backends: KeptBackends, name: str) -> TopicReport:
     """
     with backends.store() as store:
         find_topic(store, name)
-    figures = backends.computing.ask(figures_question(backends, name), wait_s=None)
-    if figures is None:
-        raise ServiceError(f"topic {name} is read by another request: try again")
-    return figures.report
+    return backends.computing.ask(*figures_question(backends, name)).report
 
 
 def topic_story_lines(

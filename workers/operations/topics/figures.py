@@ -2,16 +2,17 @@
 
 A topic of 100,000 pages takes a fifth of a second (``make bench-console ARGS="--only topics"``): a
 screen shows the figures that were computed last, with their time, while a thread computes the next
-ones (``watching/computing.py``).
+ones (``watching/remembering.py``).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 
 from msgspec import UNSET
 
@@ -26,11 +27,16 @@ from workers.operations.topics.harvest import Harvest, harvest_of
 from workers.operations.topics.images import list_pictures
 from workers.operations.topics.reports import report_of
 from workers.operations.topics.topics import find_topic
-from workers.operations.watching.computing import Question
 from workers.operations.watching.kept_backends import KeptBackends
 
 MOST_STORIES = 10_000
 """Stories that are kept of a topic in each order: a megabyte."""
+
+LEAST_AGE_S = 30.0
+"""Figures are not read anew before they are this old."""
+
+FIRST_S = 0.05
+"""A page waits this long for figures that were never read; those of small topics are there."""
 
 MOST_WEIGHTS = 20
 MOST_PICTURES = 20
@@ -113,10 +119,11 @@ class TopicFigures:
         return part, f"{-value}~{key}"
 
 
-def figures_question(backends: KeptBackends, name: str) -> Question[TopicFigures]:
-    """The question for the figures of a topic."""
-    settings = backends.settings
-    return Question(("topic", name), lambda: read_figures(settings, name))
+def figures_question(
+    backends: KeptBackends, name: str
+) -> tuple[Hashable, Callable[[], TopicFigures], float]:
+    """The question for the figures of a topic, as ``KeptBackends.computing`` takes it."""
+    return ("topic", name), partial(read_figures, backends.settings, name), LEAST_AGE_S
 
 
 def read_figures(settings: Settings, name: str) -> TopicFigures:

@@ -24,6 +24,7 @@ from workers.answers.stories import StoryLine
 from workers.answers.topics import ReceiverLine, TopicStoryLine
 from workers.jobs.topic_rows import TopicOrder, order_of
 from workers.operations.topics.figures import (
+    FIRST_S,
     StoryOrder,
     TopicFigures,
     figures_question,
@@ -32,7 +33,6 @@ from workers.operations.topics.marking import CANDIDATES, spread
 from workers.operations.topics.receivers import receiver_lines
 from workers.operations.topics.told_stories import story_line, story_of_id
 from workers.operations.topics.topics import find_topic, seen_topics
-from workers.operations.watching.computing import FIRST_S
 from workers.operations.watching.kept_backends import KeptBackends
 
 NEWEST_PAGES = 10
@@ -272,7 +272,7 @@ def list_topic_stories(
     """
     with backends.store() as store:
         find_topic(store, name)
-        figures = backends.computing.ask(figures_question(backends, name))
+        figures = backends.computing.newest(*figures_question(backends, name), FIRST_S)
         if figures is None:
             return TopicStories(stories=(), count=0, as_of=None, after="")
         part, following = figures.part_of_stories(order, after, limit)
@@ -325,7 +325,7 @@ def _story(backends: KeptBackends, story: str) -> tuple[Story, StoryLine]:
 def _entry(backends: KeptBackends, row: TopicRow, wait_s: float = FIRST_S) -> TopicEntry:
     figures = None
     with suppress(NotFound):  # deleted meanwhile
-        figures = backends.computing.ask(figures_question(backends, row.name), wait_s=wait_s)
+        figures = backends.computing.newest(*figures_question(backends, row.name), wait_s)
     return TopicEntry(
         name=row.name,
         state=row.state,

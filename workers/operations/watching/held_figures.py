@@ -8,18 +8,15 @@ them. Stores with more rows than are held are asked for each page.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
-from cleaning.errors import ServiceError
 from storage.crawl_types import FailureReason
 from storage.store.codec import to_microseconds
 from storage.store.overview import Cause, FailureGroup, GroupPlace, HostColumn, HostRow, Overview
+from workers.operations.watching.remembering import Remembered
 
 T = TypeVar("T")
 
@@ -33,68 +30,19 @@ SHOWN_AGE_S = 15.0
 """Pages show the age of rows from here on; the sweeper computes them every ten seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading(Generic[T]):
-    """Rows as they were read.
+class Rows(Generic[T]):
+    """Rows as they were read; None: there are too many."""
 
-    Attributes:
-        rows: The rows, in any order; None: there are too many.
-        read_at: Monotonic time when reading began.
-        took_s: How long it took.
-        ordered: The rows by order, made when asked for.
-    """
-
-    rows: Sequence[T] | None
-    read_at: float
-    took_s: float
-    ordered: dict[str, Sequence[T]] = field(default_factory=dict)
+    def __init__(self, rows: Sequence[T] | None) -> None:
+        """Has sorted nothing."""
+        self.rows = rows
+        self._ordered: dict[str, Sequence[T]] = {}
 
     def by(self, name: str, key: Callable[[T], tuple[int | str, ...]]) -> Sequence[T]:
         """The rows by a key, largest first; ``name`` is the name of the order."""
-        if name not in self.ordered:
-            self.ordered[name] = sorted(self.rows or (), key=key, reverse=True)
-        return self.ordered[name]
-
-
-class Held(Generic[T]):
-    """Rows of one kind."""
-
-    def __init__(self, read: Callable[[], Sequence[T] | None]) -> None:
-        """Has read nothing.
-
-        Args:
-            read: Reads the rows; None: there are too many.
-        """
-        self._read = read
-        self._lock = threading.Lock()
-        self._reading: Reading[T] | None = None
-        self._refreshing = threading.Thread()
-
-    def newest(self) -> Reading[T]:
-        """The rows; those of a moment ago while others read them anew."""
-        with self._lock:
-            if self._reading is None:  # whoever comes meanwhile needs them, too
-                self._reading = self._now()
-            found = self._reading
-            age_s = time.monotonic() - found.read_at
-            is_old = age_s > max(AGE_S, found.took_s / SHARE)
-            if is_old and not self._refreshing.is_alive():  # it also ends by a defect
-                self._refreshing = threading.Thread(target=self._refresh, daemon=True)
-                self._refreshing.start()
-        return found
-
-    def last(self) -> Reading[T] | None:
-        """The rows that were read last; None before."""
-        return self._reading
-
-    def _refresh(self) -> None:
-        with suppress(ServiceError):  # the rows stay, and pages show their age
-            self._reading = self._now()
-
-    def _now(self) -> Reading[T]:
-        begun = time.monotonic()
-        rows = self._read()
-        return Reading(rows, begun, time.monotonic() - begun)
+        if name not in self._ordered:
+            self._ordered[name] = sorted(self.rows or (), key=key, reverse=True)
+        return self._ordered[name]
 
 
 class HeldFigures:
@@ -103,15 +51,14 @@ class HeldFigures:
     def __init__(self, overview: Overview) -> None:
         """Has read nothing."""
         self._overview = overview
-        self._hosts = Held(lambda: overview.every_host(MOST_HOSTS))
-        self._groups = Held(lambda: overview.every_failure_group(MOST_GROUPS))
+        self._held = Remembered(share=SHARE)
 
     def hosts(
         self, by: HostColumn = "records", after: tuple[int, str] | None = None, limit: int = 50
     ) -> list[HostRow]:
         """Hosts by a column, as ``Overview.hosts``."""
-        reading = self._hosts.newest()
-        if reading.rows is None:
+        held = self._held.ask("hosts", lambda: Rows(self._overview.every_host(MOST_HOSTS)), AGE_S)
+        if held.rows is None:
             return self._overview.hosts(by, after, limit)
 
         def place(row: HostRow) -> tuple[int, str]:
@@ -119,7 +66,7 @@ class HeldFigures:
             number = to_microseconds(value) if isinstance(value, datetime) else value or 0
             return number, row.host
 
-        behind = (r for r in reading.by(by, place) if after is None or place(r) < after)
+        behind = (r for r in held.by(by, place) if after is None or place(r) < after)
         return [row for row, _ in zip(behind, range(limit), strict=False)]
 
     def host(self, host: str) -> HostRow | None:
@@ -140,12 +87,16 @@ class HeldFigures:
         after: GroupPlace | None = None,
     ) -> list[FailureGroup]:
         """Failures by cause of each host, as ``Overview.failure_groups``."""
-        reading = self._groups.newest() if host is None else None
-        if reading is None or reading.rows is None:
+
+        def read() -> Rows[FailureGroup]:
+            return Rows(self._overview.every_failure_group(MOST_GROUPS))
+
+        held = self._held.ask("groups", read, AGE_S) if host is None else None
+        if held is None or held.rows is None:
             return self._overview.failure_groups(crawl_id, host, limit, reason=reason, after=after)
         wanted = (
             group
-            for group in reading.by("count", lambda group: group.place)
+            for group in held.by("count", lambda group: group.place)
             if (crawl_id is None or group.crawl_id == crawl_id)
             and (reason is None or group.reason is reason)
             and (after is None or group.place < after)
@@ -155,8 +106,7 @@ class HeldFigures:
     def as_of(self) -> datetime | None:
         """When the figures were computed, as ``Overview.as_of``; or read, when that is long ago."""
         known = self._overview.as_of()
-        read = [each.read_at for each in (self._hosts.last(), self._groups.last()) if each]
-        age_s = time.monotonic() - min(read, default=time.monotonic())
+        age_s = self._held.oldest_s()
         if age_s < SHOWN_AGE_S:
             return known
         then = datetime.fromtimestamp(time.time() - age_s, UTC)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from cleaning.errors import (
     ConfigError,
@@ -21,9 +22,9 @@ from workers.config import Settings
 from workers.hooks.loading import Hooks, load_hooks
 from workers.operations.backends import QueueSide, Sources
 from workers.operations.searching import require_search
-from workers.operations.watching.computing import Computing
 from workers.operations.watching.held_figures import HeldFigures
 from workers.operations.watching.meter import Meter
+from workers.operations.watching.remembering import Remembered
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from storage.queue.frontier import Frontier
@@ -33,11 +34,13 @@ if TYPE_CHECKING:  # the queue's client is slow to import
 
 T = TypeVar("T")
 
-MOST_REMEMBERED = 100
 CHECK_S = 5.0
 """How often is looked whether hosts are split over another list of queue servers by now."""
 STALE = 2.0
 """An answer that is older than asked for, but not by this factor, is given while it is renewed."""
+
+SHARE = 0.02
+"""Most of the time that computing the figures of topics takes, one topic after the other."""
 
 SEARCH_S = 0.05
 """Time for the search of links to an unknown URL: a page of the console waits for it."""
@@ -78,7 +81,7 @@ class KeptBackends:
         self.settings = settings
         self._clock = clock
         self.meter = Meter()
-        self.computing = Computing()
+        self.computing = Remembered(share=SHARE, at_once=1)
         self._lock = threading.Lock()
         self._store: Store | None = None
         self._frontier: Frontier | None = None
@@ -86,10 +89,7 @@ class KeptBackends:
         self._hooks: Hooks | None = None
         self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
-        self._remembered: dict[Hashable, tuple[float, Any]] = {}
-        self._first_seen: dict[Hashable, float] = {}
-        self._renewed: dict[Hashable, threading.Thread] = {}
-        self._all_forgotten = -float("inf")
+        self._remembered, self._first_seen = Remembered(clock), Remembered(clock)
         self._checked = 0.0
 
     @contextmanager
@@ -200,52 +200,16 @@ class KeptBackends:
             for_s: How old the answer may be, seconds.
             ask: Asks it; perhaps in another thread.
         """
-        with self._lock:
-            at, found = self._remembered.get(key, (-float("inf"), None))
-            age_s = self._clock() - at
-            if found is not None and age_s < STALE * for_s:
-                if age_s >= for_s and key not in self._renewed:
-                    renewal = threading.Thread(target=self._renew, args=(key, ask), daemon=True)
-                    self._renewed[key] = renewal
-                    renewal.start()
-                answer: T = found
-                return answer
-        return self._ask(key, ask)
-
-    def _ask(self, key: Hashable, ask: Callable[[], T]) -> T:
-        at = self._clock()
-        answer = ask()
-        with self._lock:
-            if self._all_forgotten >= at:
-                return answer  # asked before something changed: whoever comes next asks anew
-            if len(self._remembered) >= MOST_REMEMBERED:
-                self._remembered.clear()
-            self._remembered[key] = (at, answer)
-        return answer
+        return self._remembered.ask(key, ask, for_s, STALE * for_s)
 
     def forget_all(self) -> None:
         """Has every question asked anew: an action has changed something."""
-        with self._lock:
-            self._remembered.clear()
-            self._all_forgotten = self._clock()
+        self._remembered.forget_all()
 
     def known_for_s(self, key: Hashable) -> float:
         """How long ago it was noted first that something is so, seconds: 0 at the first call."""
         now = self._clock()
-        with self._lock:
-            if len(self._first_seen) >= MOST_REMEMBERED:
-                self._first_seen.clear()
-            return now - self._first_seen.setdefault(key, now)
-
-    def _renew(self, key: Hashable, ask: Callable[[], object]) -> None:
-        try:
-            self._ask(key, ask)
-        except ServiceError:
-            with self._lock:  # whoever asks next is told why
-                self._remembered.pop(key, None)
-        finally:
-            with self._lock:
-                self._renewed.pop(key, None)
+        return now - self._first_seen.ask(key, lambda: now, math.inf)
 
     def is_answering(self) -> bool:
         """Whether the store answers, and the queue where it is on a server of its own."""
@@ -300,11 +264,8 @@ class KeptBackends:
 
     def close(self) -> None:
         """Closes both."""
-        self.computing.close()
-        with self._lock:
-            renewed = list(self._renewed.values())
-        for renewal in renewed:
-            renewal.join()
+        self.computing.close(0.0)
+        self._remembered.close()
         with self._lock:
             if self._store is not None:
                 self._store.close()

@@ -85,7 +85,7 @@ def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: 
 def test_the_console_reads_both_stores(settings: Settings) -> None:
     with closing(KeptBackends(settings)) as backends:
         assert [entry.name for entry in list_topics(backends, "", 5).topics] == [TOPIC]
-        assert backends.computing.ask(figures_question(backends, TOPIC), wait_s=None)
+        assert backends.computing.ask(*figures_question(backends, TOPIC))
         details = find_topic_details(backends, TOPIC)
         assert [each.page.url for each in details.newest] == [
             f"https://h0.example/{story}/0" for story in (4, 3, 2, 1, 0)
