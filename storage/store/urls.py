@@ -30,35 +30,44 @@ _FAILURE = RowType(FailureRow, "failure", failed_at="fetched_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndedUrl:
-    """One URL of a crawl with its newest outcome.
+class FoundUrl:
+    """One URL of a crawl, and how it was found.
 
     Attributes:
         page_id: 32 hex digits.
         url: Its URL.
         host: Lower-case authority.
-        state: How it ended.
         role: The use of its bytes.
         depth: Links from the nearest seed.
         via: How it was found.
         referrer: URL of the page it was found on, or None.
         link_text: Anchor text of that link.
         discovered_at: Time of its discovery, or None.
-        status: HTTP status; 0 without a response.
-        reason: Why it gave no record, or None.
-        ended_at: When it ended.
     """
 
     page_id: str
     url: str
     host: str
+    role: PageRole = PageRole.PAGE
+    depth: int = 0
+    via: Via = Via.LINK
+    referrer: str | None = None
+    link_text: str = ""
+    discovered_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedUrl(FoundUrl):
+    """One URL of a crawl with its newest outcome.
+
+    Attributes:
+        state: How it ended.
+        status: HTTP status; 0 without a response.
+        reason: Why it gave no record, or None.
+        ended_at: When it ended.
+    """
+
     state: UrlState
-    role: PageRole
-    depth: int
-    via: Via
-    referrer: str | None
-    link_text: str
-    discovered_at: datetime | None
     status: int
     reason: FailureReason | None
     ended_at: datetime
@@ -68,35 +77,17 @@ _END = RowType(EndedUrl, "URL", ended_at="fetched_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class Visit(FoundUrl):
     """An ended URL that is due to be visited again.
 
     Attributes:
-        page_id: 32 hex digits.
-        url: Its URL.
-        host: Lower-case authority.
         was: How the URL ended.
-        role: The use of its bytes.
-        depth: Links from the nearest seed.
-        via: How it was found.
-        referrer: URL of the page it was found on, or None.
-        link_text: Anchor text of that link.
-        discovered_at: Time of its discovery, or None.
         etag: ETag of its last response, as received; ``""``: the request is not conditional on it.
         last_modified: Last-Modified of its last response, or ``""``.
         due_in_ms: Time until it is due, >= 0.
     """
 
-    page_id: str
-    url: str
-    host: str
     was: UrlState
-    role: PageRole = PageRole.PAGE
-    depth: int = 0
-    via: Via = Via.LINK
-    referrer: str | None = None
-    link_text: str = ""
-    discovered_at: datetime | None = None
     etag: str = ""
     last_modified: str = ""
     due_in_ms: int = 0
