@@ -115,17 +115,18 @@ def _decide(settings: Settings, asked: Asked, word: str | None = None) -> Steps:
     with any_queue(settings) as frontier, existing_store(settings) as store:
         crawls = crawls_with(settings, frontier, host)
         pins = frontier.classes.known(crawls[0], host).pins
-        size = class_size(store, frontier, crawls, host, templates)
+        if Fact.CLASS_WAITING not in facts:  # no queue is started for a plan
+            size = class_size(store, frontier, crawls, host, templates)
+            facts[Fact.CLASS_WAITING] = size.waiting
     before = {pins.get(each, "") for each in templates}
     pin_classes(settings, host, dict.fromkeys(templates, word))
-    facts = {Fact.CRAWLS: len(crawls), Fact.CLASS_RECORDS: size.records}
     undo = ""
     if len(before) == 1:
         was = before.pop()
         name = {"": "reset_class", FORBID: "forbid_class"}.get(was, "pin_class")
         values = {"word": was} if name == "pin_class" else {}
         undo = written(name, host, template=" ".join(templates), **values)
-    return Effect(facts | {Fact.CLASS_WAITING: size.waiting}, partly, undo)
+    return Effect(facts | {Fact.CRAWLS: len(crawls)}, partly, undo)
 
 
 @action(REVERSIBLE, HOST)
