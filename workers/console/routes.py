@@ -13,8 +13,8 @@ from flask import Flask, Response, abort, g, make_response, redirect, render_tem
 from workers.config import Settings
 from workers.console.access import Access
 from workers.console.actions import Actions
-from workers.console.drawings import Drawings
 from workers.operations.watching.kept_backends import KeptBackends
+from workers.operations.watching.remembering import Remembered
 
 Page = str | Response | tuple[str, int]
 """What a view returns: HTML, perhaps with a status, or a whole response."""
@@ -27,6 +27,9 @@ _NUMBER = re.compile("-?[0-9]{1,19}")
 MOST_ROWS, USUAL_ROWS = 200, 50
 """Rows of a list, at most and without ``limit=``."""
 
+MOST_DRAWINGS = 24
+"""Three ranges of Now in two languages and some time zones; each some 100 KB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Console:
@@ -37,14 +40,14 @@ class Console:
         backends: Queue and store, for operations.
         access: Password and sessions.
         actions: What it may do; None: it is read-only.
-        drawings: Charts that were drawn a moment ago.
+        drawings: Charts by what is in them: the same for everybody until the next sample.
     """
 
     settings: Settings
     backends: KeptBackends
     access: Access
     actions: Actions | None = None
-    drawings: Drawings = field(default_factory=Drawings)
+    drawings: Remembered = field(default_factory=partial(Remembered, most=MOST_DRAWINGS))
 
 
 class Routes:

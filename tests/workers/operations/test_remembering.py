@@ -12,7 +12,6 @@ import pytest
 
 from cleaning.errors import NotFound, StoreUnavailable
 from tests.kit.timing import LIMIT_S, wait_until
-from workers.operations.watching import remembering
 from workers.operations.watching.remembering import Remembered
 
 FRESH_S = 60.0
@@ -159,13 +158,11 @@ def test_dear_answers_are_computed_one_after_the_other() -> None:
         wait_until(lambda: made.newest("second", second, FRESH_S, LIMIT_S) == 2)
 
 
-def test_answers_that_nobody_asks_for_are_forgotten(
-    made: Remembered, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remembering, "MOST_KEPT", 2)
+def test_answers_that_nobody_asks_for_are_forgotten() -> None:
     ask = numbers()
-    assert [made.ask(key, ask, FRESH_S) for key in ("a", "b", "a", "c")] == [1, 2, 1, 3]
-    assert [made.ask(key, ask, FRESH_S) for key in ("a", "c", "b")] == [1, 3, 4]
+    with closing(Remembered(most=2)) as made:
+        assert [made.ask(key, ask, FRESH_S) for key in ("a", "b", "a", "c")] == [1, 2, 1, 3]
+        assert [made.ask(key, ask, FRESH_S) for key in ("a", "c", "b")] == [1, 3, 4]
 
 
 def test_nothing_is_begun_after_the_end() -> None:

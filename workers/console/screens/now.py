@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -84,7 +85,7 @@ def _drawn(console: Console, found: History, span: Range) -> Markup:
         )
         return Markup(page)  # noqa: S704 - our own template, whose values are escaped
 
-    return console.drawings.of((*key, g.language, str(g.zone)), draw)
+    return console.drawings.ask((*key, g.language, str(g.zone)), draw, math.inf)
 
 
 def live_now(console: Console) -> Page:

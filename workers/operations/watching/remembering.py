@@ -15,7 +15,7 @@ from cleaning.errors import ServiceError
 T = TypeVar("T")
 
 MOST_KEPT = 200
-"""Answers that are kept, those that were asked for last; some are lists of 200 rows."""
+"""Answers that are kept; some are lists of 200 rows."""
 
 
 @dataclass(slots=True)
@@ -43,6 +43,7 @@ class Remembered:
         *,
         share: float = math.inf,
         at_once: int = MOST_KEPT,
+        most: int = MOST_KEPT,
     ) -> None:
         """Knows no answer.
 
@@ -50,9 +51,11 @@ class Remembered:
             clock: Its seconds.
             share: Most of the time that computing takes: dear answers become older.
             at_once: Most answers that are computed in the background at the same time.
+            most: Answers that are kept, those that were asked for last.
         """
         self._clock = clock
         self._share = share
+        self._most = most
         self._at_once = threading.Semaphore(at_once)
         self._lock = threading.Lock()
         self._kept: dict[Hashable, _Kept] = {}
@@ -133,7 +136,7 @@ class Remembered:
         with self._lock:
             kept = self._kept.pop(key) if key in self._kept else _Kept()
             self._kept[key] = kept  # behind all others: it is asked for last
-            if len(self._kept) > MOST_KEPT:
+            if len(self._kept) > self._most:
                 del self._kept[next(iter(self._kept))]
             cost_s = sum(each.cost_s for each in self._kept.values())
         return kept, self._clock() - kept.at >= max(fresh_s, cost_s / self._share)
