@@ -21,7 +21,6 @@ from workers import __dist__
 from workers.console import charts, formats, strangers_text
 from workers.console.api import problems
 from workers.console.api.serving import add_api
-from workers.console.chart_numbers import drawn_marks
 from workers.console.guards import add_guards
 from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens import (
@@ -184,7 +183,6 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "changed": changed,
         "detail_of": read_detail,
         "charts": charts,
-        "drawn_marks": drawn_marks,
         "has_password": console.access.needs_password,
         "has_view": app.view_functions.__contains__,
         "language": g.get("language", Language.ENGLISH),

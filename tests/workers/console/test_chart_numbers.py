@@ -15,17 +15,18 @@ from storage.sqlite.store import SqliteStore
 from storage.store.events import Event, EventKind
 from storage.store.samples import Gauge
 from tests.kit.console import open_console
-from workers.console.chart_numbers import (
-    COLUMNS,
+from workers.console.charts import (
+    MARKS,
     MOST_ROWS,
     MOST_TITLES,
+    WIDTH,
     Happening,
+    Line,
     drawn_marks,
     marks_of,
     rows_of,
     steps_of_row,
 )
-from workers.console.charts import WIDTH, Line
 
 SINCE = datetime(2026, 11, 22, 14, 0, tzinfo=UTC)
 UNTIL = SINCE + timedelta(hours=1)
@@ -67,7 +68,7 @@ def test_a_mark_of_many_events_counts_the_rest() -> None:
     (mark,) = marks_of([happening(1)] * (MOST_TITLES + 3), SINCE, UNTIL)
     assert mark.title.splitlines()[-1] == "+3"
     many = [happening(n / 100) for n in range(6000)]
-    assert len(marks_of(many, SINCE, UNTIL)) == COLUMNS
+    assert len(marks_of(many, SINCE, UNTIL)) == MARKS
 
 
 def test_titles_never_become_markup() -> None:

@@ -11,8 +11,7 @@ from markupsafe import Markup
 
 from storage.host_waits import WaitReason
 from storage.live_state import ProcessRole
-from workers.console.chart_numbers import Happening, NumberRow, marks_of, rows_of, steps_of_row
-from workers.console.charts import Line
+from workers.console.charts import Happening, Line, NumberRow, marks_of, rows_of, steps_of_row
 from workers.console.holding import Sentence, sentence
 from workers.console.routes import Console, Page, Routes, render
 from workers.console.screens.events import LEVELS
