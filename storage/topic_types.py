@@ -23,7 +23,7 @@ class ReceiverKind(StrEnum):
     """Who is told of a topic's new stories."""
 
     WEBHOOK = "webhook"  # a URL that gets a POST
-    COMMAND = "command"  # a program of this machine
+    COMMAND = "command"  # a program of this machine, of an older version: it is not run any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +176,7 @@ class Receiver:
     Attributes:
         topic: Name of the topic.
         kind: A topic has one receiver of each kind.
-        target: A URL; a command as a JSON list: ``["/usr/local/bin/tell", "--room", "7"]``.
+        target: A URL; of an older version's command a JSON list: ``["/usr/bin/tell", "7"]``.
         is_private: Whether the URL may lead to a loopback or private address.
         since: When it was stored.
         next_try: Nothing is sent before this time.

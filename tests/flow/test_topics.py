@@ -11,18 +11,22 @@ import re
 import shutil
 import signal
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from storage.queue.embedded import DataLock
+from storage.sqlite.store import SqliteStore
+from storage.topic_types import ReceiverKind
 from tests.kit.commands import DataFolder, valid
 from tests.kit.crawls import crawlclean, start
 from tests.kit.receiver import Delivered, Receiver
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.topic_web import EXAMPLE, PORTAL, QUAKES, QUERY, RECIPES, RELIEF, SPORTS, topic_web
 from tests.kit.web import Web, html
+from tests.storage.store.topics_contract import receiver as stored_receiver
 
 ARTICLES = 12
 DELAY_S = "0.1"
@@ -215,16 +219,23 @@ def test_each_new_story_is_told_to_the_webhook(crawled: Crawled) -> None:
 def test_a_receiver_is_set_shown_and_removed_without_judging_anew(copy: DataFolder) -> None:
     secret = "x8Qf93kfmLqPz7dTA1bC2dE3"  # noqa: S105 - of nobody
     edit = ("topic", "quake", "--edit", "--webhook", f"https://hooks.example/{secret}")
-    shown = copy.output(*edit, "--command", "tee -a 'new stories.jsonl'")
+    shown = copy.output(*edit)
     assert "webhook    https://hooks.example/***" in shown
-    assert "tee -a 'new stories.jsonl'" in shown
     assert secret not in shown
     assert ", version 1, " in shown
     (topic,) = copy.rows("topic", "quake", "--edit", "--no-webhook", "--json")
-    assert [each["kind"] for each in topic["receivers"]] == ["command"]
+    assert topic["receivers"] == []
     status, _, error = copy.call("topic", "quake", "--edit", "--webhook", "hooks.example")
     assert status == 2
     assert "begins with http" in error
+
+
+def test_a_crawl_names_the_command_that_an_older_version_ran(copy: DataFolder) -> None:
+    with closing(SqliteStore(copy.data / "records.sqlite")) as store:
+        store.receivers.put(stored_receiver(ReceiverKind.COMMAND))
+    done = crawlclean("topic", "quake", "--max-pages", "1", "--data", str(copy.data))
+    line = "the command of topic quake is not run any more: set a webhook"
+    assert done.stderr.count(line) == 1
 
 
 def test_the_report_is_one_file_for_a_browser(crawled: Crawled, tmp_path: Path) -> None:
@@ -466,6 +477,7 @@ def test_a_pause_holds_until_resume(copy: DataFolder) -> None:
         (("quake", "--edit", "--examples", "/nowhere"), "/nowhere"),
         (("quake", "--show", "--query", "足球"), "go with --edit"),
         (("quake", "--edit", "--threshold", "2"), "--threshold is 2"),
+        (("quake", "--edit", "--command", "tee -a x"), "--command is gone: give a --webhook URL"),
         (("a/b", "--seeds", "http://a.example/", "--query", "地震"), "no crawl name"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What receivers of a topic are told: the body of a webhook's POST, the input of a command."""
+"""What receivers of a topic are told: the body of a webhook's POST."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FoundStory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryMessage:
-    """What `sender` sends to a webhook or a command: one new relevant story.
+    """What `sender` sends to a webhook: one new relevant story.
 
     Attributes:
         type: ``topic.story``.

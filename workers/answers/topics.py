@@ -23,8 +23,8 @@ class ReceiverLine:
     """Who is told of a topic's new stories, and how far this succeeds.
 
     Attributes:
-        kind: ``webhook`` or ``command``.
-        target: A URL without its secret parts, or a command line.
+        kind: ``webhook``, or ``command`` of an older version, which is not run any more.
+        target: A URL without its secret parts; of a command the JSON list of its words.
         may_be_private: Whether the URL may lead to a loopback or private address.
         since: When it was set.
         waiting: Pages that wait to be sent.

@@ -123,15 +123,11 @@ def _add_receivers(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the name of the webhook's host may lead to a private address",
     )
-    parser.add_argument(
-        "--command",
-        dest="receiver_command",
-        metavar="LINE",
-        help="run a program for each new story, without a shell, the story as JSON on its standard "
-        "input; also with --edit",
-    )
+    parser.add_argument("--command", dest="gone_command", help=argparse.SUPPRESS)
     parser.add_argument("--no-webhook", action="store_true", help="remove the webhook")
-    parser.add_argument("--no-command", action="store_true", help="remove the command")
+    parser.add_argument(
+        "--no-command", action="store_true", help="remove the command that an older version ran"
+    )
 
 
 def _add_actions(parser: argparse.ArgumentParser) -> None:
@@ -142,7 +138,7 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
         ("pause", "fetch nothing until --resume"),
         ("resume", "end a pause"),
         ("weights", "print what was learned of links"),
-        ("send", "tell the webhook and the command now what waits for them"),
+        ("send", "tell the webhook now what waits for it"),
         ("report", "print harvest, newest stories, reprints, hosts and what each brought"),
     ):
         one.add_argument(f"--{name}", action="store_true", help=text)
@@ -166,6 +162,11 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls for a topic, or does the one action that is given."""
+    if arguments.gone_command is not None:
+        raise ConfigError(
+            "--command is gone: give a --webhook URL, whose program may run one (docs/topics.md), "
+            "or read `topic NAME --report --json` by cron"
+        )
     action = next((name for name in ACTIONS if getattr(arguments, name) not in (None, False)), "")
     if arguments.html and action != "report":
         raise ConfigError("--html FILE goes with --report")
@@ -225,7 +226,6 @@ def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
 
     return ReceiverFlags(
         webhook=arguments.webhook,
-        command=arguments.receiver_command,
         no_webhook=arguments.no_webhook,
         no_command=arguments.no_command,
         webhook_private=arguments.webhook_private,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 
 from cleaning.errors import ServiceError
 from storage.live_state import ProcessRole
@@ -25,8 +25,9 @@ from storage.topic_types import Receiver
 from workers.config import Settings
 from workers.context import process_context
 from workers.processes.outages import Outages, stopped_by_signal
-from workers.sending.delivery import Delivery
+from workers.sending.messages import deliver
 from workers.sending.turns import Sender, take_turn
+from workers.sending.webhook import Webhook
 
 log = logging.getLogger(__name__)
 
@@ -74,14 +75,14 @@ class Turns:
 
         Args:
             store: The store.
-            settings: Secret, certificates, data folder.
-            must_end: Whether turns are to end, and commands to be killed.
+            settings: Secret, certificates.
+            must_end: Whether turns are to end.
         """
         self._store = store
         self._owner = process_name(os.getpid())
-        secret, ca_file = settings.workers.webhook_secret, settings.crawl.ca_file
-        deliver = Delivery(secret, ca_file, folder_of(settings), must_end)
-        self._sender = Sender(store, deliver, lambda: datetime.now(UTC), must_end)
+        webhook = Webhook(settings.workers.webhook_secret, settings.crawl.ca_file)
+        send = partial(deliver, webhook)
+        self._sender = Sender(store, send, lambda: datetime.now(UTC), must_end)
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="sender")
         self._busy: dict[tuple[str, str], Future[Receiver | None]] = {}
 
@@ -142,9 +143,3 @@ def is_dead(owner: str) -> bool:
     except PermissionError:
         return False
     return False
-
-
-def folder_of(settings: Settings) -> Path:
-    """The folder in which commands run: the data folder, ``/`` where there is none."""
-    data = settings.storage.data
-    return data.resolve() if data.is_dir() else Path("/")

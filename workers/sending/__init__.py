@@ -1,1 +1,1 @@
-"""Sending: a topic's new stories to a webhook and to a command; begin with ``turns.py``."""
+"""Sending: a topic's new stories to a webhook; begin with ``turns.py``."""

@@ -1,16 +1,20 @@
-"""Makes the message about a page of the outbox."""
+"""Makes the message about a page of the outbox, and delivers it to the receiver it is for."""
 
 from __future__ import annotations
 
+import time
 from urllib.parse import quote
 
 from storage.store.protocol import Store
-from storage.topic_types import OutboxRow
+from storage.topic_types import OutboxRow, Receiver, ReceiverKind
 from workers.answers.messages import FoundStory, StoryMessage
+from workers.answers.schema import encode
+from workers.sending.webhook import Result, Webhook
 
 TYPE = "topic.story"
 EXCERPT_CHARS = 500
 MOST_ALSO = 20
+COMMAND_IS_GONE = "not run any more: set a webhook (--edit --webhook URL --no-command)"
 
 
 def message_of(store: Store, row: OutboxRow) -> StoryMessage | None:
@@ -51,3 +55,16 @@ def message_id(topic: str, page_id: str) -> str:
     and without the full stop that ends the id in what is signed.
     """
     return f"{quote(topic, safe='').replace('.', '%2E')}:{page_id}"
+
+
+def deliver(webhook: Webhook, receiver: Receiver, message: StoryMessage) -> Result:
+    """Sends one message; returns how it ended. A command of an older version always fails."""
+    if receiver.kind is ReceiverKind.COMMAND:
+        return Result(COMMAND_IS_GONE)
+    return webhook.send(
+        receiver.target,
+        message.data.id,
+        encode(message),
+        int(time.time()),
+        is_private=receiver.is_private,
+    )

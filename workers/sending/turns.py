@@ -41,7 +41,7 @@ TURN_S = 60.0
 
 HOLD_S = 150.0
 """How long a sender has a receiver without a sign of life; half of it is left when a delivery
-begins, which takes 30 s at most, and one more when the first row is stuck."""
+begins, which takes 10 s at most, and one more when the first row is stuck."""
 
 
 class Deliver(Protocol):

@@ -45,12 +45,10 @@ class Result:
     Attributes:
         error: Why it failed, one line without secrets: ``status 500``; ``""``: it succeeded.
         wait_s: Seconds that the receiver asks to be left alone, 0 without.
-        output: What a command printed, for the log.
     """
 
     error: str = ""
     wait_s: float = 0.0
-    output: str = ""
 
 
 def check_url(url: str) -> None:

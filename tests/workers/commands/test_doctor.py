@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import shutil
 from collections import namedtuple
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from cleaning.topics.topic import TopicSpec
 from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState
 from storage.queue.embedded import default_memory_bytes
 from storage.sqlite.store import SqliteStore
-from tests.kit.commands import call
-from tests.storage.store.topics_contract import receiver
+from storage.topic_types import ReceiverKind
+from tests.kit.commands import DataFolder, call
+from tests.storage.store.topics_contract import judged, receiver
 from workers.config import Settings
+from workers.jobs.topic_rows import TopicOrder, first_version
 
 CHECKS = [
     "python",
@@ -90,6 +94,28 @@ def test_a_receiver_that_fails_for_hours_is_named(
     assert status == 0
     assert said["receivers"].startswith("WARN  the webhook of topic quake fails since ")
     assert said["receivers"].endswith("(status 500), 0 wait")
+
+
+def test_a_command_that_an_older_version_stored_is_named_until_it_is_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = replace(receiver(ReceiverKind.COMMAND), target='["/usr/bin/tee", "-a", "new.jsonl"]')
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        order = TopicOrder(spec=TopicSpec(name="quake", query="地震"))
+        store.topics.create(first_version(order, []))
+        store.receivers.put(stored)
+        store.save([judged("/1", 0.9, notify=(ReceiverKind.COMMAND,))])
+    said = checked(tmp_path, capsys)[1]["receivers"]
+    assert said.startswith("WARN  the command of topic quake is not run any more: ")
+    folder = DataFolder(tmp_path)
+    shown = folder.output("topic", "quake", "--send")
+    assert '["/usr/bin/tee", "-a", "new.jsonl"]' in shown
+    assert "0 sent, 1 wait; fails since " in shown
+    assert "not run any more: set a webhook" in shown
+    url = "http://127.0.0.1:9/"
+    (topic,) = folder.rows("topic", "quake", "--edit", "--webhook", url, "--no-command", "--json")
+    assert [(each["kind"], each["target"]) for each in topic["receivers"]] == [("webhook", url)]
+    assert checked(tmp_path, capsys)[1]["receivers"] == "ok    1 of topics, none fails"
 
 
 def test_what_is_wrong_has_its_line_and_the_rest_is_checked(

@@ -6,17 +6,22 @@ import base64
 import hashlib
 import hmac
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import standardwebhooks
 
 from cleaning.errors import ConfigError
+from tests.kit.documents import blocks_of
+from tests.kit.mongo_server import free_port
 from tests.kit.receiver import Receiver
-from tests.kit.timing import LIMIT_S
+from tests.kit.timing import LIMIT_S, wait_until
 from workers.sending import webhook
 from workers.sending.messages import message_id
 from workers.sending.webhook import (
@@ -27,6 +32,7 @@ from workers.sending.webhook import (
     signature_of,
 )
 
+TOPICS = Path(__file__).parents[3] / "docs/topics.md"
 KEY = b"0123456789abcdef01234567"
 SECRET = f"whsec_{base64.b64encode(KEY).decode()}"
 BODY = '{"data":{"title":"地震"}}'.encode()
@@ -77,6 +83,24 @@ def test_libraries_of_the_standard_accept_messages_of_any_topic(
     assert library.verify(got.body, got.headers)["data"]["title"] == "地震"
     with pytest.raises(standardwebhooks.WebhookVerificationError):
         library.verify(got.body + b" ", got.headers)
+
+
+def test_the_webhook_of_the_documents_runs_a_command_for_each_story(tmp_path: Path) -> None:
+    (program,) = (each for each in blocks_of(TOPICS) if each.file_name == "tell.py")
+    port = free_port()
+    script, kept = tmp_path / "tell.py", tmp_path / "new.jsonl"
+    script.write_text(program.text.replace("8000", str(port)))
+    keep = f'read -r story; case $story in *no*room*) exit 3; esac; echo "$story" >> {kept}'
+    command = [sys.executable, str(script), "sh", "-c", keep]
+    url = f"http://127.0.0.1:{port}/"
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as told:
+        try:
+            wait_until(lambda: not send(url).error, LIMIT_S)
+            refused = Webhook().send(url, "quake:2", b'{"no": "room"}', 1772366400, is_private=True)
+        finally:
+            told.kill()
+    assert refused.error == "status 500"
+    assert kept.read_bytes() == BODY + b"\n"
 
 
 def test_an_id_names_one_page_of_one_topic() -> None:

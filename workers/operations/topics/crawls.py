@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from cleaning.errors import ConfigError, NotFound, ServiceError
@@ -15,7 +16,12 @@ from workers.config import Settings
 from workers.operations.backends import existing_store, queue_side
 from workers.operations.crawling.one_crawl import CrawlResult, Watcher, run_crawl
 from workers.operations.crawling.specs import crawl_spec, read_list
-from workers.operations.topics.receivers import ReceiverFlags, check_receivers, set_receivers
+from workers.operations.topics.receivers import (
+    ReceiverFlags,
+    check_receivers,
+    set_receivers,
+    troubles,
+)
 from workers.operations.topics.topics import (
     TopicFlags,
     begin_topic,
@@ -153,6 +159,9 @@ def run_topic(
         begin_topic(settings, planned, flags, lambda _: watcher.show_step(step))
         has_begun = True
         set_receivers(settings, spec.topic, receivers)
+        with existing_store(settings) as store:
+            for line in troubles(store, datetime.now(UTC), spec.topic):
+                watcher.print_line(line)
 
     try:
         result = run_crawl(settings, spec, watcher, fresh=fresh, begin=begin)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,7 +13,7 @@ from workers.answers.topics import ReceiverLine
 from workers.config import Settings
 from workers.operations.backends import existing_store
 from workers.operations.topics.topics import find_topic
-from workers.sending.command import split_command
+from workers.sending.messages import COMMAND_IS_GONE
 from workers.sending.webhook import check_url, hidden, is_plainly_private, signature_of
 
 FAILING_S = 3600.0
@@ -28,14 +26,12 @@ class ReceiverFlags:
 
     Attributes:
         webhook: URL, or None: as it is.
-        command: Command line, or None: as it is.
         no_webhook: Whether the webhook is removed.
-        no_command: Whether the command is removed.
+        no_command: Whether the command that an older version ran is removed.
         webhook_private: Whether the webhook's name may lead to a private address.
     """
 
     webhook: str | None = None
-    command: str | None = None
     no_webhook: bool = False
     no_command: bool = False
     webhook_private: bool = False
@@ -50,9 +46,9 @@ def check_receivers(settings: Settings, flags: ReceiverFlags) -> None:
     """Checks what is given, before anything is stored.
 
     Raises:
-        ConfigError: A URL, a command or the secret is wrong, or two flags contradict each other.
+        ConfigError: A URL or the secret is wrong, or two flags contradict each other.
     """
-    if (flags.webhook and flags.no_webhook) or (flags.command and flags.no_command):
+    if flags.webhook and flags.no_webhook:
         raise ConfigError("set a receiver or remove it, not both")
     if flags.webhook_private and flags.no_webhook:
         raise ConfigError("--webhook-private goes with a webhook: leave --no-webhook out")
@@ -60,8 +56,6 @@ def check_receivers(settings: Settings, flags: ReceiverFlags) -> None:
         check_url(flags.webhook)
         if settings.workers.webhook_secret:
             signature_of(settings.workers.webhook_secret, "", 0, b"")
-    if flags.command is not None:
-        split_command(flags.command)
 
 
 def set_receivers(settings: Settings, name: str, flags: ReceiverFlags) -> None:
@@ -88,17 +82,12 @@ def set_receivers(settings: Settings, name: str, flags: ReceiverFlags) -> None:
                 raise ConfigError(f"topic {name} has no webhook: give --webhook URL, too")
         if webhook is not None:
             is_private = flags.webhook_private or is_plainly_private(webhook)
-            store.receivers.put(_new(name, ReceiverKind.WEBHOOK, webhook, is_private))
-        if flags.command is not None:
-            store.receivers.put(_new(name, ReceiverKind.COMMAND, split_command(flags.command)))
-
-
-def _new(name: str, kind: ReceiverKind, target: str, is_private: bool = False) -> Receiver:
-    now = datetime.now(UTC)
-    return Receiver(
-        topic=name, kind=kind, target=target, is_private=is_private, since=now, next_try=now,
-        owned_until=now,
-    )  # fmt: skip
+            now = datetime.now(UTC)
+            receiver = Receiver(
+                topic=name, kind=ReceiverKind.WEBHOOK, target=webhook, is_private=is_private,
+                since=now, next_try=now, owned_until=now,
+            )  # fmt: skip
+            store.receivers.put(receiver)
 
 
 def receiver_lines(store: Store, name: str) -> tuple[ReceiverLine, ...]:
@@ -111,7 +100,7 @@ def _line(store: Store, receiver: Receiver) -> ReceiverLine:
     return answer_of(
         ReceiverLine,
         receiver,
-        target=hidden(receiver.target) if is_url else shlex.join(json.loads(receiver.target)),
+        target=hidden(receiver.target) if is_url else receiver.target,
         may_be_private=receiver.is_private,
         waiting=store.receivers.count_waiting(receiver),
         next_try=receiver.next_try if receiver.tries else None,
@@ -130,21 +119,23 @@ def send_now(settings: Settings, name: str) -> None:
     with existing_store(settings) as store:
         find_topic(store, name)
         if not store.receivers.of(name):
-            raise ConfigError(f"topic {name} has no receiver: set one with --webhook or --command")
+            raise ConfigError(f"topic {name} has no receiver: set one with --webhook")
         turns = Turns(store, settings, lambda: False)
         turns.begin(at_once=True, topic=name)
         turns.finish(again=False)
 
 
-def troubles(store: Store, now: datetime) -> list[str]:
-    """Returns a line for each receiver that has failed for ``FAILING_S``."""
+def troubles(store: Store, now: datetime, topic: str = "") -> list[str]:
+    """Returns a line for each receiver, of a topic or all, that is a command or fails for long."""
     found = []
-    for each in store.receivers.all():
+    for each in store.receivers.of(topic) if topic else store.receivers.all():
         since = each.failing_since
-        if since is not None and (now - since).total_seconds() >= FAILING_S:
+        if each.kind is ReceiverKind.COMMAND:
+            found.append(f"the command of topic {each.topic} is {COMMAND_IS_GONE}")
+        elif since is not None and (now - since).total_seconds() >= FAILING_S:
             waiting = store.receivers.count_waiting(each)
             found.append(
-                f"the {each.kind} of topic {each.topic} fails since {since:%Y-%m-%d %H:%M} UTC "
+                f"the webhook of topic {each.topic} fails since {since:%Y-%m-%d %H:%M} UTC "
                 f"({each.last_error}), {waiting} wait"
             )
     return found
