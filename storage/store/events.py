@@ -35,7 +35,7 @@ class EventKind(StrEnum):
     POISON = "poison"  # pages were set aside, because they kill workers
     RECOVERED = "recovered"  # a crawl was rebuilt from the store
     AWAY = "away"  # queue or store were away, and are back
-    SEEN = "seen"  # somebody has seen the failures of a host, or takes that back
+    SEEN = "seen"  # of older versions: somebody had seen pages of a host that kill workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,7 @@ class Event:
         host: Its host; ``""``: none.
         crawl_id: Its crawl; ``""``: none.
         link: What it is about, by kind: the model version (``3``), the new state of the crawl
-            (``finished``), the process (``machine.4711``), which failures were seen
-            (``poison 1795450000000000``: until then, in microseconds); ``""``: nothing more.
+            (``finished``), the process (``machine.4711``); ``""``: nothing more.
         at: When; None while it is added: now.
         seq: Its number, from 1; 0 while it is added.
     """

@@ -1,9 +1,7 @@
-"""Pages on which workers died: what is safe comes first."""
+"""Pages on which workers died: named, and tried again when asked for."""
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -21,8 +19,10 @@ from storage.crawl_types import (
     KeepRaw,
     QueuedPage,
 )
+from storage.store.audit import Action
+from storage.store.events import Event, EventKind
 from storage.store.protocol import Store
-from tests.kit.console import acting_console, do, settings_of
+from tests.kit.console import acting_console, settings_of
 from tests.kit.outcomes import HOST, make_failure
 from tests.kit.worker_bench import Bench
 from workers.jobs.outcomes import end_page
@@ -65,53 +65,49 @@ def text_of(client: FlaskClient, address: str) -> str:
     return answer.text
 
 
-def test_the_address_is_the_report(client: FlaskClient, store: Store) -> None:
+def test_the_page_is_named(client: FlaskClient, store: Store) -> None:
     page = kill(store)
-    assert "send their addresses" in text_of(client, GROUP)
+    assert "/kill" in text_of(client, GROUP)
     found = text_of(client, f"/pages/{page.page_id}")
     assert "Workers died on this page" in found
-    assert "needs the address and the steps" in found
-    assert found.index("Workers died on this page") < found.index("No record of this page")
     assert "older answer" not in found
+    assert found.index("Workers died on this page") < found.index("No record of this page")
 
 
-def test_retry_is_the_last_thing_that_is_offered(client: FlaskClient, store: Store) -> None:
+def test_a_retry_says_that_the_pages_kill_again(client: FlaskClient, store: Store) -> None:
     kill(store)
-    page = text_of(client, GROUP)
-    assert 0 < page.index("Do not retry") < page.index("/kill") < page.index("<details")
-    assert page.index("<details") < page.index("/actions/retry_one")
-    assert "retry_some" not in page
-    assert "retry_failed" not in page, "one page is all there is"
-    asked = text_of(client, f"/actions/retry_one?target=c&host={HOST}&reason=poison&status=0")
+    for address in (GROUP, "/failures?cause=poison"):
+        assert "/actions/retry_failed?" in text_of(client, address)
+    asked = text_of(client, f"/actions/retry_some?target=c&host={HOST}&reason=poison&status=0")
     assert "Workers die on these pages again" in asked
-    assert "One page at a time" in asked
-    assert "/actions/retry" not in text_of(client, "/failures?cause=poison")
-    assert "which pages" in text_of(client, "/failures")
+    for gone in ("retry_one", "mark_seen", "mark_unseen", "drop_copy"):
+        assert client.get(f"/actions/{gone}?target=c&crawl=c").status_code == 404
 
 
-def now_signs(bench: Bench) -> str:
-    fresh = acting_console(settings_of(bench.data), bench.data)
-    return text_of(fresh, "/now/live").partition('id="now-signs"')[2].partition("</ul>")[0]
-
-
-def test_what_somebody_has_seen_is_no_sign_until_there_are_more(
-    bench: Bench, client: FlaskClient, store: Store
+def test_what_an_older_version_kept_of_its_actions_is_shown(
+    client: FlaskClient, store: Store
 ) -> None:
+    """Somebody had marked pages as seen: an event and a row of the audit."""
     kill(store)
-    assert "page kills workers" in now_signs(bench)
-    result = do(client, "mark_seen", HOST, crawl="c")
-    assert "finished" in result.text
-    assert html.escape(GROUP) in result.text, "back to the group"
-    assert "page kills workers" not in now_signs(bench)
-    group = text_of(client, GROUP)
-    assert "mark_unseen" in group
-    assert ">seen<" in group
-    assert ">seen<" in text_of(client, "/failures?cause=poison")
+    link = "poison 1795450000000000"
+    seen = Event(kind=EventKind.SEEN, host=HOST, crawl_id="c", text="session 4f11", link=link)
+    store.events.add(seen)
+    row = Action(
+        who="session 4f11", place="127.0.0.1", action="mark_seen", target=HOST,
+        asked="crawl=c&newest=1795450000000000; poison_pages 1; sign_ends",
+    )  # fmt: skip
+    seq = store.audit.begin(row)
+    store.audit.end(seq, "poison_pages 1; sign_ends", f"mark_unseen {HOST} crawl=c")
     assert ">seen<" in text_of(client, f"/events?host={HOST}")
-    undo = re.search(r'href="/actions/(mark_unseen[^"]*)"', result.text)
-    assert undo
-    do(client, "mark_unseen", HOST, crawl="c")
-    assert "page kills workers" in now_signs(bench)
-    do(client, "mark_seen", HOST, crawl="c")
-    kill(store)  # a newer failure than the one that was seen
-    assert "page kills workers" in now_signs(bench)
+    assert "mark_seen" in text_of(client, "/audit")
+    shown = text_of(client, f"/audit/{seq}")
+    assert "poison_pages 1; sign_ends" in shown
+    assert "mark_unseen" not in shown
+
+
+def test_a_page_that_kills_is_a_sign(bench: Bench, store: Store) -> None:
+    kill(store)
+    fresh = acting_console(settings_of(bench.data), bench.data)
+    signs = text_of(fresh, "/now/live").partition('id="now-signs"')[2].partition("</ul>")[0]
+    assert "page kills workers" in signs
+    assert "/actions/" not in signs

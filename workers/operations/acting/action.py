@@ -68,7 +68,6 @@ class Fact(StrEnum):
     OPERATION = "operation"
     RESPONSES = "responses"
     FREED_BYTES = "freed_bytes"
-    POISON_PAGES = "poison_pages"
 
 
 class Note(StrEnum):
@@ -95,8 +94,6 @@ class Note(StrEnum):
     RECORDS_STAY = "records_stay"  # until newer ones are stored
     TO_BE_FETCHED = "to_be_fetched"  # it is only queued
     MORE_THAN_SIGN = "more_than_sign"  # re-cleaning takes pages from before the change, too
-    SIGN_ENDS = "sign_ends"  # Now is silent about it until there are more
-    ONE_FIRST = "one_first"  # each page may kill three workers
     NO_WAY_BACK_RAW = "no_way_back_raw"  # without its response no page can be cleaned again
 
 

@@ -47,8 +47,8 @@ from workers.operations.topics.topics import change_topic_state, find_topic
 CRAWL = Subject.CRAWL
 REVERSIBLE, COUNTED, TYPED = Safety.REVERSIBLE, Safety.COUNTED, Safety.TYPED
 PAUSED, RUNNING, STOPPED = CrawlState.PAUSED, CrawlState.RUNNING, CrawlState.STOPPED
-SOME, ONE = 20, 1
-"""URLs of a group that are tried first; of pages that kill workers one: it kills three again."""
+SOME = 20
+"""URLs of a group that are tried first."""
 
 OWN_FAULT = frozenset(
     {FailureReason.HTTP_STATUS, FailureReason.ROBOTS, FailureReason.NOT_HTML, FailureReason.POISON}
@@ -136,7 +136,6 @@ _GROUP = ("host", "reason", "status", "until")
 
 
 @action(COUNTED, CRAWL, name="retry_some", values=_GROUP, most=SOME)
-@action(COUNTED, CRAWL, name="retry_one", values=_GROUP, most=ONE)
 @action(COUNTED, CRAWL, name="retry_failed", values=_GROUP)
 def _retry(settings: Settings, asked: Asked, most: int | None = None) -> Steps:
     """Fetches a group of failures again; ``most`` None: all, in the background."""
@@ -149,7 +148,6 @@ def _retry(settings: Settings, asked: Asked, most: int | None = None) -> Steps:
     count = min(most or urls, urls)
     is_deadly = FailureReason.POISON in wanted.reasons
     notes = [Note.KILLS_AGAIN] if is_deadly else [Note.WILL_FAIL_AGAIN] if hopeless else []
-    notes += [Note.ONE_FIRST] if is_deadly and most == ONE else []
     if most is None:
         notes += background_notes(settings)
     else:

@@ -1,4 +1,4 @@
-"""Actions on one host: pause, URL classes, learning, its model, a page of it, its poison pages."""
+"""Actions on one host: pause, URL classes, learning, its model, a page of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.records import UrlKind
 from cleaning.url_classes.rules import FORBID
 from cleaning.urls.normal_form import host_of, page_id
-from storage.crawl_types import CrawlState, FailureReason, PageRole, UrlState
+from storage.crawl_types import CrawlState, PageRole, UrlState
 from storage.queue.servers.spread import open_reopener
-from storage.store.codec import to_microseconds
-from storage.store.overview import FailureGroup
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.config import Settings
@@ -32,7 +30,6 @@ from workers.operations.acting.action import (
 from workers.operations.acting.running import background_notes, start_operation
 from workers.operations.backends import any_queue, existing_store, queue_side
 from workers.operations.controlling.crawl_states import change_state
-from workers.operations.failures.seen_failures import note_seen
 from workers.operations.hosts.classes import (
     class_size,
     crawls_with,
@@ -234,41 +231,3 @@ def _candidates(store: Store, host: str, crawls: Sequence[str]) -> Iterator[str]
         yield from map(page_id, drift.alarm.examples)
     for state, crawl in product((UrlState.RECORD, UrlState.FAILED), crawls):
         yield from (row.page_id for row in store.urls.sample(crawl, host, state, SAMPLED))
-
-
-def _poison(settings: Settings, asked: Asked) -> FailureGroup:
-    """The pages of a host in a crawl that have killed workers.
-
-    Raises:
-        NotFound: There is none.
-    """
-    crawl = asked.get("crawl")
-    with existing_store(settings) as store:
-        for group in store.overview.failure_groups(crawl, asked.target):
-            if group.reason is FailureReason.POISON:
-                return group
-    raise NotFound(f"no page of {asked.target} in crawl {crawl} has killed workers")
-
-
-@action(REVERSIBLE, HOST, values=("crawl", "newest"))
-def mark_seen(settings: Settings, asked: Asked) -> Steps:
-    """Somebody has seen the poison pages: their sign ends."""
-    group = _poison(settings, asked)
-    facts, newest = {Fact.POISON_PAGES: group.count}, str(to_microseconds(group.newest_at))
-    yield Effect(facts, (Note.SIGN_ENDS,), chosen={"newest": newest})
-    with existing_store(settings) as store:
-        until = asked.time("newest") or group.newest_at
-        note_seen(store, group.crawl_id, group.host, asked.who, until)
-    undo = written("mark_unseen", asked.target, crawl=group.crawl_id)
-    return Effect(facts, (Note.SIGN_ENDS,), undo)
-
-
-@action(REVERSIBLE, HOST, values=("crawl",))
-def mark_unseen(settings: Settings, asked: Asked) -> Steps:
-    """Takes ``mark_seen`` back."""
-    group = _poison(settings, asked)
-    yield Effect({Fact.POISON_PAGES: group.count})
-    with existing_store(settings) as store:
-        note_seen(store, group.crawl_id, group.host, asked.who, None)
-    undo = written("mark_seen", asked.target, crawl=group.crawl_id)
-    return Effect({Fact.POISON_PAGES: group.count}, undo=undo)

@@ -1,1 +1,1 @@
-"""What failed: why, what is fetched again, what somebody has seen."""
+"""What failed: why, and what is fetched again."""

@@ -173,7 +173,7 @@ def values_of_row(console: Console, row: object) -> dict[str, object]:
         "facts": facts,
         "notes": notes,
         "outcome": outcome,
-        "text": text.removeprefix(ERROR) if outcome == "error" else "",
+        "text": text.removeprefix(ERROR) if outcome in ("error", "done") else "",
     }
 
 
@@ -212,8 +212,6 @@ class AskedValue:
 
 
 TERMS = {"reason": "reason", "word": "url_kind", "which": "which"}
-TIMES = frozenset({"until", "newest"})
-"""Values that are microseconds since 1970 UTC."""
 
 
 def _told_before(
@@ -237,7 +235,7 @@ def _asked_value(name: str, text: str) -> AskedValue:
         with suppress(ValueError):  # a span, as 2d, or none
             at = datetime.fromisoformat(text)
             return AskedValue(text=text, at=at if at.tzinfo else at.replace(tzinfo=UTC))
-    if name in TIMES and text.isdecimal() and len(text) < 18:
+    if name == "until" and text.isdecimal() and len(text) < 18:  # microseconds since 1970 UTC
         with suppress(OverflowError, ValueError):
             return AskedValue(text=text, at=from_microseconds(int(text)))
     return AskedValue(text=text, term=TERMS.get(name, ""))
@@ -257,7 +255,7 @@ def _screen_of(action: Action, target: str, values: Mapping[str, str]) -> str:
         return url_for("show_queues")
     if action.subject is Subject.OPERATION:
         return url_for("show_operation", seq=target) if target.isdecimal() else ""
-    if group := _group_of(action, target, values):
+    if group := _group_of(target, values):
         return group
     if action.subject not in VIEWS:
         return ""
@@ -266,16 +264,13 @@ def _screen_of(action: Action, target: str, values: Mapping[str, str]) -> str:
     return url_for(view, **named) if target else ""
 
 
-def _group_of(action: Action, target: str, values: Mapping[str, str]) -> str:
-    """The address of the group of failures that an action is about; ``""``: it is about none."""
-    if action.name in ("mark_seen", "mark_unseen"):
-        crawl, host, cause, status = values.get("crawl", ""), target, "poison", "0"
-    else:
-        crawl, host = target, values.get("host", "")
-        cause, status = values.get("reason", ""), values.get("status", "") or "0"
-    if not (crawl and host and cause):
+def _group_of(target: str, values: Mapping[str, str]) -> str:
+    """The address of the group of failures that an action of a crawl is about; ``""``: none."""
+    host, cause = values.get("host", ""), values.get("reason", "")
+    if not (target and host and cause):
         return ""
-    return url_for("show_failure_group", crawl=crawl, host=host, cause=cause, status=status)
+    status = values.get("status", "") or "0"
+    return url_for("show_failure_group", crawl=target, host=host, cause=cause, status=status)
 
 
 def screen_of(name: str, target: str, asked: str = "") -> str:

@@ -20,7 +20,6 @@ from storage.store.events import EventKind
 from storage.store.pauses import Pause
 from storage.store.protocol import Store
 from workers.answers.crawls import UrlClass
-from workers.operations.failures.seen_failures import seen_by
 from workers.operations.hosts.classes import classes_of
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.operations.watching.signs.mending import bodies_back, changed_since, recleaning
@@ -34,7 +33,7 @@ SIGNS_S = 3.0
 
 MOST_OF_A_KIND = 4
 MOST_POISON = 20
-"""Groups of pages that kill workers among which the unseen ones are looked for."""
+"""Groups of pages that kill workers among which the recent ones are looked for."""
 
 RECENT = timedelta(hours=6)
 MENDED_SHOWN_S = 1800.0
@@ -142,7 +141,7 @@ class Sign:
             if self.at_work or not self.n:
                 return ()  # without a learned version there is nothing to clean records with
             return ("reclean_host",) if self.is_tried else ("try_reclean",)
-        return _OFFERED[self.kind]
+        return _OFFERED.get(self.kind, ())
 
     @property
     def is_bad(self) -> bool:
@@ -158,7 +157,6 @@ class Sign:
 _OFFERED: Mapping[SignKind, Sequence[str]] = MappingProxyType(
     {
         SignKind.SILENT: ("declare_dead",),
-        SignKind.POISON: ("mark_seen",),
         SignKind.BARREN: ("forbid_class",),
         SignKind.PAUSED: ("try_page", "resume_host"),
     }
@@ -240,17 +238,14 @@ def _room(backends: KeptBackends) -> Iterator[Sign]:
 def _poison(store: Store) -> Iterator[Sign]:
     groups = store.overview.failure_groups(limit=MOST_POISON, reason=FailureReason.POISON)
     recent = [each for each in groups if each.newest_at >= datetime.now(UTC) - RECENT]
-    found = 0
-    for group in recent:
-        if found < MOST_OF_A_KIND and seen_by(store, group) is None:
-            found += 1
-            yield Sign(
-                kind=SignKind.POISON,
-                host=group.host,
-                crawl_id=group.crawl_id,
-                n=group.count,
-                since=group.newest_at,
-            )
+    for group in recent[:MOST_OF_A_KIND]:
+        yield Sign(
+            kind=SignKind.POISON,
+            host=group.host,
+            crawl_id=group.crawl_id,
+            n=group.count,
+            since=group.newest_at,
+        )
 
 
 def _changed(backends: KeptBackends, store: Store) -> Iterator[Sign]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 
 from cleaning.errors import NotFound
 from storage.crawl_types import FailureReason, FailureRow
 from storage.store.codec import to_microseconds
 from storage.store.overview import Cause, FailureGroup
 from storage.store.urls import READ_FAILURES, FailureKey
-from workers.operations.failures.seen_failures import Seen, seen_by
 from workers.operations.watching.kept_backends import KeptBackends
 
 MOST_CAUSES = 20
@@ -21,9 +19,6 @@ MOST_GROUPS = 1_000
 
 MOST_GROWN = 50
 """Groups that have grown while somebody pages, as shown; among the first ``MOST_GROUPS``."""
-
-MOST_DEADLY = 20
-"""Groups of pages that kill workers whose being seen is looked up, on one page of the list."""
 
 FEW = READ_FAILURES // 2
 """Failed URLs of a host that may be read at once; there may be more since its figures."""
@@ -40,14 +35,12 @@ class FailurePage:
         groups: Groups of a host, a crawl and a cause, the largest first.
         after: Place behind the last group, as in the address; ``""`` at the end.
         as_of: When the figures were computed; None: they are of this moment.
-        seen: Groups of pages that kill workers, and that somebody has seen: (crawl, host, reason).
     """
 
     causes: Sequence[Cause]
     groups: Sequence[FailureGroup]
     after: str
     as_of: datetime | None
-    seen: Collection[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +52,12 @@ class GroupDetails:
         rows: Its URLs, newest first.
         after: Place behind the last URL, as in the address; ``""`` at the end.
         as_of: When the figures of the group were computed; its URLs are of this moment.
-        seen: Who has seen all of them; None: nobody, or the group is of another cause.
     """
 
     group: FailureGroup | None
     rows: Sequence[FailureRow]
     after: str
     as_of: datetime | None
-    seen: Seen | None = None
 
 
 def list_failures(
@@ -104,16 +95,12 @@ def list_failures(
             ),
         )
         as_of = backends.figures(store).as_of()
-        deadly = (each for each in groups[:limit] if each.reason is FailureReason.POISON)
-        some = (each for each in islice(deadly, MOST_DEADLY) if seen_by(store, each))
-        seen = [(each.crawl_id, each.host, each.reason.value) for each in some]
     last = groups[limit - 1] if len(groups) > limit else None
     return FailurePage(
         causes=causes,
         groups=groups[:limit],
         after=f"{last.count}~{last.sample}~{last.crawl_id}" if last else "",
         as_of=as_of,
-        seen=seen,
     )
 
 
@@ -175,7 +162,6 @@ def find_group(
         are_few = sum(each.count for each in groups) <= FEW
         rows = store.urls.failures_of(key, after, limit + 1, are_few=are_few)
         as_of = backends.figures(store).as_of()
-        seen = seen_by(store, group) if group and key.reason is FailureReason.POISON else None
     if group is None and not rows and after is None:
         raise NotFound(f"no URL of {key.host} has failed so in crawl {key.crawl_id}")
     last = rows[limit - 1] if len(rows) > limit else None
@@ -184,5 +170,4 @@ def find_group(
         rows=rows[:limit],
         after=f"{to_microseconds(last.failed_at)}~{last.page_id}" if last else "",
         as_of=as_of,
-        seen=seen,
     )
