@@ -17,7 +17,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.venv
 endif
 
-.PHONY: help run test lint format lock docs docs-site screenshots chaos machines stack fuzz bench drill clean ready-run ready-test
+.PHONY: help run test lint format lock docs docs-site screenshots chaos machines stack fuzz bench clean ready-run ready-test
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -74,9 +74,6 @@ bench: ready-test ## list the benchmarks, a line each
 
 bench-%: ready-test ## measure by one of them, as make bench-page (results in benchmarks/results) [ARGS="--help"]
 	$(BIN)/python -m benchmarks $* $(ARGS)
-
-drill: ready-test ## one of six troubles comes over a crawl; mend it by its console [ARGS="--trouble 4", "--auto"]
-	@$(BIN)/python -m benchmarks.drill.drill $(ARGS)
 
 lock: ## write both lock files anew, with hashes, from pyproject.toml [ARGS="--upgrade"]
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit("make lock: use the oldest supported Python, whose lock serves all (make lock PYTHON=python3.11); this is %d.%d" % v)'
