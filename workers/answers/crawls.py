@@ -311,7 +311,7 @@ class UnknownUrl:
         unknown: What could not be read and might change the answer, in words for a person; ``""``
             when nothing is missing.
         linked_from: The pages of the crawl that link to the URL.
-        did_you_mean: Known URLs that are like it.
+        did_you_mean: Known URLs that are like it; empty in answers of the API.
         state: Always ``unknown``.
     """
 

@@ -79,7 +79,7 @@ class Explanation:
         traces: One for each crawl that knows the URL.
         not_taken: One for each crawl that has the URL in its scope, or for all crawls when none
             has. A list of sites makes hundreds of crawls.
-        near: Known URLs that are like an unknown one.
+        near: Known URLs that are like an unknown one; of ``explain_url`` alone.
         topics: What topics hold of the page.
         story: Its story, when other pages tell it too.
     """
@@ -117,13 +117,17 @@ def explain_url(
             hooks=partial(load_hooks, settings),
             search_s=SEARCH_S,
         )
-        return explain_from(sources, text, search_all)
+        found = explain_from(sources, text, search_all)
+        if not found.not_taken:
+            return found
+        seeds = (host_of(each) for row in store.crawls.all() for each in row.spec.seeds)
+        return replace(found, near=tuple(near_urls(store, found.url, seeds)))
 
 
 def explain_from(
     sources: Sources, text: str, search_all: Callable[[int], None] | None = None
 ) -> Explanation:
-    """Returns what ``explain_url`` does, from sources of the caller.
+    """Returns what ``explain_url`` does but for near URLs, from sources of the caller.
 
     Args:
         sources: Store and queue.
@@ -160,10 +164,7 @@ def explain_from(
         )
     if search_all:
         judge.search_all(search_all)
-    not_taken = _not_taken(judge, crawls)
-    seeds = dict.fromkeys(host_of(seed) for row in crawls for seed in row.spec.seeds)
-    near = tuple(near_urls(store, url, seeds))
-    return Explanation(url=url, traces=(), not_taken=not_taken, near=near)
+    return Explanation(url=url, traces=(), not_taken=_not_taken(judge, crawls))
 
 
 def _rows(store: Store, crawls: Collection[CrawlRow], ids: Sequence[str]) -> dict[str, Rows]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.api import EVENTS, IMPORTED, PAGES, TOPIC, A, B, Program, all_items, check
+from tests.kit.api import EVENTS, IMPORTED, PAGES, TOPIC, A, Program, all_items, check
 from tests.kit.commands import DataFolder
 from tests.kit.console import open_console
 
@@ -153,7 +153,8 @@ def test_stories_of_a_topic_are_read_in_parts(reader: Program) -> None:
 def test_hosts_are_found_by_name(reader: Program) -> None:
     (one,) = reader.value(f"/hosts?q={A}")["items"]
     assert (one["host"], one["records"]) == (A, PAGES)
-    assert {row["host"] for row in reader.value("/hosts?q=exampel")["items"]} <= {A, B}
+    assert {row["host"] for row in reader.value(f"/hosts?q={A[:1]}")["items"]} >= {A}
+    assert reader.value("/hosts?q=exampel")["items"] == []
     assert reader.value("/hosts?paused=true")["items"] == []
 
 

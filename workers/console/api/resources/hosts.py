@@ -20,7 +20,7 @@ class HostsQuery(Part):
 
     Attributes:
         sort: The figure to sort by, largest first.
-        q: Only the host of this name, or else those like it, at most five; without ``after``.
+        q: Only the first hosts whose names begin so, also behind ``www.``; without ``after``.
         paused: Only paused hosts, by name; without ``after`` and ``limit``.
     """
 

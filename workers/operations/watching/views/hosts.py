@@ -21,7 +21,6 @@ from storage.store.pauses import Pause
 from storage.store.protocol import Store
 from workers.answers.crawls import UrlClass
 from workers.operations.hosts.classes import classes_of, template_of_url
-from workers.operations.urls.near_matches import did_you_mean, near_hosts
 from workers.operations.watching.kept_backends import KeptBackends
 from workers.operations.watching.signs.mending import changed_since
 
@@ -33,6 +32,9 @@ MOST_CLASSES = 100
 """URL classes of a host in each crawl."""
 
 MOST_DRIFTS = 10
+NAMED_ROWS = 20
+"""Rows of host and crawl that begin with a name: who sees more types one letter more."""
+
 SAMPLED_URLS = 500
 """Records among which an example of a new URL class is looked for: 5 ms."""
 
@@ -132,15 +134,11 @@ def paused_rows(backends: KeptBackends) -> HostPage:
 
 
 def named_hosts(backends: KeptBackends, text: str) -> HostPage:
-    """Returns the hosts that a text names: the host itself, else hosts like it, at most five."""
+    """Returns the first hosts whose names begin with a text, also behind ``www.``."""
     with backends.store() as store:
-        row = backends.figures(store).host(text)
-        near = [] if row else near_hosts(store, text)
-        rows = (
-            [row]
-            if row
-            else [found for host in near if (found := backends.figures(store).host(host))]
-        )
+        begins = (text, f"www.{text}")
+        names = [name for each in begins for name in store.statistics.names(each, NAMED_ROWS)]
+        rows = [row for name in names if (row := backends.figures(store).host(name))]
         paused = pauses_of(backends, store)
         return HostPage(rows=rows, after="", paused=paused, as_of=backends.figures(store).as_of())
 
@@ -163,7 +161,7 @@ def find_host(backends: KeptBackends, host: str) -> HostDetails:
     with backends.store() as store:
         stats = store.statistics.get(host)
         if stats is None and not (waits and waits.hosts):
-            raise NotFound(f"nothing of {host} is stored{did_you_mean(near_hosts(store, host))}")
+            raise NotFound(f"nothing of {host} is stored")
         return HostDetails(
             host=host,
             row=backends.figures(store).host(host),
