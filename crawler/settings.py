@@ -41,7 +41,6 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
     return {
         "QUEUE_URL": redis_url,
         "QUEUE_LIMITS": [storage.max_pages_in_flight, storage.max_bytes_in_flight],
-        "QUEUE_PLACE": [storage.queue_server or 0, max(1, len(storage.redis_urls))],
         "EMBEDDED_DATA": str(storage.data) if storage.is_embedded else "",
         "FETCH_LOG": _fetch_log(storage),
         "FETCH_LOG_BYTES": config.fetch_log_bytes,

@@ -45,11 +45,11 @@ def check_health(environ: Mapping[str, str]) -> None:
         ServiceError: One does not, or the settings are wrong.
     """
     from cleaning.errors import ServiceError
-    from storage.opening import each_server, open_store
+    from storage.opening import join_queue, open_store
     from workers.config import load_settings
 
     storage = load_settings(environ).storage
-    for queue in each_server(storage, storage.queue_server):
+    with closing(join_queue(storage)) as queue:
         for name, trouble in queue.processes.troubles():
             raise ServiceError(f"spider {name}: {trouble}")
     if storage.mongodb_url:  # spiders have none

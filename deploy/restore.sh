@@ -1,7 +1,7 @@
 #!/bin/sh
 # Puts the copies of deploy/backup.sh into new, empty volumes; starts nothing.
 #   sh deploy/restore.sh FOLDER
-# COMPOSE is the compose program with its options, where it is not `docker compose`; as for the backup.
+# COMPOSE is the compose program with its options, where it is not `docker compose`.
 set -eu
 compose=${COMPOSE:-docker compose}
 folder=${1:?name the folder with the copies}
@@ -11,7 +11,6 @@ for name in redis-data mongo-data; do
         exit 1
     fi
 done
-queues=$(cd "$folder" && ls | sed -n 's/^\(redis[0-9]*\)-data\.tar$/\1/p')
 
 # Service, its folder.
 is_empty() {
@@ -26,11 +25,7 @@ put() {
     $compose run --rm -T --no-deps --entrypoint tar "$1" --extract --directory "$2" < "$folder/$3.tar"
 }
 
-for queue in $queues; do
-    is_empty "$queue" /data
-done
+is_empty redis /data
 is_empty mongo /data/db
-for queue in $queues; do
-    put "$queue" /data "$queue-data"
-done
+put redis /data redis-data
 put mongo /data/db mongo-data

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cleaning.errors import ConfigError
-from storage.server_list import split_list
 
 LEAST_QUEUE_MEMORY_BYTES = 16 << 20
 DATABASE = "crawl"
 """Used when the URL of MongoDB names no database."""
+SEVERAL_URLS = re.compile(r",\s*(?:redis|rediss|unix)://")
+OWN_QUEUES = (
+    "a Redis server is a queue of its own: give large crawls queues of their own with one store, "
+    "and a queue a replica for the case that its server fails (docs/operate.md)"
+)
+"""What stands in for hosts split over several queue servers, which earlier versions had."""
 
 
 def place_of(redis_url: str) -> str:
@@ -35,15 +41,7 @@ class StorageConfig:
         default="",
         metadata={
             "help": "Redis server (with mongodb_url: server mode; a spider needs no mongodb_url); "
-            "with _FILE behind the name: the file that holds it; several with commas between "
-            "them: hosts are split over them by registered domain, so their order counts"
-        },
-    )
-    queue_server: int | None = field(
-        default=None,
-        metadata={
-            "help": "of several Redis servers the one that a spider, worker or sweeper works on, "
-            "0 = the first; without it, the one that has the fewest of its kind"
+            "with _FILE behind the name: the file that holds it"
         },
     )
     mongodb_url: str = field(
@@ -100,11 +98,8 @@ class StorageConfig:
                 "a Mongodb URL is set but no Redis URL: "
                 "set both to use servers, or neither to keep all in the data folder"
             )
-        if self.queue_server is not None and not 0 <= self.queue_server < len(self.redis_urls):
-            raise ConfigError(
-                f"queue_server is {self.queue_server}: it counts the Redis servers from 0, and "
-                f"there {'is 1' if len(self.redis_urls) == 1 else f'are {len(self.redis_urls)}'}"
-            )
+        if SEVERAL_URLS.search(self.redis_url):
+            raise ConfigError(f"redis_url names several servers: {OWN_QUEUES}")
         if self.max_pages_in_flight < 1 or self.max_bytes_in_flight < 1 << 20:
             raise ConfigError("the limits of pages in flight are too small: 1 page and 1 MiB")
         if self.queue_memory_bytes and self.queue_memory_bytes < LEAST_QUEUE_MEMORY_BYTES:
@@ -129,28 +124,7 @@ class StorageConfig:
         An address that means another server on each machine has the machine's name:
         ``redis://localhost:6379/0 on web1``.
         """
-        if self.is_embedded:
-            return str(self.data)
-        if self.queue_server is not None and self.has_servers:
-            return self.queue_places[self.queue_server]
-        return ", ".join(self.queue_places)
-
-    @property
-    def queue_places(self) -> tuple[str, ...]:
-        """Where each server of the queue is: ``("redis://db1:6379/0",)``, or the data folder."""
-        if self.is_embedded:
-            return (str(self.data),)
-        return tuple(map(place_of, self.redis_urls))
-
-    @property
-    def redis_urls(self) -> tuple[str, ...]:
-        """The Redis servers in the order of the list; none in the embedded mode."""
-        return split_list(self.redis_url)
-
-    @property
-    def has_servers(self) -> bool:
-        """Whether hosts are split over several queue servers."""
-        return len(self.redis_urls) > 1
+        return str(self.data) if self.is_embedded else place_of(self.redis_url)
 
     @property
     def is_embedded(self) -> bool:

@@ -43,8 +43,6 @@ class Process:
         since: When it was heard first.
         silent_s: Seconds since it was heard last; up to 15 are usual.
         work: What it works on, a line for a person; may be empty.
-        server: The queue server on which it works, 0 = the first; None: there is one, or it works
-            on all.
     """
 
     name: str
@@ -54,7 +52,6 @@ class Process:
     since: datetime
     silent_s: float
     work: str = ""
-    server: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +84,6 @@ class Claim:
         page_id: The page that is being cleaned; ``""``: none, or not known.
         age_s: Seconds since the worker claimed it.
         is_alive: Whether it was renewed in time; the sweeper redoes a dead one.
-        server: The queue server that has the job, 0 = the first; None: there is one. Each server
-            counts its jobs from 1.
     """
 
     job_id: str
@@ -99,51 +94,11 @@ class Claim:
     page_id: str
     age_s: float
     is_alive: bool
-    server: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerNow:
-    """One of several queue servers over which hosts are split, at one moment.
-
-    Attributes:
-        index: Its place in the list, 0 = the first.
-        place: Where it is, without a password: ``redis://db1:6379/0``.
-        pages_in_flight: Fetched pages of its hosts that wait for workers or that workers hold.
-        jobs: Jobs of pages that no worker has taken.
-        oldest_job_s: Seconds that the oldest of them has waited; None without one.
-        leases: URLs that its spiders hold.
-        claims: Jobs that its workers hold.
-        hosts: Its hosts (and shared addresses) with work in a queue.
-        holds: Why nothing is leased at any of its hosts; empty: leasing goes on.
-        spiders: Its spiders alive.
-        workers: Its workers heard in the last minute.
-        sweepers: Its sweepers heard in the last minute.
-        memory_bytes: Its memory.
-        memory_limit_bytes: The limit of its memory; None without one.
-        away: Why it does not answer, and has no figures; ``""``: it answers.
-    """
-
-    index: int
-    place: str
-    pages_in_flight: int = 0
-    jobs: int = 0
-    oldest_job_s: float | None = None
-    leases: int = 0
-    claims: int = 0
-    hosts: int = 0
-    holds: Sequence[Hold] = ()
-    spiders: int = 0
-    workers: int = 0
-    sweepers: int = 0
-    memory_bytes: int = 0
-    memory_limit_bytes: int | None = None
-    away: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueNow:
-    """The queue at one moment; of several servers all together.
+    """The queue at one moment.
 
     Attributes:
         at: The moment, by the clock of the queue's server.
@@ -171,7 +126,6 @@ class QueueNow:
         memory_bytes: Memory of the queue's server.
         memory_limit_bytes: Its limit; None without one.
         counters: Process counters since the queue began: ``{"records": 480, ...}``.
-        servers: Each of several servers over which hosts are split; empty: there is one.
     """
 
     at: datetime
@@ -197,12 +151,6 @@ class QueueNow:
     up_s: float
     lost: Sequence[Process] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
-    servers: Sequence[ServerNow] = ()
-
-    @property
-    def away(self) -> list[ServerNow]:
-        """Those of several servers that do not answer: the sums lack them."""
-        return [each for each in self.servers if each.away]
 
     @property
     def spiders(self) -> int:
@@ -219,11 +167,6 @@ class QueueNow:
     def of_role(self, role: ProcessRole) -> list[Process]:
         """The processes of a role."""
         return [each for each in self.processes if each.role is role]
-
-    @property
-    def has_hands(self) -> bool:
-        """Whether a worker is there for long actions, which the first server has."""
-        return any(each.server in (None, 0) for each in self.of_role(ProcessRole.WORKER))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

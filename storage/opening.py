@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from cleaning.errors import ConfigError, NotFound, QueueUnavailable, StorageError, StoreUnavailable
@@ -20,15 +18,8 @@ DATABASE = "records.sqlite"
 
 
 def queue_url(config: StorageConfig) -> str:
-    """The queue's URL, running or not: ``unix:///tmp/cc-0/1f0c....sock``, ``redis://db1:6379/0``.
-
-    Of several servers the one that the process works on, or the whole list.
-    """
-    if config.is_embedded:
-        return socket_url(config.data)
-    if config.has_servers and config.queue_server is not None:
-        return config.redis_urls[config.queue_server]
-    return config.redis_url
+    """The queue's URL, running or not: ``unix:///tmp/cc-0/1f0c....sock``, ``redis://db1:6379/0``."""
+    return socket_url(config.data) if config.is_embedded else config.redis_url
 
 
 def patience_s(config: StorageConfig) -> float | None:
@@ -89,80 +80,25 @@ def open_store(
 
 
 def join_queue(config: StorageConfig) -> Frontier:
-    """The queue of a running crawl, on this machine or another; of several servers all together.
+    """The queue of a running crawl, on this machine or another.
 
     Raises:
         NotFound: Nothing runs on the data folder.
         QueueUnavailable: The server does not answer.
-        ConfigError: Of several servers one is of another list, or the only one is one of several.
     """
     if config.is_embedded and not socket_path(config.data).exists():
         raise NotFound(f"no crawl is running on {config.data}")
-    if config.has_servers:
-        return _all_servers(config)
     from storage.queue.frontier import Frontier  # its client is slow to import
 
     frontier = Frontier(queue_url(config))
     try:
         frontier.ping()
-        if not config.is_embedded:
-            frontier.check_alone()
     except StorageError as error:
         frontier.close()
         if config.is_embedded and isinstance(error, QueueUnavailable):
             raise NotFound(f"no crawl is running on {config.data}") from error
         raise
     return frontier
-
-
-def working_queue(config: StorageConfig) -> Frontier:
-    """The queue of a process that works: the only server, or one of several (``queue_server``).
-
-    Of a process that works on all servers of a list, all of them; it waits for those that are away.
-
-    Raises:
-        ConfigError: The servers are of another list.
-    """
-    if config.has_servers and config.queue_server is not None:
-        from storage.queue.servers.members import WorkingMember
-
-        return WorkingMember(config.redis_urls, config.queue_server)
-    if config.has_servers:
-        from storage.queue.clients import wait_for_queue
-
-        return wait_for_queue(lambda: _all_servers(config))
-    from storage.queue.frontier import Frontier
-
-    return Frontier(queue_url(config))
-
-
-def _all_servers(config: StorageConfig) -> Frontier:
-    from storage.queue.servers.spread import open_queue
-
-    return open_queue(config.redis_url)
-
-
-def each_server(config: StorageConfig, only: int | None = None) -> Iterator[Frontier]:
-    """Yields the queue of each server in turn, which answers; it is closed afterwards.
-
-    Args:
-        config: Where the servers are.
-        only: Place of the one server that is wanted; None: all are.
-
-    Raises:
-        NotFound: Nothing runs on the data folder.
-        QueueUnavailable: A server does not answer.
-    """
-    if not config.has_servers:
-        with closing(join_queue(config)) as frontier:
-            yield frontier
-        return
-    from storage.queue.frontier import Frontier
-
-    for url in config.redis_urls if only is None else [config.redis_urls[only]]:
-        with closing(Frontier(url)) as frontier:
-            frontier.ping()
-            yield frontier
 
 
 def start_queue(config: StorageConfig) -> tuple[EmbeddedServer | None, Frontier]:

@@ -19,7 +19,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from cleaning.errors import ConfigError
 from crawler.config import CrawlConfig
-from storage.config import StorageConfig
+from storage.config import OWN_QUEUES, StorageConfig
 from workers import __dist__
 
 PREFIX = f"{__dist__.upper()}_"
@@ -31,6 +31,8 @@ USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may contain 
 SECRETS = ("redis_url", "mongodb_url", "webhook_secret")
 FILE_SUFFIX = "_FILE"
 FALSE = frozenset({"0", "false", "no", "off", ""})
+DROPPED = {"queue_server": OWN_QUEUES, "servers": OWN_QUEUES}
+"""Settings and options of earlier versions, and what stands in for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,8 @@ def load_settings(
     for name in environ:
         ours = name.startswith(PREFIX) and not name.removeprefix(PREFIX).startswith(FOREIGN)
         if ours and name not in known:
+            if instead := DROPPED.get(name.removeprefix(PREFIX).lower()):
+                raise ConfigError(f"{name} is gone: {instead}")
             raise ConfigError(f"{name} is not a setting; `{__dist__} config` lists them")
     sections: dict[str, Any] = {}
     for section, cls in SECTIONS.items():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
-from storage.opening import join_queue, open_store, working_queue
+from storage.opening import open_store, queue_url
 from storage.queue.frontier import Frontier
 from storage.store.protocol import Store
 from workers.config import Settings, load_settings
@@ -20,12 +20,10 @@ class Context:
 
     Attributes:
         settings: Settings of the process.
-        frontier: The queue; of several servers the one on which the process works, or all.
+        frontier: The queue.
         store: The store.
         models: Site models of the store.
         hooks: Hooks in use.
-        servers: All queue servers as one queue, opened where it is needed; None: ``frontier`` is
-            the whole queue.
     """
 
     settings: Settings
@@ -33,19 +31,6 @@ class Context:
     store: Store
     models: SiteModels
     hooks: Hooks = NO_HOOKS
-    servers: list[Frontier] | None = None
-
-    def whole_queue(self) -> Frontier:
-        """The queue for what concerns a whole crawl: all servers as one.
-
-        Raises:
-            QueueUnavailable: One of several servers does not answer.
-        """
-        if self.servers is None:
-            return self.frontier
-        if not self.servers:
-            self.servers.append(join_queue(replace(self.settings.storage, queue_server=None)))
-        return self.servers[0]
 
 
 @cache
@@ -56,12 +41,10 @@ def process_context() -> Context:
     """
     settings = load_settings(os.environ)
     store = open_store(settings.storage, create=True)
-    works_on_one = settings.storage.has_servers and settings.storage.queue_server is not None
     return Context(
         settings=settings,
-        frontier=working_queue(settings.storage),
+        frontier=Frontier(queue_url(settings.storage)),
         store=store,
         models=SiteModels(store),
         hooks=load_hooks(settings),
-        servers=[] if works_on_one else None,
     )

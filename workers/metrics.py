@@ -5,11 +5,10 @@ A counter is ``<name>_records_total``, a gauge ``<name>_oldest_job_seconds``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping
 
 from storage.crawl_types import CrawlCounts, CrawlState
-from storage.live_state import ProcessRole, QueueNow, ServerNow
+from storage.live_state import ProcessRole, QueueNow
 from storage.queue.counters import HELP, Counter
 from storage.store.samples import Gauge
 from workers import __dist__
@@ -38,23 +37,6 @@ GAUGE_HELP = {
     Gauge.SPILLED_URLS: "of them in the store",
 }
 
-SERVER_GAUGES: Mapping[Gauge, Callable[[ServerNow], float | None]] = MappingProxyType(
-    {
-        Gauge.PAGES_IN_FLIGHT: lambda each: each.pages_in_flight,
-        Gauge.JOBS: lambda each: each.jobs,
-        Gauge.OLDEST_JOB_S: lambda each: each.oldest_job_s,
-        Gauge.LEASE_COUNT: lambda each: each.leases,
-        Gauge.MEMORY_BYTES: lambda each: each.memory_bytes,
-        Gauge.MEMORY_LIMIT_BYTES: lambda each: each.memory_limit_bytes,
-        Gauge.SPIDERS: lambda each: each.spiders,
-        Gauge.WORKERS: lambda each: each.workers,
-    }
-)
-"""What each of several queue servers can lack, or have too much of, while their sum looks well."""
-
-SERVER_UP = f"{__dist__}_server_up"
-UP_HELP = "whether one of several queue servers answers, 1 or 0"
-
 
 def metric_name(name: Counter | Gauge) -> str:
     """Returns the name in Prometheus: ``<name>_records_total``, ``<name>_oldest_job_seconds``."""
@@ -62,11 +44,6 @@ def metric_name(name: Counter | Gauge) -> str:
         return f"{__dist__}_{name}_total"
     text = f"{name.removesuffix('_s')}_seconds" if name.endswith("_s") else str(name)
     return f"{__dist__}_{text}"
-
-
-def server_metric_name(gauge: Gauge) -> str:
-    """Returns the name of a gauge of each server: ``<name>_server_jobs``."""
-    return metric_name(gauge).replace(f"{__dist__}_", f"{__dist__}_server_", 1)
 
 
 def gauge_values(
@@ -106,38 +83,15 @@ def gauge_values(
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def exposition(
-    counters: Mapping[str, int], gauges: Mapping[Gauge, float], servers: Sequence[ServerNow] = ()
-) -> str:
-    """Returns all in Prometheus' text format; absent counters are 0, absent gauges left out.
-
-    Args:
-        counters: Totals by name.
-        gauges: Values of this moment.
-        servers: Each of several queue servers, whose own gauges have its place in the list as
-            label: ``<name>_server_jobs{server="0"}``. While one is away, there are no counters:
-            without its part they would look as if they had begun anew.
-    """
+def exposition(counters: Mapping[str, int], gauges: Mapping[Gauge, float]) -> str:
+    """Returns all in Prometheus' text format; absent counters are 0, absent gauges left out."""
     lines = []
-    for counter in () if any(each.away for each in servers) else Counter:
+    for counter in Counter:
         name = metric_name(counter)
         lines += _metric(name, "counter", HELP[counter], str(counters.get(counter, 0)))
     for gauge, value in gauges.items():
         lines += _metric(metric_name(gauge), "gauge", GAUGE_HELP[gauge], f"{value:.15g}")
-    if servers:
-        lines += _by_server(SERVER_UP, UP_HELP, [(each.index, not each.away) for each in servers])
-    for gauge, of in SERVER_GAUGES.items():
-        values = [(each.index, of(each)) for each in servers if not each.away]
-        known = [(index, value) for index, value in values if value is not None]
-        if known:
-            text = f"{GAUGE_HELP[gauge]}, of one of several queue servers"
-            lines += _by_server(server_metric_name(gauge), text, known)
     return "\n".join(lines) + "\n"
-
-
-def _by_server(name: str, text: str, values: Iterable[tuple[int, float]]) -> list[str]:
-    rows = [f'{name}{{server="{index}"}} {value:.15g}' for index, value in values]
-    return [f"# HELP {name} {text}", f"# TYPE {name} gauge", *rows]
 
 
 def _metric(name: str, kind: str, text: str, value: str) -> list[str]:

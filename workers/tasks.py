@@ -41,7 +41,7 @@ from storage.crawl_types import (
 )
 from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
-from storage.queue.servers.spread import open_reopener
+from storage.queue.maintenance import UrlReopener
 from storage.store.events import Event, EventKind
 from workers.context import Context, process_context
 from workers.hooks.calling import HookCalls
@@ -330,7 +330,7 @@ class _Job:
         """Offers a page again that ended for this reason, or redirected (None)."""
         end = self._context.store.urls.end(page_id, self._crawl_id)
         if end is not None and (reason is None or (end.reason is reason and not end.status)):
-            with closing(open_reopener(self._frontier.url)) as reopener:
+            with closing(UrlReopener(self._frontier.url)) as reopener:
                 reopener.reopen(self._crawl_id, [end])
 
     def _take_back(self, outcomes: Sequence[Outcome]) -> None:

@@ -108,7 +108,7 @@ def measure_leases(url: str) -> dict[str, Any]:
             for _ in range(3):
                 for crawl in times:
                     client.flushall()
-                    _open(frontier, crawl)
+                    _open(client, frontier, crawl)
                     for number in range(HOSTS):
                         frontier.add(crawl, [_page(f"h{number}.example", i) for i in range(60)])
                     before = _cpu_s(client)
@@ -127,13 +127,13 @@ def measure_leases(url: str) -> dict[str, Any]:
     }
 
 
-def _open(frontier: Frontier, crawl: str) -> None:
+def _open(client: Any, frontier: Frontier, crawl: str) -> None:
     spec = CrawlSpec(crawl_id=crawl, seeds=(), delay_ms=0, slots=1)
     if crawl != "ordinary":
         spec = replace(spec, scope=Scope.TOPIC, topic=TOPIC)
     frontier.open_crawl(spec)
     if spec.topic:
-        frontier.topics.set_floor(crawl, 998)  # the cost of choosing, not of waiting
+        client.hset(f"cc:c:{crawl}", "floor", 998)  # the cost of choosing, not of waiting
 
 
 def _page(host: str, number: int) -> Discovery:
@@ -182,8 +182,8 @@ def _judge(client: Any, crawl: str) -> None:
 def measure_ranking(url: str, size: int) -> dict[str, Any]:
     """Fills a topic crawl, ranks it anew by one process and by two, beside a spider."""
     frontier = Frontier(url)
-    _open(frontier, TOPIC)
     with Redis.from_url(url, socket_timeout=600) as client:
+        _open(client, frontier, TOPIC)
         for start in range(0, size, FILL):
             frontier.add(TOPIC, list(_links(start, min(FILL, size - start))))
         found: dict[str, Any] = {"idle": _beside(url, [])}

@@ -19,8 +19,7 @@ keeps ``benchmarks/results/topic-live.json``. The exit status is 1 when a live c
 find and may fetch more pages.
 
 ``--web`` crawls a generated web of 300 hosts instead (``wide.py``), and needs no folder; with
-``--keep`` it writes ``benchmarks/results/topic-web.json``. ``--servers 1,2`` crawls it with the
-queue on one, then on two servers (``topic-servers.json``).
+``--keep`` it writes ``benchmarks/results/topic-web.json``.
 """
 
 from __future__ import annotations
@@ -153,17 +152,12 @@ def _crawl_live(web: Web, asked: argparse.Namespace, simulated: Harvests, wrong:
 def _crawl_wide(asked: argparse.Namespace) -> None:
     """Prints what crawls of the generated web of 300 hosts found."""
     spec = WideSpec()
-    result: dict[str, Any] = {}
-    for servers in asked.servers or [0]:
-        with tempfile.TemporaryDirectory() as name:
-            visits, report = crawl_wide(Path(name), spec, asked.pages, servers=servers)
-        found = figures(visits, report, spec)
-        _say(f"{servers or 'embedded'} servers: {found}")
-        result |= {str(servers): found} if servers else found
+    with tempfile.TemporaryDirectory() as name:
+        found = figures(*crawl_wide(Path(name), spec, asked.pages), spec)
     if asked.keep:
-        keep("topic-servers" if asked.servers else "topic-web", result)
+        keep("topic-web", found)
     else:
-        show(result)
+        show(found)
 
 
 def _arguments() -> argparse.Namespace:
@@ -176,12 +170,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true", help="write benchmarks/results")
     parser.add_argument("--web", action="store_true", help="crawl a generated web of 300 hosts")
     parser.add_argument("--pages", type=int, default=1500, help="of it, at most (default 1500)")
-    parser.add_argument(
-        "--servers",
-        type=lambda text: [int(each) for each in text.split(",")],
-        metavar="NUMBERS",
-        help="crawl it with the queue on as many servers, 1,2 for both",
-    )
     return parser.parse_args()
 
 

@@ -4,23 +4,18 @@ The pages are those of ``tests/kit/wide_web.py``: articles on earthquakes link a
 farm of one domain has links with the topic's words, some hosts are dead, some slow, half have no
 page on the topic. The crawl knows five lists at first. Measured from the server's log: hosts that
 were found, relevant pages over requests, requests to the farm and to hosts without relevant pages.
-
-With ``--servers 1,2`` the queue is on as many servers, and the store on MongoDB's stand-in.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 from storage.queue.topic_ranks import MOST_HOSTS
 from tests.kit.crawls import ROOT, crawlclean
-from tests.kit.mongo_server import MongoServer
-from tests.kit.queue_server import QueueServer
 from tests.kit.wide_web import EXAMPLE, QUERY, ROBOTS, WideSpec, WideVisit, WideWeb
 
 AT = (100, 200, 400, 800, 1600)  # requests for pages
@@ -28,7 +23,7 @@ LIMIT_S = 3600.0
 
 
 def crawl_wide(
-    folder: Path, spec: WideSpec, max_pages: int, delay_s: float = 0.5, servers: int = 0
+    folder: Path, spec: WideSpec, max_pages: int, delay_s: float = 0.5
 ) -> tuple[list[WideVisit], dict[str, Any]]:
     """Crawls a web; returns the requests, and the report of the topic as ``--json`` prints it.
 
@@ -37,37 +32,21 @@ def crawl_wide(
         spec: The web.
         max_pages: Budget of the crawl.
         delay_s: Pause of a host.
-        servers: Of the queue, beside one MongoDB; 0: the embedded ones.
     """
     example = folder / "example.html"
     example.write_text(EXAMPLE, "utf-8")
-    with WideWeb(folder / "web", spec) as web, _servers(folder, servers) as env:
+    with WideWeb(folder / "web", spec) as web:
         data = ("--data", str(folder / "data"))
         crawlclean(
             *("topic", "quake", "--seeds", *web.seeds, "--query", QUERY),
             *("--examples", str(example), "--allow-private", "--delay", str(delay_s)),
             *("--max-pages", str(max_pages), *data),
-            env={"PYTHONPATH": f"{web.names_path}:{ROOT}", **env},
+            env={"PYTHONPATH": f"{web.names_path}:{ROOT}"},
             limit_s=LIMIT_S,
         )
-        report = crawlclean("topic", "quake", "--report", "--json", *data, env=env)
+        report = crawlclean("topic", "quake", "--report", "--json", *data)
         visits = web.visits()
     return visits, json.loads(report.stdout)
-
-
-@contextmanager
-def _servers(folder: Path, number: int) -> Iterator[Mapping[str, str]]:
-    """Starts queue servers and a store; yields the settings that name them."""
-    with ExitStack() as stack:
-        if not number:
-            yield {}
-            return
-        queues = [stack.enter_context(QueueServer(folder / f"queue{n}")) for n in range(number)]
-        store = stack.enter_context(MongoServer(folder / "mongo"))
-        yield {
-            "CRAWLCLEAN_REDIS_URL": ",".join(each.url for each in queues),
-            "CRAWLCLEAN_MONGODB_URL": store.url("crawl"),
-        }
 
 
 def figures(

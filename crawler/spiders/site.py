@@ -113,9 +113,9 @@ class SiteSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *_args: Any, **_kwargs: Any) -> SiteSpider:
         """Creates the spider of a crawler whose settings name the queue (``QUEUE_URL``)."""
         settings = crawler.settings
-        (pages, size), place = settings["QUEUE_LIMITS"], settings["QUEUE_PLACE"]
+        pages, size = settings["QUEUE_LIMITS"]
         limits = StorageConfig(max_pages_in_flight=pages, max_bytes_in_flight=size)
-        queue = FetchQueue(settings["QUEUE_URL"], limits, settings.getfloat("HOST_PATIENCE"), place)
+        queue = FetchQueue(settings["QUEUE_URL"], limits, settings.getfloat("HOST_PATIENCE"))
         spider = cls(queue, crawler)
         spider._set_crawler(crawler)
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)

@@ -310,7 +310,7 @@ SCRIPTS = (
     "keep_cookies", "keep_rules", "learn", "lease", "lift_stops", "live", "locate", "mark_ended",
     "move_spill", "nack", "needs_refill", "open_hosts", "publish_weights", "purge", "put", "rank",
     "read_accounts", "reconcile", "refill", "reopen", "revisit", "robots", "set_state",
-    "share", "spill", "steer", "sweep", "try", "waits", "watch",
+    "spill", "steer", "sweep", "try", "waits", "watch",
 )  # fmt: skip
 Arg = str | bytes | int
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from cleaning.errors import QueueUnavailable
-from cleaning.urls.normal_form import host_of
 from storage.config import StorageConfig
 from storage.crawl_types import (
     CrawlSpec,
@@ -52,7 +51,6 @@ from storage.queue.entries import (
 )
 from storage.queue.jobs import JobQueue
 from storage.queue.processes import beat_args
-from storage.server_list import Place
 from storage.store.codec import spec_from_json
 
 SESSION_TTL_MS = round(SILENT_S * 1000)
@@ -117,7 +115,6 @@ class FetchQueue:
         redis_url: str,
         config: StorageConfig,
         host_patience_s: float = HOST_PATIENCE_S,
-        place: tuple[int, int] = (0, 1),
     ) -> None:
         """Opens a session.
 
@@ -125,9 +122,7 @@ class FetchQueue:
             redis_url: The queue's server.
             config: Limits of pages and bytes in flight.
             host_patience_s: Total of the waits for a host that has stopped answering, seconds.
-            place: Index of the server, and the number of those over which hosts are split.
         """
-        self._place = Place(*place)
         self._host_patience_ms = int(host_patience_s * 1000)
         self._client = open_async_client(redis_url)
         self._scripts = AsyncScripts(self._client)
@@ -315,7 +310,6 @@ class FetchQueue:
         offers = [
             arg.decode() if isinstance(arg, bytes) else arg
             for sitemap in verdict.sitemaps
-            if self._place.has(host_of(sitemap.url))  # a spider reaches no other server
             for arg in offer_args(sitemap)
         ]
         return await self._end_robots(

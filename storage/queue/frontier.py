@@ -52,11 +52,9 @@ from storage.queue.operation_jobs import OperationJobs
 from storage.queue.processes import Processes
 from storage.queue.receipts import Receipt, read_receipts
 from storage.queue.revisits import Revisits
-from storage.queue.servers.stamps import check_alone
-from storage.queue.topic_ranks import TopicRanks, join_turns
+from storage.queue.topic_ranks import TopicRanks, join_turns, owner_of
 from storage.queue.url_classes import UrlClassLedger
 from storage.queue.waits import HostWaits
-from storage.server_list import owner_of
 from storage.store.codec import spec_from_json, to_microseconds
 from storage.store.pauses import Pause
 
@@ -121,18 +119,6 @@ class Frontier:
     def identity(self, *, make: bool = True) -> Identity:
         """Who this queue is; ``make``: gives it an id if it has none."""
         return read_identity(self._client, make=make)
-
-    def of_host(self, _host: str) -> Frontier:
-        """The queue that has a host: this one, unless hosts are split over several servers."""
-        return self
-
-    def check_alone(self) -> None:
-        """Checks that the server is not one of several over which hosts are split.
-
-        Raises:
-            ConfigError: It is.
-        """
-        check_alone(self._client)
 
     # Crawls
 

@@ -33,12 +33,9 @@ def ignore(_line: str) -> None:
 
 
 def announce(config: StorageConfig, frontier: Frontier, store: Store) -> str:
-    """Stores that our queue lives; returns its id, of several servers their ids."""
+    """Stores that our queue lives; returns its id."""
     ours = frontier.identity()
-    ids, servers = ours.queue_id.split(","), ours.server.split(",")
-    places = config.queue_places if len(ids) > 1 else (config.queue_place,)
-    for queue_id, place, server in zip(ids, places, servers, strict=True):
-        store.queues.hear(queue_id, place, server)
+    store.queues.hear(ours.queue_id, config.queue_place, ours.server)
     return ours.queue_id
 
 
@@ -59,23 +56,23 @@ def other_owners(
     if config.is_embedded:
         return {}
     ours = frontier.identity()
-    mine = ours.queue_id.split(",")
     alive = {
-        row.queue_id: row for row in store.queues.all() if row.queue_id not in mine and row.is_alive
+        row.queue_id: row
+        for row in store.queues.all()
+        if row.queue_id != ours.queue_id and row.is_alive
     }
     if not alive:
         return {}
     owned = {
-        row.spec.crawl_id: queue_id
+        row.spec.crawl_id: row.queue
         for row in store.crawls.all()
-        for queue_id in row.queue.split(",")
-        if queue_id in alive and row.state is not CrawlState.PURGED
+        if row.queue in alive and row.state is not CrawlState.PURGED
     }
     for queue_id in set(owned.values()):
         other = alive[queue_id]
-        if other.place not in config.queue_places:
+        if other.place != config.queue_place:
             continue
-        if other.server in ours.server.split(",") or not _is_heard_again(store, other, report):
+        if other.server == ours.server or not _is_heard_again(store, other, report):
             store.queues.forget(queue_id)  # one that lives after all is back with its next sign
             del alive[queue_id]
     return {crawl: alive[queue] for crawl, queue in owned.items() if queue in alive}

@@ -11,25 +11,27 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from cleaning.errors import NotFound
+from cleaning.urls.normal_form import domain_of
 from storage.crawl_types import CrawlSpec
 from storage.queue.clients import Arg, Scripts, raises_queue_errors
 from storage.queue.entries import fingerprint
 from storage.queue.ranking import Ranker, Reranked, Score
-from storage.server_list import owner_of
 
 MOST_HOSTS = 20
 """Hosts of a registered domain in a topic crawl: a link farm makes hosts at no cost."""
 
-TOPIC_KEYS = (
-    *("tw", "dn", "df", "due", "best", "top", "sleep", "rank", "ranker", "tv", "ad"),
-    *("chose", "elsewhere"),
-)
+TOPIC_KEYS = ("tw", "dn", "df", "due", "best", "top", "sleep", "rank", "ranker", "tv", "ad")
 """Keys of a topic crawl alone, ``cc:tw:<crawl>`` ...: ``lua/shared/lib.lua`` has their meaning."""
 
 CHUNK = 500  # hosts a command
-FLOOR = 35  # as in lua/shared/turns.lua, which has the reason
 _MARK = "."  # a field of cc:dn, so that the hash is there before the first host: no domain is '.'
+
+
+def owner_of(host: str) -> str:
+    """The registered domain of a host, whatever its port; an address with its port is its own."""
+    name = host.partition(":")[0]
+    is_address = host.startswith("[") or name.replace(".", "").isdigit()
+    return host if is_address else domain_of(name)
 
 
 def join_turns(pipe: Any, spec: CrawlSpec) -> None:
@@ -66,55 +68,16 @@ class TopicRanks:
         if self._client.exists(f"cc:c:{crawl_id}"):
             self._client.hset(f"cc:tw:{crawl_id}", "topic_version", topic_version)
 
-    def floor(self, crawl_id: str) -> int:
-        """How many ranks below its best URL a crawl leases, in ranks of 1/50 logit."""
-        return int(self._client.hget(f"cc:c:{crawl_id}", "floor") or FLOOR)
-
-    def set_floor(self, crawl_id: str, ranks: int) -> None:
-        """Sets ``floor``, 0..998: the lower, the more of the fetched pages are on the topic.
-
-        Raises:
-            NotFound: No such crawl.
-        """
-        if not self._client.exists(f"cc:c:{crawl_id}"):
-            raise NotFound(f"no crawl {crawl_id} in the queue")
-        self._client.hset(f"cc:c:{crawl_id}", "floor", ranks)
-
-    def steer(self, crawl_id: str, pages_per_hour: float, fetched: int) -> int:
+    def steer(self, crawl_id: str, pages_per_hour: float) -> int:
         """Moves the floor by 5 ranks a minute, 0..450, towards so many fetched pages an hour.
 
-        Any number of processes may call it at any time.
-
-        Args:
-            crawl_id: A topic crawl.
-            pages_per_hour: The wanted pace.
-            fetched: Pages that the crawl has fetched by now.
+        The floor is how many ranks of 1/50 logit below its best URL a topic crawl leases. Any
+        number of processes may call it at any time.
 
         Returns:
             The floor.
         """
-        return int(self._scripts("steer", (crawl_id, str(pages_per_hour), fetched)))
-
-    def leased_lately(self) -> dict[str, tuple[int, int]]:
-        """For each topic crawl over several servers (best rank leased here, ms that it counts)."""
-        found = {}
-        with self._client.pipeline(transaction=False) as pipe:
-            crawls = [name.decode() for name in self._client.zrange("cc:turn", 0, -1)]
-            for crawl in crawls:
-                pipe.get(f"cc:chose:{crawl}")
-                pipe.pttl(f"cc:chose:{crawl}")
-            values = pipe.execute() if crawls else []
-            for crawl, rank, left_ms in zip(crawls, values[::2], values[1::2], strict=True):
-                if rank is not None and left_ms > 0:
-                    found[crawl] = int(rank), left_ms
-        return found
-
-    def hear(self, crawl_id: str, rank: int, for_ms: int) -> None:
-        """Holds hosts back that are worse than a rank that another server has leased lately."""
-        key = f"cc:elsewhere:{crawl_id}"
-        known = self._client.get(key)
-        if known is None or rank <= int(known):
-            self._client.set(key, rank, px=for_ms)
+        return int(self._scripts("steer", (crawl_id, str(pages_per_hour))))
 
     def adopt(self, crawl_id: str, fetched_by: str, pages: Sequence[tuple[str, str]]) -> None:
         """Marks pages as done that another crawl has fetched; a repetition changes nothing.
@@ -146,7 +109,7 @@ class TopicRanks:
         self,
         crawl_id: str,
         score: Score,
-        version: int | None = None,
+        version: int,
         is_stopped: Callable[[], bool] = lambda: False,
     ) -> Reranked:
         """Ranks all waiting URLs of a crawl anew, those in the store apart (``overflow.py``).
@@ -158,11 +121,9 @@ class TopicRanks:
         Args:
             crawl_id: A topic crawl.
             score: Ranks of links by the new model.
-            version: Of this model; None: of the weights that were published last.
+            version: Of this model.
             is_stopped: Asked between two slices of 500 URLs or more.
         """
-        if version is None:
-            version = self.weights(crawl_id)[1]
         return Ranker(self._client, self._scripts, crawl_id, score).run(version, is_stopped)
 
     def ranked_version(self, crawl_id: str) -> int:

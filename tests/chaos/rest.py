@@ -42,14 +42,6 @@ def complaints(
     ]
 
 
-def complaints_of_records(store: Store, crawl_id: str, sites: Sites) -> list[str]:
-    """What is wrong in records and statistics, a line each; for a queue that was built anew."""
-    return [
-        *_of_records(store, crawl_id, sites.records()),
-        *_of_statistics(store, crawl_id, sites),
-    ]
-
-
 def _of_queue(client: Any, crawl_id: str, pages: int) -> Iterator[str]:
     yield from left_in_queue(client)
     crawl = client.hgetall(f"cc:c:{crawl_id}")

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,9 @@ from rq import Queue
 from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.worker import Worker
 
-from cleaning.errors import QueueUnavailable
 from cleaning.urls.normal_form import page_id
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.live_state import ProcessRole
+from storage.crawl_types import CrawlSpec
 from storage.mongo.store import MongoStore
-from storage.opening import join_queue
 from storage.queue.clients import script_source
 from storage.queue.frontier import Frontier
 from tests.flow.test_images import LONG, article, picture, png
@@ -337,34 +333,6 @@ def test_a_restart_loses_nothing_that_scripts_wrote(server: str) -> None:
             assert frontier.counts("c") == before
         with pytest.raises(exceptions.AuthenticationError):
             Redis(unix_socket_path=str(redis.socket)).get("cc:crawls")
-
-
-def test_the_keeper_the_sender_and_the_console_work_on_several_servers() -> None:
-    with DeployedRedis() as first, DeployedRedis() as second:
-
-        def queue(role: str) -> AbstractContextManager[Frontier]:
-            urls = ",".join(each.url(role) for each in (first, second))
-            return closing(join_queue(StorageConfig(redis_url=urls)))
-
-        for role in ("keeper", "sender", "console"):
-            with pytest.raises(QueueUnavailable, match="not split over these queue servers yet"):
-                queue(role)
-        with queue("admin") as admin:
-            admin.open_crawl(CrawlSpec(crawl_id="c", seeds=("http://a.example/",), keep_fresh=True))
-        with queue("console") as console:
-            assert len(console.now().servers) == 2
-            assert console.counts("c").pending == 1
-        with queue("keeper") as keeper:
-            keeper.processes.beat(ProcessRole.KEEPER)
-            assert keeper.revisits.lock("token", 1000)
-            assert keeper.revisits.full_hosts("c") == frozenset()
-            assert keeper.revisits.offer("c", []) == 0
-            assert keeper.counts("c").state is CrawlState.RUNNING
-            keeper.revisits.unlock("token")
-        with queue("sender") as sender:
-            sender.processes.beat(ProcessRole.SENDER)
-            assert sender.counts("c").hosts == 1
-            sender.processes.leave(ProcessRole.SENDER)
 
 
 def test_every_user_has_a_secret_of_its_own() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,16 +16,14 @@ from storage.config import StorageConfig
 from storage.crawl_types import CrawlSpec, CrawlState
 from storage.mongo.store import MongoStore
 from storage.queue import ownership
-from storage.queue.clients import wait_for_queue
-from storage.queue.embedded import find_server
 from storage.queue.frontier import Frontier
 from storage.queue.ownership import announce, other_owners
 from storage.store import queues
 from tests.kit.commands import call_main
-from tests.kit.mongo_server import MongoServer, free_port, own_store, running, url_of
+from tests.kit.mongo_server import MongoServer, own_store, running, url_of
 from tests.kit.outcomes import HOST, make_outcome
-from tests.kit.server_process import ServerProcess
-from tests.kit.timing import LIMIT_S, wait_until
+from tests.kit.queue_server import QueueServer
+from tests.kit.timing import wait_until
 from tests.storage.store.queues_contract import age
 from workers.config import Settings
 from workers.context import Context
@@ -46,25 +44,10 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queues, "LIFE_S", LIFE_S)
 
 
-class Server(ServerProcess):
-    """A Redis-protocol server on a port."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        port = free_port()
-        arguments = [find_server(), "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
-        super().__init__(arguments, log=folder / "log", cwd=folder)
-        self.url = f"redis://127.0.0.1:{port}/0"
-
-    def await_ready(self) -> None:
-        with closing(Frontier(self.url)) as frontier:
-            wait_for_queue(frontier.ping, limit_s=LIMIT_S)
-
-
 class Machine:
     """A queue beside the shared store, with the commands of its machine."""
 
-    def __init__(self, server: Server, store: MongoStore, data: Path) -> None:
+    def __init__(self, server: QueueServer, store: MongoStore, data: Path) -> None:
         self.server, self.store = server, store
         self.storage = StorageConfig(data=data, redis_url=server.url, mongodb_url=url_of(store))
         self.frontier = Frontier(server.url)
@@ -110,7 +93,7 @@ def mongo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MongoServer]:
 def machines(mongo: MongoServer, folder: Path) -> Iterator[tuple[Machine, Machine]]:
     with ExitStack() as stack:
         store = stack.enter_context(own_store(mongo.url("")))
-        servers = [stack.enter_context(Server(folder / name)) for name in ("one", "two")]
+        servers = [stack.enter_context(QueueServer(folder / name)) for name in ("one", "two")]
         made = [Machine(each, store, folder / "data") for each in servers]
         for each in made:
             stack.callback(each.frontier.close)

@@ -24,8 +24,6 @@ from pathlib import Path
 folder = Path({folder!r})
 with (folder / "calls").open("a") as calls:
     calls.write(" ".join(sys.argv[1:]) + "\\n")
-if sys.argv[1] == "config":
-    print("\\n".join(sorted(each.name for each in (folder / "volumes").iterdir())))
 if sys.argv[1] == "run":
     assert sys.argv[2:6] == ["--rm", "-T", "--no-deps", "--entrypoint"]
     program, service, *words = sys.argv[6:]
@@ -34,7 +32,7 @@ if sys.argv[1] == "run":
         sys.exit(130)
     if "--extract" not in words:
         sys.stdin.read()  # `run` hands a container all of its standard input
-    place = {{"redis": "/data", "redis2": "/data", "mongo": "/data/db"}}[service]
+    place = {{"redis": "/data", "mongo": "/data/db"}}[service]
     volume = str(folder / "volumes" / service)
     os.execvp(program, [program, *(word.replace(place, volume) for word in words)])
 """
@@ -46,7 +44,6 @@ class Deployment:
     """Volumes as folders, and the scripts."""
 
     folder: Path
-    names: tuple[str, ...] = ("redis", "mongo")
 
     @property
     def volumes(self) -> Path:
@@ -70,15 +67,13 @@ class Deployment:
         """First words of the calls of compose, with the service of a run."""
         lines = (self.folder / "calls").read_text("utf-8").splitlines()
         return [
-            " ".join(words[5:7] if words[0] == "run" else words)
-            for words in map(str.split, lines)
-            if words[0] != "config"
+            " ".join(words[5:7] if words[0] == "run" else words) for words in map(str.split, lines)
         ]
 
     def empty(self) -> None:
         """Makes the volumes anew."""
         shutil.rmtree(self.volumes, ignore_errors=True)
-        for volume in self.names:
+        for volume in ("redis", "mongo"):
             (self.volumes / volume).mkdir(parents=True)
 
     def content(self) -> dict[str, bytes]:
@@ -111,20 +106,6 @@ def test_copies_come_back_as_they_were(deployment: Deployment) -> None:
     done = deployment.run("restore.sh", str(copies))
     assert done.returncode == 0, done.stderr
     assert deployment.content() == dict(sorted(FILES.items()))
-
-
-def test_each_queue_server_has_a_copy(deployment: Deployment) -> None:
-    deployment.names = ("redis", "redis2", "mongo")
-    second = deployment.volumes / "redis2"
-    second.mkdir()
-    (second / "a.aof").write_bytes(b"*2")
-    before, copies = deployment.content(), deployment.folder / "copies"
-    assert deployment.run("backup.sh", str(copies)).returncode == 0
-    assert deployment.calls() == ["stop", "tar redis", "tar redis2", "tar mongo", "start"]
-    deployment.empty()
-    done = deployment.run("restore.sh", str(copies))
-    assert done.returncode == 0, done.stderr
-    assert deployment.content() == before
 
 
 def test_nothing_is_overwritten(deployment: Deployment) -> None:

@@ -14,12 +14,11 @@ import yaml
 from storage.queue.counters import Counter
 from storage.store.samples import Gauge
 from tests.house.test_deploy import SERVICES
-from workers.metrics import SERVER_GAUGES, SERVER_UP, metric_name, server_metric_name
+from workers.metrics import metric_name
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "metrics"
 NAMES = {metric_name(name) for name in (*Counter, *Gauge)}
-OF_SERVERS = {SERVER_UP, *map(server_metric_name, SERVER_GAUGES)}
 (GROUP,) = yaml.safe_load((FOLDER / "alerts.yml").read_text("utf-8"))["groups"]
 RULES = {rule["alert"]: rule for rule in GROUP["rules"]}
 
@@ -57,26 +56,6 @@ FIRES = {
     "Disk": {"crawlclean_free_bytes": "100000000000-40000000x2000"},
     "Certificates": {"crawlclean_wrong_certificates_total": "0+10x2000"},
     "HostsPaused": {"crawlclean_paused_hosts": "1x2000"},
-    "QueueServerAway": {
-        'crawlclean_server_up{server="0"}': "1x2000",
-        'crawlclean_server_up{server="1"}': "0x2000",
-    },
-}
-
-
-def of_two(gauge: str, first: int, second: int) -> dict[str, str]:
-    """A gauge of two queue servers, and their sum."""
-    values = {
-        f'crawlclean_server_{gauge}{{server="{i}"}}': n for i, n in enumerate((first, second))
-    }
-    return {s: f"{n}x2000" for s, n in (values | {f"crawlclean_{gauge}": first + second}).items()}
-
-
-# What one of two queue servers lacks while their sum looks well, or may lack without a crawl.
-FIRES_ON_ONE = {
-    "NoWorkers": of_two("workers", 1, 0) | {"crawlclean_running_crawls": "1x2000"},
-    "NoSpiders": of_two("spiders", 1, 0) | {"crawlclean_running_crawls": "1x2000"},
-    "QueueMemory": of_two("memory_bytes", 100, 900) | of_two("memory_limit_bytes", 1000, 1000),
 }
 
 
@@ -92,7 +71,7 @@ def test_every_metric_that_is_named_exists() -> None:
     for file in ("alerts.yml", "dashboard.json"):
         named = set(re.findall(r"crawlclean_\w+", (FOLDER / file).read_text("utf-8")))
         assert len(named) > 10
-        assert named <= NAMES | OF_SERVERS, file
+        assert named <= NAMES, file
 
 
 def test_every_alert_has_a_page() -> None:
@@ -144,11 +123,10 @@ def test_each_alert_fires(promtool: str, tmp_path: Path) -> None:
                 }
             ],
         }
-        for alert, series in (*FIRES.items(), *FIRES_ON_ONE.items())
+        for alert, series in FIRES.items()
     ]
     quiet = dict.fromkeys(sorted(NAMES), "0x2000") | {'up{job="crawlclean"}': "1x2000"}
     quiet |= {"crawlclean_free_bytes": "100000000000x2000"}
-    quiet |= {f'{name}{{server="0"}}': "0x2000" for name in OF_SERVERS - {SERVER_UP}}
     cases.append(
         {
             "interval": "1m",

@@ -14,14 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.test_deploy import COMPOSE, SERVICES, load
+from tests.house.test_deploy import COMPOSE, SERVICES
 from tests.house.test_systemd import UNITS
 from tests.kit.crawls import ROOT
 from tests.kit.documents import Command, blocks_of, commands_of
 from tests.stack.project import PASSWORDS
 from tests.stack.story import STEPS
 
-KNOWN = {*SERVICES, *load("deploy/queues.yml")["services"]}
 SERVERS_COMMAND = re.compile(r"(\w+=\S+ )*(docker|kubectl|sudo|sh deploy/) ?")
 DONE_IN = {  # by a step of make stack
     r"docker build --file deploy/Dockerfile": "build",
@@ -40,8 +39,6 @@ NOWHERE = {
     r"sudo sysctl": "changes the machine's kernel",
     r"docker compose --profile metrics": "needs the images of Prometheus and Grafana; their files "
     "are read by test_metrics_files.py",
-    r"docker compose -f docker-compose\.yml -f deploy/queues\.yml": "two queue servers; it is "
-    "compared with docker-compose.yml by test_queues_compose.py",
     r"kubectl ": "needs a cluster; the objects are read by test_kubernetes.py",
 }
 
@@ -73,7 +70,7 @@ def test_what_they_name_exists() -> None:
         files = [w for w in words if re.match(r"(deploy/|docker-compose)", w)]
         assert [f for f in files if not (ROOT / f).exists()] == [], command
         scaled = [w.split("=")[0] for w in words if re.fullmatch(r"\w+=\d+", w)]
-        assert {w for w in scaled if w != "vm.overcommit_memory"} <= KNOWN, command
+        assert {w for w in scaled if w != "vm.overcommit_memory"} <= set(SERVICES), command
         profiles = {p for service in SERVICES.values() for p in service.get("profiles", ())}
         assert {n for o, n in itertools.pairwise(words) if o == "--profile"} <= profiles
 

@@ -1,13 +1,9 @@
-"""A queue's server on a port, as an operator runs one of several: with a file that outlives it."""
+"""A queue's server on a port, as an operator runs one: with a file that outlives it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import Any
-
-from redis import Redis
 
 from storage.queue.clients import wait_for_queue
 from storage.queue.embedded import find_server
@@ -40,15 +36,3 @@ class QueueServer(ServerProcess):
         """Ends it without a warning; what it was told is in its file."""
         self.process.kill()
         self.process.wait()
-
-
-@contextmanager
-def empty_clients(servers: Sequence[QueueServer]) -> Iterator[list[Any]]:
-    """Yields plain clients of servers, in their order, after these were emptied."""
-    with ExitStack() as stack:
-        made: list[Any] = [
-            stack.enter_context(Redis.from_url(each.url, decode_responses=True)) for each in servers
-        ]
-        for client in made:
-            client.flushall()
-        yield made

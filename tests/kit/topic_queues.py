@@ -12,8 +12,7 @@ from redis import Redis
 from storage.crawl_types import CrawlSpec, Discovery, PageRole, Scope
 from storage.queue.clients import PARTS, SHARED
 from storage.queue.frontier import Frontier
-from storage.queue.topic_ranks import TopicRanks
-from storage.server_list import owner_of
+from storage.queue.topic_ranks import TopicRanks, owner_of
 from tests.kit.queues import Spider, ack_all, spec
 
 JUDGED_FROM = 10  # pages: half of those that may wait

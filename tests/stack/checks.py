@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import closing
 from typing import Any
 
 from redis import Redis
 
 from storage.mongo.store import MongoStore
-from tests.chaos.rest import complaints, complaints_of_records, left_in_queue
+from tests.chaos.rest import complaints
 from tests.chaos.sites import Sites
 from tests.stack.machines import FIRST
-from tests.stack.project import SECOND_PORT, Project
+from tests.stack.project import Project
 
 # Spiders live on. A URL that a machine left to others, or that met a cut network, has more steps in
 # its log than the rest.
@@ -34,22 +34,9 @@ def at_rest(project: Project, crawl: str, sites: Sites, delay_s: float) -> dict[
         return _figures(store, crawl, sites, delay_s, found)
 
 
-def after_split(project: Project, crawl: str, sites: Sites, delay_s: float) -> dict[str, Any]:
-    """As ``at_rest`` for a crawl that ended on two queue servers; ``urls`` has those of each."""
-    ports = (6379, SECOND_PORT)
-    with closing(_store(project)) as store, ExitStack() as stack:
-        clients = [stack.enter_context(closing(_client(project, port))) for port in ports]
-        found = [*complaints_of_records(store, crawl, sites)]
-        found += [c for each in clients for c in left_in_queue(each) if not EXPECTED.search(c)]
-        urls = [int(each.hget(f"cc:c:{crawl}", "done") or 0) for each in clients]
-        if not all(urls):
-            found.append(f"a queue server has no URL of the crawl: {urls}")
-        return {"urls": urls, **_figures(store, crawl, sites, delay_s, found)}
-
-
-def _client(project: Project, port: int = 6379) -> Any:
+def _client(project: Project) -> Any:
     password = project.password("redis_admin")
-    return Redis(FIRST, port, username="admin", password=password, decode_responses=True)
+    return Redis(FIRST, username="admin", password=password, decode_responses=True)
 
 
 def _store(project: Project) -> MongoStore:

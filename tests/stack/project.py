@@ -22,9 +22,7 @@ HEALTH_LIMIT_S = 600.0
 HEALTH_LOOK_S = 3.0
 PASSWORDS = "chmod 700 deploy/secrets"
 BASE, SERVE, JOIN = "docker-compose.yml", "deploy/serve.yml", "deploy/join.yml"
-QUEUES = "deploy/queues.yml"
-OVERRIDE, UPGRADE, SECOND_QUEUE = "override.yml", "upgrade.yml", "second-queue.yml"
-SECOND_PORT = 6380  # of the second queue server, for checks from outside
+OVERRIDE, UPGRADE = "override.yml", "upgrade.yml"
 
 
 class Project:
@@ -130,9 +128,9 @@ class Project:
             return str(error).rpartition("status ")[2]
         return ""
 
-    def queue(self, *words: str, server: str = "redis") -> list[str]:
-        """Lines that a server's redis-cli prints for a command of the user ``admin``."""
+    def queue(self, *words: str) -> list[str]:
+        """Lines that redis-cli prints for a command of the user ``admin``."""
         login = ["--user", "admin", "--pass", self.password("redis_admin"), "--no-auth-warning"]
         return self.podman(
-            "exec", f"{NAME}_{server}_1", "redis-cli", *login, *words, limit_s=20
+            "exec", f"{NAME}_redis_1", "redis-cli", *login, *words, limit_s=20
         ).splitlines()

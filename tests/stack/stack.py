@@ -41,9 +41,8 @@ class Stack(Running):
     Attributes:
         folder: For everything; images in it are used again.
         tools: The virtual environment with podman-compose.
-        pages: Of the first crawl; the second and the third have a fifth of them.
+        pages: Of the first crawl; the second has a fifth of them.
         say: Gets lines of progress.
-        queues: The services that are queue servers.
     """
 
     folder: Path
@@ -52,7 +51,6 @@ class Stack(Running):
     say: Callable[[str], None]
     facts: dict[str, Any] = field(default_factory=dict)
     kills: int = 0
-    queues: tuple[str, ...] = ("redis",)
 
     def start(self) -> None:
         """Makes the network, the sites and the projects; starts no container."""
@@ -65,8 +63,7 @@ class Stack(Running):
             self._podman("second", shared), self.tools, {"SERVERS_ADDRESS": FIRST}
         )
         self.crawls = []
-        part = self.pages // SECOND_PART
-        for n, pages in enumerate((self.pages, part, part)):
+        for n, pages in enumerate((self.pages, self.pages // SECOND_PART)):
             web = self.folder / "web" / f"{os.getpid()}-{n}"
             sites = news_sites(pages, n + 1, HOSTS)
             served = Sites(web, sites, partial(NumberedWeb, self.network, n * HOSTS))
@@ -92,20 +89,19 @@ class Stack(Running):
     def stored(self, crawl: Crawl) -> int:
         """Records of a crawl so far; -1 while the queue cannot be asked."""
         try:
-            return sum(int(each or 0) for each in self._fields(crawl, "stored"))
+            return int(self._field(crawl, "stored") or 0)
         except RuntimeError:
             return -1
 
     def is_finished(self, crawl: Crawl) -> bool:
         """Whether a crawl is finished."""
         with suppress(RuntimeError):
-            return {*self._fields(crawl, "state")} == {"finished"}
+            return self._field(crawl, "state") == "finished"
         return False
 
-    def _fields(self, crawl: Crawl, name: str) -> list[str]:
-        """A field of a crawl, from each queue server; ``""`` where it is not."""
-        words = ("hget", f"cc:c:{crawl.name}", name)
-        return ["".join(self.first.queue(*words, server=each)) for each in self.queues]
+    def _field(self, crawl: Crawl, name: str) -> str:
+        """A field of a crawl in the queue; ``""`` where it is not."""
+        return "".join(self.first.queue("hget", f"cc:c:{crawl.name}", name))
 
     def await_more(self, crawl: Crawl) -> int:
         """Records of a crawl, some more than at the call.

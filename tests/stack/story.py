@@ -1,4 +1,4 @@
-"""The story of the stack, step by step: built, scaled, upgraded, killed, moved, split."""
+"""The story of the stack, step by step: built, scaled, upgraded, killed, moved."""
 
 from __future__ import annotations
 
@@ -13,21 +13,10 @@ from typing import Any
 from tests.kit.timing import wait_until
 from tests.machines.namespaces import call
 from tests.stack import images
-from tests.stack.checks import after_split, at_rest
+from tests.stack.checks import at_rest
 from tests.stack.machines import FIRST, HOSTS, SITES
 from tests.stack.podman import Podman
-from tests.stack.project import (
-    BASE,
-    JOIN,
-    NAME,
-    OVERRIDE,
-    QUEUES,
-    SECOND_PORT,
-    SECOND_QUEUE,
-    SERVE,
-    UPGRADE,
-    Project,
-)
+from tests.stack.project import BASE, JOIN, NAME, OVERRIDE, SERVE, UPGRADE, Project
 from tests.stack.stack import CRAWL_LIMIT_S, LOOK_S, Stack
 
 DELAY_S = 1.0  # what `run` keeps to without --delay
@@ -36,7 +25,6 @@ CUT_S = 6.0
 UPGRADED = "crawlclean:upgraded"
 ROLES = ("spider", "worker", "sweeper", "keeper", "sender", "console")
 SHOWN = 10  # complaints
-STOP_S = 200  # of a container: a worker finishes its job
 
 
 # The steps, in their order; each tells facts, and raises when it does not work.
@@ -178,7 +166,7 @@ def back_up(stack: Stack) -> Iterator[tuple[str, Any]]:
     stack.await_more(crawl)
     stack.stop_seed()
     copies = stack.empty_folder("copies")
-    yield "records", [stack.stored(each) for each in stack.crawls[:2]]
+    yield "records", [stack.stored(each) for each in stack.crawls]
     stack.first.script("backup.sh", str(copies))
     yield "bytes", {file.name: file.stat().st_size for file in sorted(copies.iterdir())}
     yield "healthy_s", stack.first.await_health(*stack.first.containers())
@@ -197,7 +185,7 @@ def restore(stack: Stack) -> Iterator[tuple[str, Any]]:
     first.compose("up", "--detach", "--no-build", "--scale", "spider=2")
     first.scale(worker=2)
     yield "healthy_s", first.await_health(*first.containers())
-    yield "records", [stack.stored(each) for each in stack.crawls[:2]]
+    yield "records", [stack.stored(each) for each in stack.crawls]
 
 
 def join(stack: Stack) -> Iterator[tuple[str, Any]]:
@@ -227,48 +215,12 @@ def check(stack: Stack) -> Iterator[tuple[str, Any]]:
     """Records, queue and the sites' own logs: nothing lost, nothing doubled, no host hurried."""
     stack.await_end()
     complaints = []
-    for name, crawl in zip(("first", "second"), stack.crawls, strict=False):
+    for name, crawl in zip(("first", "second"), stack.crawls, strict=True):
         found = at_rest(stack.first, crawl.name, crawl.sites, DELAY_S)
         yield name, {k: v for k, v in found.items() if k != "complaints"}
         complaints += [f"{crawl.name}: {each}" for each in found["complaints"]]
-    _refuse(complaints)
-
-
-def _refuse(complaints: list[str]) -> None:
     if complaints:
         raise RuntimeError(f"{len(complaints)} complaints: {'; '.join(complaints[:SHOWN])}")
-
-
-def split(stack: Stack) -> Iterator[tuple[str, Any]]:
-    """A second queue server is added while a third crawl is stopped; the crawl ends on both."""
-    first, crawl = stack.first, stack.crawls[2]
-    stack.seed(crawl)
-    yield "stopped_at", stack.await_more(crawl)
-    stack.stop_seed()
-    for project in (stack.second, first):
-        working = [name for role in ROLES for name in project.containers(role)]
-        # podman-compose would stop the first container of a role alone.
-        project.podman("stop", "--time", str(STOP_S), *working, limit_s=400)
-    first.files = (BASE, SERVE, QUEUES, OVERRIDE, SECOND_QUEUE)
-    opened = {"networks": ["servers", "private"], "ports": [f"{FIRST}:{SECOND_PORT}:6379"]}
-    first.write(SECOND_QUEUE, {"services": {"redis2": opened}})
-    first.compose("up", "--detach", "--no-build", "--no-deps", "redis2")
-    first.await_health(f"{NAME}_redis2_1")
-    first.compose("run", "-T", "--rm", "--no-deps", "cli", "recover", "--servers")
-    stack.queues = ("redis", "redis2")
-    first.compose("up", "--detach", "--no-build")
-    running = first.containers()
-    yield "containers", running
-    yield "healthy_s", first.await_health(*running)
-    stack.seed(crawl)
-    wait_until(lambda: stack.is_finished(crawl), CRAWL_LIMIT_S, LOOK_S)
-    stack.await_end()
-    found = after_split(first, crawl.name, crawl.sites, DELAY_S)
-    yield "third", {k: v for k, v in found.items() if k != "complaints"}
-    _refuse(found["complaints"])
-    copies = stack.empty_folder("copies-of-both")
-    first.script("backup.sh", str(copies))
-    yield "bytes", {file.name: file.stat().st_size for file in sorted(copies.iterdir())}
 
 
 def tear_down(stack: Stack) -> Iterator[tuple[str, Any]]:
@@ -281,4 +233,4 @@ def tear_down(stack: Stack) -> Iterator[tuple[str, Any]]:
     yield "left", 0
 
 
-STEPS = (build, start, scale, upgrade, kill, cut, back_up, restore, join, check, split, tear_down)
+STEPS = (build, start, scale, upgrade, kill, cut, back_up, restore, join, check, tear_down)

@@ -238,6 +238,16 @@ def test_an_unknown_variable_stops_every_command(
     assert "CRAWLCLEAN_SLOT is not a setting" in capsys.readouterr().err
 
 
+def test_an_option_that_is_gone_names_what_stands_in_for_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["recover", "--servers"])
+    assert ended.value.code == 2
+    told = "crawlclean: --servers is gone: a Redis server is a queue of its own: "
+    assert capsys.readouterr().err.startswith(told)
+
+
 def test_config_lists_every_setting_with_its_value(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

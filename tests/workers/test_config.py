@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cleaning.errors import ConfigError
 from crawler.config import CrawlConfig
-from storage.config import StorageConfig
+from storage.config import OWN_QUEUES, StorageConfig
 from storage.crawl_types import KeepRaw, Scope
 from workers.config import (
     SECTIONS,
@@ -74,6 +74,18 @@ def test_unknown_names_are_errors_and_foreign_ones_are_not() -> None:
     with pytest.raises(ConfigError, match="CRAWLCLEAN_MAX_PAGE is not a setting"):
         load(max_page="5")
     load(test_mongodb_url="mongodb://x", bench_pages="5")
+
+
+@pytest.mark.parametrize("more", ["redis://b:6379/0", " rediss://b/0", "unix:///tmp/q.sock"])
+def test_a_queue_is_one_server(more: str) -> None:
+    one = "redis://user:a,b@q1:6379/0"
+    assert load(redis_url=one).storage.queue_place == "redis://q1:6379/0", "a comma of a password"
+    with pytest.raises(ConfigError) as refused:
+        load(redis_url=f"{one},{more}")
+    assert str(refused.value) == f"CRAWLCLEAN_REDIS_URL names several servers: {OWN_QUEUES}"
+    with pytest.raises(ConfigError) as refused:
+        load(queue_server="0")
+    assert str(refused.value) == f"CRAWLCLEAN_QUEUE_SERVER is gone: {OWN_QUEUES}"
 
 
 @pytest.mark.parametrize(

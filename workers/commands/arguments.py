@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 from cleaning.errors import ConfigError
 from workers import __dist__
-from workers.config import Settings
+from workers.config import DROPPED, Settings
 
 Run = Callable[[Settings, argparse.Namespace], int]
 
@@ -73,6 +73,9 @@ class OneLineParser(argparse.ArgumentParser):
                 message = f"there is no command {typed!r}{hint}"
             else:
                 message += hint
+        for name in DROPPED:
+            if f"--{name}" in message.split():  # as "unrecognized arguments: --servers"
+                message = f"--{name} is gone: {DROPPED[name]}"
         self.exit(Exit.WRONG_USE, f"{__dist__}: {message}; see `{self.prog} --help`\n")
 
 

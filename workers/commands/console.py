@@ -62,10 +62,7 @@ def register(commands: Commands) -> None:
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
     from workers.console.serving import Serving, serve
-    from workers.operations.backends import check_servers
 
-    if settings.storage.has_servers:
-        check_servers(settings)
     if arguments.no_password and arguments.password_file:
         raise ConfigError("--no-password and --password-file exclude each other")
     if not 0 <= arguments.port < 1 << 16:

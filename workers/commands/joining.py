@@ -6,7 +6,6 @@ import argparse
 import logging
 import os
 from contextlib import closing
-from dataclasses import replace
 
 from workers.commands.arguments import Commands, add_host_options
 from workers.config import FILE_SUFFIX, SECRETS, Settings, to_environ, variable
@@ -41,12 +40,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         NotFound: Embedded mode, and no crawl runs on the data folder.
         QueueUnavailable: The queue's server does not respond.
     """
-    from storage.live_state import ProcessRole
     from storage.opening import queue_url
-    from storage.queue.servers.picking import take_server
 
-    role = ProcessRole(arguments.command)
-    settings = replace(settings, storage=take_server(settings.storage, role))
     _report_joining(settings)
     # A job reads its settings from the environment of the worker it was forked from.
     os.environ.update(to_environ(settings))
@@ -83,12 +78,10 @@ def _report_joining(settings: Settings) -> None:
         QueueUnavailable: The queue's server does not respond.
     """
     from storage.crawl_types import CrawlState
-    from storage.opening import DATABASE, join_queue, queue_url, working_queue
+    from storage.opening import DATABASE, join_queue, queue_url
 
     storage = settings.storage
-    with closing(
-        working_queue(storage) if storage.has_servers else join_queue(storage)
-    ) as frontier:
+    with closing(join_queue(storage)) as frontier:
         counts = [frontier.counts(crawl) for crawl in frontier.crawl_ids()]
     running = [each for each in counts if each.state is CrawlState.RUNNING]
     log.info(

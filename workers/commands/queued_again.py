@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from cleaning.errors import ConfigError
 from cleaning.phrases import counted
 from storage.crawl_types import FailureReason
 from workers.commands.arguments import Rows, argument, asking, crawl_name
@@ -29,27 +28,15 @@ from workers.config import Settings
         help="also crawls that the queue still has: add the URLs that they lack; and take over "
         "the named CRAWLs that another queue runs",
     ),
-    argument(
-        "--servers",
-        action="store_true",
-        help="take the list of Redis servers into use: delete all crawls in the queue, and "
-        "rebuild each on the servers of its hosts; no spider, worker or sweeper may work "
-        "meanwhile",
-    ),
 )
 def recover(settings: Settings, asked: argparse.Namespace) -> Rows:
     """The crawls that are in the queue again."""
     from workers.operations.crawling.recovery import recover_crawls
-    from workers.operations.crawling.splitting import split_anew
 
     def told(done: Any) -> tuple[str]:
         ended = counted(done.ended, "finished URL")
         return (f"recovered {done.crawl}: {ended}, {done.waiting:,} waiting",)
 
-    if asked.servers:
-        if asked.crawls or asked.force:
-            raise ConfigError("--servers is for all crawls: leave out their names and --force")
-        split_anew(settings, _print_line)
     return Rows(
         found=recover_crawls(settings, asked.crawls, _print_line, force=asked.force),
         lines=told,

@@ -65,13 +65,6 @@ def _away(moment: Moment) -> Sentence | None:
     return None
 
 
-def _server_away(moment: Moment) -> Sentence | None:
-    """One of several queue servers does not answer: the figures are those of the others."""
-    for each in moment.queue.away if moment.queue else ():
-        return Sentence(Level.BAD, "server_away", {"index": each.index, "place": each.place})
-    return None
-
-
 def _at_rest(moment: Moment) -> Sentence | None:
     if moment.queue is None:
         return Sentence(Level.REST, "at_rest" if moment.crawls else "no_crawl")
@@ -80,7 +73,7 @@ def _at_rest(moment: Moment) -> Sentence | None:
 
 def _starting(moment: Moment) -> Sentence | None:
     """Who is not heard yet is no trouble before a heartbeat's time has passed."""
-    missing = any(rule(moment) for rule in (_no_sweeper, _no_spider, _no_worker, _server_lacks))
+    missing = any(rule(moment) for rule in (_no_sweeper, _no_spider, _no_worker))
     if missing and moment.queue and moment.queue.is_starting:
         return Sentence(Level.REST, "starting")
     return None
@@ -97,20 +90,6 @@ def _full(moment: Moment) -> Sentence | None:
     for hold in (Hold.DISK, Hold.MEMORY):
         if moment.queue and hold in moment.queue.holds:
             return Sentence(Level.BAD, f"full_{hold.value}")
-    return None
-
-
-def _server_lacks(moment: Moment) -> Sentence | None:
-    """Of several queue servers one has work for a role of which it has no process."""
-    answering = [each for each in moment.queue.servers if not each.away] if moment.queue else []
-    for each in answering:
-        place = {"index": each.index, "place": each.place}
-        if moment.running and not each.sweepers:
-            return Sentence(Level.BAD, "no_sweeper_on", place)
-        if moment.pending and each.hosts and not each.spiders:
-            return Sentence(Level.BAD, "no_spider_on", place)
-        if each.jobs and not each.claims and not each.workers:
-            return Sentence(Level.BAD, "no_worker_on", place)
     return None
 
 
@@ -181,14 +160,12 @@ _FREE = frozenset(
 
 RULES: tuple[Rule, ...] = (
     _away,
-    _server_away,
     _at_rest,
     _starting,
     _no_sweeper,
     _full,
     _no_spider,
     _no_worker,
-    _server_lacks,
     _behind,
     _none_running,
     _spent,

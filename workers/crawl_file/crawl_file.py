@@ -24,7 +24,7 @@ from cleaning.errors import ConfigError
 from cleaning.urls.url_choice import compile_patterns
 from crawler.host_overrides import HostOverride
 from crawler.hosts_file import read_tables
-from workers.config import SECTIONS
+from workers.config import DROPPED, SECTIONS
 from workers.crawl_file.keys import HOSTS, Key, all_keys
 from workers.crawl_file.text_files import MAX_TOML_BYTES, read_text, read_toml
 from workers.crawl_file.toml_lines import Place, find_lines
@@ -143,6 +143,8 @@ def _unknown(name: str, raw: Any, keys: Mapping[str, Key]) -> str:
         return f"[{name}] is not a table of a crawl file: its keys stand alone, above all tables"
     if isinstance(raw, dict):
         return f'[{name}] is not a table of a crawl file: hosts are in [{HOSTS}."{name}"]'
+    if name in DROPPED:
+        return f"{name} is gone: {DROPPED[name]}"
     option = name.replace("-", "_")
     near = difflib.get_close_matches(option, keys, n=1, cutoff=0.6)
     meant = OPTIONS.get(option) or (option if option in keys else "") or (near[0] if near else "")

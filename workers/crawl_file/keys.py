@@ -126,7 +126,6 @@ EXAMPLES: Mapping[str, Any] = {
     "hosts_file": Path("hosts.toml"),
     "contact": "you@example.com",
     "redis_url": "redis://127.0.0.1:6379/0",
-    "queue_server": 0,
     "mongodb_url": "mongodb://127.0.0.1:27017/crawls",
 }
 """Values of the example for keys whose default shows nothing."""

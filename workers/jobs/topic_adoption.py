@@ -82,7 +82,7 @@ class Adopter:
         topic = load_crawl_topic(self._store, self._frontier.topics, spec)
         if topic is None:
             return None
-        rules = host_rules(self._frontier.of_host(self._host), crawl_id, self._host)
+        rules = host_rules(self._frontier, crawl_id, self._host)
         url_filter = UrlFilter(
             spec,
             self._frontier.more_hosts(crawl_id),
@@ -112,8 +112,7 @@ class Adopter:
         by_query = msgspec.structs.replace(other.topic.topic, terms={})
         if judge_record(by_query, record).query_part > 0:
             return True
-        own = self._frontier.of_host(self._host)
-        return own.has_seen(other.spec.crawl_id, queued.page_id)
+        return self._frontier.has_seen(other.spec.crawl_id, queued.page_id)
 
     def adopt(self, endings: Sequence[Ending]) -> int:
         """Offers the outlinks of adopted pages to the crawls of their topics; ends the pages there.

@@ -76,15 +76,12 @@ class TopicModels:
         return known
 
 
-def steer(store: Store, frontier: Frontier, spec: CrawlSpec, fetched: int) -> None:
-    """Moves the floor of a topic crawl towards the pages an hour of its order, if it has any.
-
-    ``fetched``: pages that the crawl has fetched by now, on all servers.
-    """
+def steer(store: Store, frontier: Frontier, spec: CrawlSpec) -> None:
+    """Moves the floor of a topic crawl towards the pages an hour of its order, if it has any."""
     row = store.topics.get(spec.topic) if spec.topic else None
     wanted = order_of(row).pages_per_hour if row else None
     if wanted is not None:
-        frontier.topics.steer(spec.crawl_id, wanted, fetched)
+        frontier.topics.steer(spec.crawl_id, wanted)
 
 
 def rank_anew(store: Store, frontier: Frontier, crawl_id: str, learned: Learned) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cleaning.errors import (
     DataDirectoryInUse,
     NotFound,
-    QueueUnavailable,
     ServiceError,
     StoreUnavailable,
 )
@@ -68,16 +67,6 @@ def _joined_or_started(settings: Settings) -> tuple[EmbeddedServer | None, Front
         else:
             frontier.expire_sessions()  # of a run that was killed
             return server, frontier
-
-
-def check_servers(settings: Settings) -> None:
-    """Checks that hosts are split over the list of queue servers; one may be away.
-
-    Raises:
-        ConfigError: They are split over another list.
-    """
-    with suppress(QueueUnavailable):
-        join_queue(settings.storage).close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +17,9 @@ from storage.queue.clients import OutageLog
 from storage.queue.embedded import EmbeddedServer
 from storage.queue.entries import process_name
 from storage.queue.frontier import Frontier
-from workers.config import PREFIX, Settings, to_environ, variable
+from workers.config import PREFIX, Settings, to_environ
 from workers.processes.fork_server import ForkServer, is_fork_safe
-from workers.processes.supervisor import NO_VARIABLES, ServerKeeper, Supervisor, logs_of
+from workers.processes.supervisor import ServerKeeper, Supervisor, logs_of
 
 LOOK_S = 0.1
 # A role stops before the role that it feeds.
@@ -90,9 +90,6 @@ class Fleet:
         workers = settings.workers.count
         more = "" if workers == 1 else "s"
         self.starting_note = f"starting the spider and {workers} worker{more}"
-        self._servers = servers_of(settings)
-        if len(self._servers) > 1:
-            self.starting_note += f" of each of {len(self._servers)} queue servers"
         self.outage = OutageLog("queue")
         self._settings = settings
         self._server = server
@@ -110,15 +107,13 @@ class Fleet:
         """Starts every process, and begins to count signals; ``has_topic``: with a sender."""
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, self._interrupted)
-        for server in self._servers:
-            self._supervisor.start("sweeper", more=server)
+        self._supervisor.start("sweeper")
         if self._settings.crawl.keep_fresh:
             self._supervisor.start("keeper")
         if has_topic:
             self._supervisor.start("sender")
-        for server in self._servers:
-            self._supervisor.start("worker", self._settings.workers.count, server)
-            self._supervisor.start("spider", more=server)
+        self._supervisor.start("worker", self._settings.workers.count)
+        self._supervisor.start("spider")
 
     def stop(self) -> None:
         """Stops every process; a page is not blamed for a process that had to be killed."""
@@ -235,14 +230,6 @@ class Fleet:
             self._report(f"{self.disk.note}: free some (`drop-raw`) and the crawl continues")
         with suppress(QueueUnavailable):  # the queue may be unable to write, too
             self._frontier.hold_for_disk(is_full=bool(self.disk.note))
-
-
-def servers_of(settings: Settings) -> list[Mapping[str, str]]:
-    """For each queue server the variables of the processes that work on it."""
-    number = len(settings.storage.redis_urls)
-    if number < 2:
-        return [NO_VARIABLES]
-    return [{variable("queue_server"): str(index)} for index in range(number)]
 
 
 def environ_of(settings: Settings) -> dict[str, str]:

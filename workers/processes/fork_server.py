@@ -121,15 +121,10 @@ class ForkServer:
             _serve(theirs, dict(environ), logs, entry or _run_command, bind)
         theirs.close()
 
-    def start(self, role: str, more: Mapping[str, str]) -> ForkedProcess | None:
-        """Forks a child; None when the server has died.
-
-        Args:
-            role: Its command, ``worker``.
-            more: Variables of its environment beside those of all, without spaces.
-        """
+    def start(self, role: str) -> ForkedProcess | None:
+        """Forks a child for a command, ``worker``; None when the server has died."""
         with suppress(OSError):
-            self._socket.send(" ".join((role, *map("=".join, more.items()))).encode())
+            self._socket.send(role.encode())
         known = set(self._children.values())
         while self._is_alive:
             child = self._take(is_waiting=True)
@@ -230,8 +225,8 @@ class _Forker:
                 os.read(woken, 4096)
                 self._report_ends()
             if self._requests.fileno() in ready:
-                asked = self._requests.recv(MESSAGE_BYTES).decode()
-                if not asked:
+                role = self._requests.recv(MESSAGE_BYTES).decode()
+                if not role:
                     return
                 self._prepare()
                 if os.fork() == 0:
@@ -239,8 +234,6 @@ class _Forker:
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     for end in (woken, waker):
                         os.close(end)
-                    role, *more = asked.split()
-                    os.environ.update({k: v for k, _, v in (each.partition("=") for each in more)})
                     self._become(role)
 
     def _prepare(self) -> None:

@@ -37,18 +37,13 @@ class WatchedQueue:
             if self._announced:
                 log.warning("the queue was made anew", extra={"was": self._announced})
                 store.queues.forget(self._announced)
-            named = {queue for row in store.crawls.all() for queue in row.queue.split(",")}
-            store.queues.forget_gone(named)
+            store.queues.forget_gone({row.queue for row in store.crawls.all()})
         self._announced = queue_id
         return queue_id
 
     def stop_taken(self, queue_id: str) -> None:
-        """Stops the crawls that another queue has taken over; takes those that none has.
-
-        Args:
-            queue_id: Our queue; of several servers all ids with commas.
-        """
-        store, frontier = self._context.store, self._context.whole_queue()
+        """Stops the crawls that another queue has taken over; takes those that none has."""
+        store, frontier = self._context.store, self._context.frontier
         known = set(frontier.crawl_ids())
         for row in store.crawls.all():
             crawl = row.spec.crawl_id

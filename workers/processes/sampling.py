@@ -27,7 +27,7 @@ class Sampler:
         minute = int(time.time()) // MINUTE_S
         if minute == self._minute:
             return False
-        frontier, storage = self._context.whole_queue(), self._context.settings.storage
+        frontier, storage = self._context.frontier, self._context.settings.storage
         now = frontier.now()
         crawls = frontier.counts_of(frontier.crawl_ids()).values()
         free = shutil.disk_usage(storage.data).free if storage.is_embedded else None

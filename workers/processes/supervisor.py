@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from cleaning.errors import ServiceError
 from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent, ends_within
@@ -29,7 +28,6 @@ LONGEST_PAUSE_S = 10.0
 STEADY_S = 30.0
 FIRST_RESTART_S = 1.0
 LONGEST_RESTART_S = 30.0
-NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -38,7 +36,6 @@ class _Child:
     process: subprocess.Popen[bytes] | ForkedProcess
     started: float
     watchdog: Watchdog | None
-    more: Mapping[str, str]  # of its environment
     pause_s: float = FIRST_PAUSE_S
     due: float | None = None  # when to restart it, once it died
 
@@ -66,23 +63,15 @@ class Supervisor:
         self._forks = forks
         self._children: list[_Child] = []
 
-    def start(self, role: str, count: int = 1, more: Mapping[str, str] = NO_VARIABLES) -> None:
-        """Starts ``count`` processes of a role, which is a command of ours: ``worker``.
-
-        Args:
-            role: The command.
-            count: How many.
-            more: Variables of their environment beside those of all, without spaces.
-        """
+    def start(self, role: str, count: int = 1) -> None:
+        """Starts ``count`` processes of a role, which is a command of ours: ``worker``."""
         for _ in range(count):
-            process, watchdog = self._spawn(role, more)
-            self._children.append(_Child(role, process, time.monotonic(), watchdog, more))
+            process, watchdog = self._spawn(role)
+            self._children.append(_Child(role, process, time.monotonic(), watchdog))
 
-    def _spawn(
-        self, role: str, more: Mapping[str, str]
-    ) -> tuple[subprocess.Popen[bytes] | ForkedProcess, Watchdog | None]:
+    def _spawn(self, role: str) -> tuple[subprocess.Popen[bytes] | ForkedProcess, Watchdog | None]:
         forks = None if self._has_secret_from(role) else self._forks
-        if forks and (forked := forks.start(role, more)):
+        if forks and (forked := forks.start(role)):
             return forked, None
         with (self._logs / f"{role}.log").open("ab") as log_file:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -91,7 +80,7 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=log_file,
                 stderr=log_file,
-                env={**self._environ_of(role), **more},
+                env=self._environ_of(role),
                 start_new_session=True,
                 preexec_fn=die_with_parent(),
             )
@@ -127,7 +116,7 @@ class Supervisor:
                 child.pause_s = min(2 * child.pause_s, LONGEST_PAUSE_S)
             if child.due is not None and now >= child.due:
                 self._end_watchdog(child)
-                child.process, child.watchdog = self._spawn(child.role, child.more)
+                child.process, child.watchdog = self._spawn(child.role)
                 child.started, child.due = now, None
         return died
 

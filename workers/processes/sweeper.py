@@ -21,19 +21,16 @@ from storage.queue.clients import OutageLog
 from storage.queue.counters import Counter
 from storage.queue.fetch_queue import RENEW_S
 from storage.queue.overflow import Overflow
-from storage.queue.servers.members import WorkingMember
 from storage.store.events import Event, EventKind
 from storage.store.operations import OperationState
 from workers.context import Context, process_context
 from workers.jobs.drift import GIVEN_UP_PAGES, settle
 from workers.jobs.images import offer_due
 from workers.jobs.topic_ranking import TopicModels, steer
-from workers.processes.budgets import Budgets
 from workers.processes.indexing import Indexer
 from workers.processes.outages import Outages, stopped_by_signal
 from workers.processes.queue_watch import WatchedQueue
 from workers.processes.sampling import Sampler
-from workers.processes.topic_floors import TopicFloors
 
 log = logging.getLogger(__name__)
 
@@ -71,8 +68,7 @@ def sweep_until_stopped() -> None:
         queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
     )
     outages, sampler, watched = Outages(context), Sampler(context), WatchedQueue(context)
-    budgets, indexer = Budgets(context), Indexer(context.settings, context.store)
-    floors = TopicFloors(context)
+    indexer = Indexer(context.settings, context.store)
     since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
     log.info("sweeper started")
     while not stop.wait(pause_s):
@@ -85,8 +81,6 @@ def sweep_until_stopped() -> None:
                 continue
             context.frontier.processes.beat(ProcessRole.SWEEPER)
             sweep_once(context)
-            budgets.round()
-            floors.round()
             sampler.round()
             indexer.round()
             if move_overflow(context, overflow):
@@ -96,9 +90,9 @@ def sweep_until_stopped() -> None:
                 since_statistics_s = 0.0
                 redo_learning(context)
                 redo_operations(context)
-                watched.announce()
+                queue_id = watched.announce()
                 context.store.statistics.refresh()
-                watched.stop_taken(context.whole_queue().identity().queue_id)
+                watched.stop_taken(queue_id)
                 update_crawls(context)
                 note_silent(context)
                 note_return(context, outages.store, "the store")
@@ -138,8 +132,6 @@ def redo_learning(context: Context) -> None:
 
 def redo_operations(context: Context) -> None:
     """Enqueues lost operations of the console again; gives up those whose jobs die each time."""
-    if isinstance(context.frontier, WorkingMember) and context.frontier.place.index:
-        return  # of several servers the first one has them
     operations, jobs = context.store.operations, context.frontier.operations
     for each in operations.unfinished():
         if jobs.is_at_work(each.seq):
@@ -182,7 +174,7 @@ def update_crawls(context: Context) -> None:
 
     A crawl that fetches images is not finished while hosts are learned: re-cleaning may find more.
     """
-    store, frontier = context.store, context.whole_queue()
+    store, frontier = context.store, context.frontier
     known, learning = set(frontier.crawl_ids()), frontier.learning.count()
     queue_id = frontier.identity().queue_id
     for row in store.crawls.all():
@@ -193,7 +185,7 @@ def update_crawls(context: Context) -> None:
         with suppress(NotFound):  # purged meanwhile
             offer_due(store, frontier, row.spec)
             counts = frontier.counts(row.spec.crawl_id)
-            steer(store, frontier, row.spec, counts.fetched)
+            steer(store, frontier, row.spec)
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue
             is_over = counts.state is CrawlState.FINISHED

@@ -393,7 +393,7 @@ def stop_newer_crawls(frontier: Frontier, config: StorageConfig) -> None:
                 if frontier.counts(crawl).state is not CrawlState.RUNNING:
                     continue
                 if find_gap(frontier, store.urls, crawl).missing:
-                    process_context().whole_queue().set_state(crawl, CrawlState.STOPPED)
+                    frontier.set_state(crawl, CrawlState.STOPPED)
                     log.error("store older than its queue: run `recover`", extra={"crawl": crawl})
     except StorageError as error:  # jobs wait for a store that is away, and log what is wrong
         log.warning("store not checked", extra={"reason": str(error)})

@@ -131,10 +131,6 @@ local function look_for(crawl, host)
   if got then
     out[#out + 1] = got
     charge(turns, got[1])
-    local topic = turns.topics[crawl]
-    if got[1] == crawl and topic.chosen_rank then
-      topic.leased_rank = math.min(topic.leased_rank or math.huge, topic.chosen_rank)
-    end
     renew_top(got[1], host)
   end
 end

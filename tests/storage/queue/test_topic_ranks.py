@@ -17,7 +17,7 @@ from storage.crawl_types import (
 )
 from storage.queue.frontier import Frontier
 from storage.queue.maintenance import CrawlRebuilder
-from storage.queue.topic_ranks import MOST_HOSTS
+from storage.queue.topic_ranks import MOST_HOSTS, owner_of
 from storage.store.urls import Visit
 from tests.kit.queues import A, Spider, ack_all, let_time_pass, pause_host, server_ms, spec, urls
 from tests.kit.topic_queues import (
@@ -83,8 +83,7 @@ def test_hosts_below_the_floor_are_idle(frontier: Frontier, spider: Spider, clie
     a_comes_soon()
     batch = spider.ask()
     assert (batch.leases, batch.wait_ms) == ((), 500)
-    frontier.topics.set_floor("t", 400)
-    assert frontier.topics.floor("t") == 400
+    client.hset("cc:c:t", "floor", 400)
     a_comes_soon()
     assert sorted(next_pages(spider)) == ["b 600", "c 600"]
     let_time_pass(client, "a.example")
@@ -363,15 +362,20 @@ def test_the_floor_follows_the_pages_an_hour(frontier: Frontier, client: Any) ->
 
     def minute(fetched: int, wanted: float) -> int:
         """The floor after a minute of so many pages."""
-        frontier.topics.steer("t", wanted, sum(fetched_so_far))
-        fetched_so_far.append(fetched)
+        frontier.topics.steer("t", wanted)
+        client.hincrby("cc:c:t", "fetched", fetched)
         client.hincrby("cc:c:t", "steered_ms", -60_000)
-        return frontier.topics.steer("t", wanted, sum(fetched_so_far))
+        return frontier.topics.steer("t", wanted)
 
-    fetched_so_far: list[int] = []
-    assert frontier.topics.steer("t", 600, 0) == 35
+    assert frontier.topics.steer("t", 600) == 35
     assert [minute(5, 600), minute(10, 600), minute(20, 600)] == [40, 40, 35]
     assert {minute(9, 10_000) for _ in range(90)} >= {445, 450}
-    assert frontier.topics.floor("t") == 450
+    assert client.hget("cc:c:t", "floor") == "450"
     client.hincrby("cc:c:t", "steered_ms", -3_600_000)  # the crawl stood still for an hour
-    assert frontier.topics.steer("t", 10, sum(fetched_so_far)) == 450
+    assert frontier.topics.steer("t", 10) == 450
+
+
+def test_an_address_stands_for_itself_and_a_host_for_its_registered_domain() -> None:
+    assert owner_of("news.example.com.cn:8080") == owner_of("example.com.cn") == "example.com.cn"
+    assert owner_of("127.0.0.1:8080") == "127.0.0.1:8080"
+    assert owner_of("[::1]:80") == "[::1]:80"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +15,6 @@ from storage.live_state import (
     Process,
     ProcessRole,
     QueueNow,
-    ServerNow,
     SpiderSession,
 )
 from workers.console.holding import BEHIND_S, RULES, Level, sentence
@@ -74,23 +72,8 @@ def ended(*states: CrawlState) -> Moment:
 
 
 WORKER, SWEEPER = QUEUE.processes
-NEW = tuple(replace(each, since=NOW - timedelta(seconds=3)) for each in QUEUE.processes)
-FIRST = ServerNow(
-    index=0, place="redis://q1:6379/0", pages_in_flight=1, jobs=1, oldest_job_s=0.1, leases=1,
-    claims=0, hosts=1, holds=(), spiders=1, workers=1, sweepers=1, memory_bytes=1,
-    memory_limit_bytes=None,
-)  # fmt: skip
-
-
-def servers(processes: Sequence[Process] = QUEUE.processes, **second: int) -> Moment:
-    """Two queue servers, of which the second one is changed."""
-    both = (FIRST, replace(FIRST, index=1, place="redis://q2:6379/0", **second))  # type: ignore[arg-type]
-    return queue(servers=both, processes=processes)
-
-
 CASES = {
     "queue_away": replace(WELL, queue=None, queue_state=QueueState.AWAY, why_no_store="locked"),
-    "server_away": queue(servers=(FIRST, ServerNow(index=1, place="redis://q2:6379/0", away="x"))),
     "store_away": replace(WELL, why_no_store="locked"),
     "damaged": queue(damage="malformed", processes=()),
     "at_rest": replace(WELL, queue=None, queue_state=QueueState.AT_REST),
@@ -101,9 +84,6 @@ CASES = {
     "full_memory": queue(holds=(Hold.PAGES, Hold.MEMORY)),
     "no_spider": queue(sessions=(), processes=(SWEEPER,)),
     "no_worker": queue(processes=(SWEEPER,), holds=(Hold.PAGES,)),
-    "no_sweeper_on": servers(sweepers=0),
-    "no_spider_on": servers(spiders=0),
-    "no_worker_on": servers(workers=0),
     "backlog": queue(holds=(Hold.PAGES,), oldest_job_s=40.0),
     "behind": queue(oldest_job_s=BEHIND_S),
     "all_paused": ended(CrawlState.FINISHED, CrawlState.PAUSED),
@@ -133,10 +113,6 @@ def test_the_first_rule_that_holds(key: str) -> None:
         (queue(processes=(), sessions=()), "no_sweeper"),
         (queue(processes=(), lost=(WORKER,), up_s=3600), "no_sweeper"),
         (replace(ended(), queue=replace(QUEUE, jobs=0, processes=())), "no_crawl"),
-        (servers(), "full_speed"),
-        (servers(spiders=0, hosts=0), "full_speed"),  # nothing to fetch there
-        (servers(workers=0, claims=1), "full_speed"),
-        (servers(NEW, spiders=0), "starting"),
     ],
 )
 def test_edges(moment: Moment, key: str) -> None:
@@ -146,7 +122,7 @@ def test_edges(moment: Moment, key: str) -> None:
 def test_every_sentence_has_words_with_its_values() -> None:
     words = {key.removeprefix("holding.") for key in all_words() if key.startswith("holding.")}
     assert words == set(CASES)
-    assert len(RULES) == 13
+    assert len(RULES) == 11
     for key, moment in CASES.items():
         said = sentence(moment)
         for text in all_words()[f"holding.{key}"]:

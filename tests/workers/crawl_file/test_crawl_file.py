@@ -67,6 +67,7 @@ def test_values_have_their_types_and_paths_begin_at_the_file(
         ("depth = 2", "1: depth is not a key of a crawl file; did you mean max_depth?"),
         ("\nexlude = []", "2: exlude is not a key of a crawl file; did you mean exclude?"),
         ("max-pages = 2", "1: max-pages is not a key of a crawl file; did you mean max_pages?"),
+        ("queue_server = 0", "1: queue_server is gone: a Redis server is a queue of its own"),
         ("max_pages = '2'", "1: max_pages is '2': expected a whole number"),
         ("max_pages = true", "1: max_pages is true: expected a whole number"),
         ("max_pages = 0", "1: max_pages is 0: at least 1 is needed"),

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ for line in sys.stdin:
     step, *roles = line.split()
     if step == "start":
         for role in roles:
-            supervisor.start(role, more={"MORE": "1=2"} if role == "worker" else {})
+            supervisor.start(role)
         answer = {role: supervisor.pids(role) for role in roles}
     elif step == "died":
         answer = supervisor.restart_dead()
@@ -88,9 +88,9 @@ def serve(requests, *_):
 
 fork_server._serve = serve
 forks = fork_server.ForkServer({}, Path())
-first = forks.start("worker", {})
+first = forks.start("worker")
 ended = first.wait()
-second = forks.start("worker", {})
+second = forks.start("worker")
 print(ended, second.poll(), first.poll())
 forks.stop()
 """
@@ -174,8 +174,7 @@ def test_a_child_shares_nothing_with_its_parent_and_ends_as_a_process_does(tmp_p
         assert set(said["files"]) <= {"/dev/null", log}
         assert said["files"].count(log) == 2
         assert (said["pid"], said["session"]) == (worker, worker)
-        assert said["environ"].keys() - {"LC_CTYPE"} == {"MORE", "ONLY", "PATH"}
-        assert said["environ"]["MORE"] == "1=2"
+        assert said["environ"].keys() - {"LC_CTYPE"} == {"ONLY", "PATH"}
         assert Path(f"/proc/{worker}/cmdline").read_text().rstrip("\0") == "crawlclean\0worker"
         assert "fork-server" in Path(f"/proc/{run.server()}/cmdline").read_text()
 
@@ -237,7 +236,7 @@ def test_a_spider_that_must_not_know_the_url_of_the_store_is_not_forked(tmp_path
         def __init__(self) -> None:
             self.asked: list[str] = []
 
-        def start(self, role: str, _more: Mapping[str, str]) -> None:
+        def start(self, role: str) -> None:
             self.asked.append(role)
 
     forks = Forks()

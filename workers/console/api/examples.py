@@ -48,11 +48,11 @@ While a crawl runs, who works, on what, and since when:
 ```console
 $ curl -s -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8484/api/v1/processes
 {"items": [{"process": {"name": "web1.4711", "role": "worker", "machine": "web1", "pid": 4711,
-  "since": "2026-11-23T09:12:45.026154Z", "silent_s": 1.204, "work": "",
-  "server": null}, "is_silent": false, "is_lost": false, "jobs": [{"job_id": "j261",
+  "since": "2026-11-23T09:12:45.026154Z", "silent_s": 1.204, "work": ""},
+  "is_silent": false, "is_lost": false, "jobs": [{"job_id": "j261",
   "worker": "web1.4711.21510851", "crawl_id": "news", "host": "a.example", "pages": 20,
-  "page_id": "5f1b4c9f0a3d4f6b8c7e2d1a90b3c4d5", "age_s": 2.25, "is_alive": true,
-  "server": null}], "leases": 0}], "next": null, "as_of": null}
+  "page_id": "5f1b4c9f0a3d4f6b8c7e2d1a90b3c4d5", "age_s": 2.25, "is_alive": true}],
+  "leases": 0}], "next": null, "as_of": null}
 ```
 
 """

@@ -10,6 +10,7 @@ from cleaning.errors import ConfigError, NotFound
 from cleaning.urls.normal_form import normalize, page_id
 from storage.crawl_types import CrawlState, FailureReason, UrlState
 from storage.host_waits import Hold
+from storage.live_state import ProcessRole
 from storage.store.codec import to_microseconds
 from storage.store.protocol import Store
 from workers.answers.control import TargetKind
@@ -259,7 +260,7 @@ def _drop_raw(settings: Settings, asked: Asked, kind: TargetKind) -> Steps:
         raise NotFound(f"{asked.target} is no {kind.value}")
     with queue_side(settings, at_rest=False) as side:  # at rest, or on a full disk, no worker drops
         now = side.frontier.now() if side.frontier else None
-    has_hands = now is not None and Hold.DISK not in now.holds and now.has_hands
+    has_hands = bool(now and Hold.DISK not in now.holds and now.of_role(ProcessRole.WORKER))
     facts = {Fact.RESPONSES: found.responses, Fact.FREED_BYTES: found.freed_bytes}
     yield Effect(facts, (Note.NO_WAY_BACK_RAW, *(Note.IN_BACKGROUND,) * has_hands))
     if not found.responses:

@@ -11,7 +11,7 @@ from cleaning.records import UrlKind
 from cleaning.url_classes.rules import FORBID
 from cleaning.urls.normal_form import host_of, page_id
 from storage.crawl_types import CrawlState, PageRole, UrlState
-from storage.queue.servers.spread import open_reopener
+from storage.queue.maintenance import UrlReopener
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.config import Settings
@@ -201,7 +201,7 @@ def try_page(settings: Settings, asked: Asked) -> Steps:
         end = _chosen(store, asked, running)
         yield Effect({Fact.PAGES: 1}, (Note.ONE_REQUEST,), chosen={"url": end.url})
         crawl = next(each for each in running if store.urls.end(end.page_id, each))
-        with closing(open_reopener(frontier.url)) as reopener:
+        with closing(UrlReopener(frontier.url)) as reopener:
             is_waiting = reopener.try_page(crawl, end)
     return Effect({Fact.PAGES: int(is_waiting)}, (Note.ONE_REQUEST,))
 

@@ -19,8 +19,9 @@ from typing import Any
 
 from cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from storage.crawl_types import FailureReason
+from storage.live_state import ProcessRole
 from storage.opening import join_queue
-from storage.queue.servers.spread import open_reopener
+from storage.queue.maintenance import UrlReopener
 from storage.store.codec import from_microseconds
 from storage.store.models import LearnReason
 from storage.store.operations import Operation, OperationState
@@ -171,7 +172,7 @@ def background_notes(settings: Settings) -> tuple[Note, ...]:
     with queue_side(settings, at_rest=False) as side:
         if side.frontier is None:
             return (Note.NEEDS_CRAWL,)
-        has_hands = side.frontier.now().has_hands
+        has_hands = bool(side.frontier.now().of_role(ProcessRole.WORKER))
     return (Note.IN_BACKGROUND,) if has_hands else (Note.NO_WORKER,)
 
 
@@ -261,8 +262,8 @@ def retry(turn: Turn) -> bool:
     )
     crawl = asked["crawl"]
     batches = failed_batches(context.store, crawl, wanted, after=turn.cursor.get("after", ""))
-    queue = context.whole_queue()
-    with closing(open_reopener(queue.url)) as retrying:
+    queue = context.frontier
+    with closing(UrlReopener(queue.url)) as retrying:
         for batch in batches:
             done = turn.done + retrying.reopen(crawl, batch)
             record_state(queue, context.store, crawl)
@@ -281,12 +282,12 @@ def fetch_again(turn: Turn) -> bool:
         until=from_microseconds(asked["until"]),
         no_body=asked["no_body"],
     )
-    queue = context.whole_queue()
+    queue = context.frontier
     crawls, first = asked["crawls"], turn.cursor.get("crawl", 0)
     for number in range(first, len(crawls)):
         crawl = crawls[number]
         after = turn.cursor.get("after", "") if number == first else ""
-        with closing(open_reopener(queue.url)) as reopener:
+        with closing(UrlReopener(queue.url)) as reopener:
             for pages, last in portions(context.store, crawl, wanted, after):
                 done = turn.done + (reopener.reopen(crawl, pages) if pages else 0)
                 record_state(queue, context.store, crawl)

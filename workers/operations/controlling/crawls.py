@@ -115,8 +115,8 @@ def other_queues(settings: Settings, store: Store) -> list[QueueRow]:
     if settings.storage.is_embedded:
         return []
     with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-        ours = frontier.identity(make=False).queue_id.split(",")
-        return [each for each in store.queues.all() if each.queue_id not in ours]
+        ours = frontier.identity(make=False).queue_id
+        return [each for each in store.queues.all() if each.queue_id != ours]
     return []
 
 

@@ -17,8 +17,8 @@ from itertools import islice
 
 from cleaning.errors import ConfigError, NotFound
 from storage.crawl_types import PageRole, UrlState
+from storage.queue.maintenance import UrlReopener
 from storage.queue.ownership import check_owner
-from storage.queue.servers.spread import open_reopener
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.config import Settings
@@ -118,7 +118,7 @@ def fetch_again(settings: Settings, target: str, wanted: PageFilter) -> dict[str
         asked = replace(wanted, host=host)
         check_owner(settings.storage, frontier, store, crawls)
         for crawl in crawls:
-            with closing(open_reopener(frontier.url)) as reopener:
+            with closing(UrlReopener(frontier.url)) as reopener:
                 found = portions(store, crawl, asked)
                 count = sum(reopener.reopen(crawl, pages) for pages, _ in found)
             if count:

@@ -41,9 +41,10 @@ from storage.crawl_types import (
     UrlState,
 )
 from storage.queue.frontier import Frontier
+from storage.queue.maintenance import CrawlRebuilder
+from storage.queue.overflow import Overflow
 from storage.queue.ownership import announce, check_owner, other_owners, owned_line
 from storage.queue.receipts import find_gap
-from storage.queue.servers.spread import open_overflow, open_rebuilder
 from storage.queue.spill_format import unpack_entries
 from storage.store.events import Event, EventKind
 from storage.store.protocol import Store
@@ -162,9 +163,9 @@ class Recovery:
         """Connects to the queue; ``report`` gets a line of progress every few seconds."""
         self._store = store
         self._frontier = frontier
-        self._rebuilder = open_rebuilder(frontier.url)
+        self._rebuilder = CrawlRebuilder(frontier.url)
         most = settings.storage.max_pending_urls
-        self._overflow = open_overflow(frontier.url, store.spills, most)
+        self._overflow = Overflow(frontier.url, store.spills, most)
         self._hooks = HookCalls(load_hooks(settings))
         self._report = report
         self._queue_id = frontier.identity().queue_id

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from cleaning.urls.url_choice import UrlChoice
 from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, FailureReason, Scope, UrlState
-from storage.queue.servers.spread import open_reopener
+from storage.queue.maintenance import UrlReopener
 from workers.operations.crawling.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def offer_again(
         return 0
     crawl = spec.crawl_id
     offered = 0
-    with closing(open_reopener(backends.frontier.url)) as reopener:
+    with closing(UrlReopener(backends.frontier.url)) as reopener:
         left_out = _left_out(backends, spec)
         while ends := list(islice(left_out, BATCH)):
             offered += reopener.reopen(crawl, ends)

@@ -10,8 +10,8 @@ from datetime import datetime
 from cleaning.errors import NotFound
 from storage.crawl_types import CrawlState, FailureReason
 from storage.queue.frontier import Frontier
+from storage.queue.maintenance import UrlReopener
 from storage.queue.ownership import check_owner, other_owners
-from storage.queue.servers.spread import open_reopener
 from storage.store.protocol import Store
 from storage.store.urls import EndedUrl
 from workers.config import Settings
@@ -79,7 +79,7 @@ def retry_failed(
             target, host = "", target
         wanted = FailureFilter(host=host, reasons=reasons)
         for name in _crawls(settings, frontier, store, target):
-            with closing(open_reopener(frontier.url)) as retrying:
+            with closing(UrlReopener(frontier.url)) as retrying:
                 batches = failed_batches(store, name, wanted)
                 count = sum(retrying.reopen(name, batch) for batch in batches)
             if count:
@@ -100,7 +100,7 @@ def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int)
     with any_queue(settings) as frontier, existing_store(settings) as store:
         (name,) = _crawls(settings, frontier, store, crawl)
         count = 0
-        with closing(open_reopener(frontier.url)) as retrying:
+        with closing(UrlReopener(frontier.url)) as retrying:
             for batch in failed_batches(store, name, wanted, size=most):
                 count += retrying.reopen(name, batch[: most - count])
                 if count >= most:

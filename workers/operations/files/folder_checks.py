@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from cleaning.errors import ConfigError, NotFound
 from storage.crawl_types import CrawlState
-from storage.live_state import ProcessRole
-from storage.opening import each_server, join_queue, open_store
+from storage.opening import join_queue, open_store
 from storage.queue.frontier import Frontier
 from storage.queue.receipts import find_gap
 from storage.sqlite.store import SqliteStore
@@ -29,7 +28,6 @@ from workers.processes.fleet import size_of
 LEAST_FREE_BYTES = 1 << 30
 READ_S = 10.0  # reading the archive: 95 MB of it take a second of CPU time
 MOST_NAMED = 5  # crawls and hosts in one line
-ON_EACH_SERVER = (ProcessRole.SPIDER, ProcessRole.WORKER, ProcessRole.SWEEPER)
 NEARLY_FULL = 0.9  # of the quota: a warning while there is time to act
 
 
@@ -48,7 +46,6 @@ def folder_checks(settings: Settings) -> list[tuple[str, Callable[[], str | Warn
         ("crawls", lambda: _crawls(settings)),
         ("pauses", lambda: _pauses(settings)),
         ("back-pressure", lambda: _holds(settings)),
-        *([("queue servers", lambda: _servers(settings))] if settings.storage.has_servers else []),
         ("receivers", lambda: _receivers(settings)),
         ("store", lambda: _store(settings)),
     ]
@@ -140,20 +137,6 @@ def _holds(settings: Settings) -> str | Warned:
     if is_active and (lines := hold_lines(waits)):
         return Warned("; ".join(lines))
     return f"none: {waits.pages_in_flight} URLs wait for workers"
-
-
-def _servers(settings: Settings) -> str | Warned:
-    """The processes of each queue server; hosts of one that lacks a role wait for ever."""
-    found, lacking = [], []
-    places = settings.storage.queue_places
-    for place, frontier in zip(places, each_server(settings.storage), strict=True):
-        now = frontier.now()
-        numbers = {role: len(now.of_role(role)) for role in ON_EACH_SERVER}
-        found.append(f"{place}: " + ", ".join(f"{n} {role}" for role, n in numbers.items()))
-        lacking += [f"no {role} works on {place}" for role, n in numbers.items() if not n]
-    if lacking and len(lacking) < len(places) * len(ON_EACH_SERVER):
-        return Warned("; ".join(lacking) + ": its hosts wait")
-    return "; ".join(found)
 
 
 def _store(settings: Settings) -> str | Warned:

@@ -7,16 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
-from cleaning.errors import (
-    ConfigError,
-    NotFound,
-    QueueUnavailable,
-    ServiceError,
-    StoreUnavailable,
-)
+from cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
 from storage.opening import has_ended, open_store, queue_url
 from workers.config import Settings
 from workers.hooks.loading import Hooks, load_hooks
@@ -34,8 +27,6 @@ if TYPE_CHECKING:  # the queue's client is slow to import
 
 T = TypeVar("T")
 
-CHECK_S = 5.0
-"""How often is looked whether hosts are split over another list of queue servers by now."""
 STALE = 2.0
 """An answer that is older than asked for, but not by this factor, is given while it is renewed."""
 
@@ -90,7 +81,6 @@ class KeptBackends:
         self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered, self._first_seen = Remembered(clock), Remembered(clock)
-        self._checked = 0.0
 
     @contextmanager
     def store(self) -> Iterator[Store]:
@@ -127,8 +117,7 @@ class KeptBackends:
         try:
             yield self._opened()
         except QueueUnavailable as error:
-            if self._frontier is None or not self.settings.storage.has_servers:
-                self._queue_outage.begin(error)  # several servers note for each whether it is away
+            self._queue_outage.begin(error)
             if self.settings.storage.is_embedded and has_ended(self.settings.storage):
                 raise NotFound(f"no crawl is running on {self.settings.storage.data}") from error
             raise
@@ -225,42 +214,13 @@ class KeptBackends:
         return True
 
     def _opened(self) -> Frontier:
-        """The queue; of several servers those that answer, which are checked now and then.
-
-        Raises:
-            ConfigError: The servers are of another list.
-            QueueUnavailable: No server answers.
-        """
-        from storage.queue.servers.spread import open_queue
-        from storage.queue.servers.watching import WatchedServers
+        """The queue; connects at the first question."""
+        from storage.queue.frontier import Frontier
 
         with self._lock:
-            frontier = self._frontier
-        if frontier is None:  # opened outside the lock: several servers are asked
-            url = queue_url(replace(self.settings.storage, queue_server=None))
-            several = self.settings.storage.has_servers
-            opened = cast("Frontier", WatchedServers(url)) if several else open_queue(url)
-            with self._lock:
-                frontier = self._frontier = self._frontier or opened
-                self._checked = time.monotonic()
-            if frontier is not opened:
-                opened.close()
-        elif isinstance(frontier, WatchedServers) and self._is_check_due():
-            try:
-                frontier.check()
-            except ConfigError:
-                with self._lock:
-                    self._frontier = None
-                frontier.close()
-                raise
-        return frontier
-
-    def _is_check_due(self) -> bool:
-        with self._lock:
-            is_due = time.monotonic() - self._checked >= CHECK_S
-            if is_due:
-                self._checked = time.monotonic()
-            return is_due
+            if self._frontier is None:
+                self._frontier = Frontier(queue_url(self.settings.storage))
+            return self._frontier
 
     def close(self) -> None:
         """Closes both."""

@@ -6,8 +6,6 @@
 -- to 1,000 of the worst entries of a host's queue that wait in the store (overflow.py).
 --
 -- cc:queue                 key   the id of this queue, made once (identity.py)
--- cc:servers               key   "<id>,<id> 0": the queues over which hosts are split, and the place of this one, or
---                                moving (servers/stamps.py); cc:rounds  hash  crawl -> rounds of sharing its budget
 -- cc:crawls                set   crawl ids
 -- cc:purging               zset  crawl whose keys are being deleted -> since, ms
 -- cc:c:<crawl>             hash  a crawl, see below
@@ -22,8 +20,6 @@
 -- cc:ranker:<crawl>        hash  " version", " at" (ms) of the ranking; host -> heads, or cursor of its scan
 -- cc:ad:<crawl>            set   pages that a topic crawl adopted while they waited in it: they end unasked
 -- cc:fl:<page>             key   topic crawl that fetches the page; expires after 10 minutes
--- cc:chose:<crawl>         string  best rank that a topic crawl leased lately on this one of several queue servers
--- cc:elsewhere:<crawl>     string  the best of these of the other servers: worse hosts are held back here
 -- cc:tw:<crawl>            hash  weights, version: the link model of a topic crawl, packed
 -- cc:dn:<crawl>            hash  registered domain -> hosts of a topic crawl; "." -> 0. Counted anew when missing
 -- cc:a:<crawl>             list  receipts, the newest first: "<page> 1700000000000", the last page of an ack and the
@@ -124,7 +120,6 @@
 --   judged: records; relevant: those on the topic (harvest.lua);
 --   counters pending, leased, queued, bodies (queued answers with a text), done, stored, failed, fetched, used,
 --   images, spilled, revisits (that wait), revisited (that ended);
---   where servers share it (share.lua): total ('' no limit) of all, max of this one, round that looked at it last;
 --   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
 
 -- Scores of pending images: no other URL has their rank (storage/store/images.py).
@@ -151,16 +146,15 @@ local function count(crawl, field, by)
 end
 
 -- Finishes a running crawl without open URLs, or with no open URL that its budget allows. Images of stored
--- pages do not count for the budget. A crawl that is kept fresh does not end. The share of a budget that several
--- servers share (total) ends no crawl, because other servers may have some left.
+-- pages do not count for the budget. A crawl that is kept fresh does not end.
 local function settle(crawl)
   local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'pending', 'leased', 'queued', 'max', 'used', 'images',
-    'fresh', 'total')
+    'fresh')
   if c[1] ~= 'running' or c[8] == '1' or (tonumber(c[3]) or 0) + (tonumber(c[4]) or 0) > 0 then
     return
   end
   local max = tonumber(c[5] or '')
-  local is_spent = max and not c[9] and (tonumber(c[6]) or 0) >= max and (tonumber(c[7]) or 0) == 0
+  local is_spent = max and (tonumber(c[6]) or 0) >= max and (tonumber(c[7]) or 0) == 0
   if (tonumber(c[2]) or 0) == 0 or is_spent then
     redis.call('HSET', 'cc:c:' .. crawl, 'state', 'finished')
   end

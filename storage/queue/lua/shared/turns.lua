@@ -10,7 +10,6 @@ local SELDOM = 4 -- if there is none, every fourth of these takes the host that 
 local LOOKED_AT = 128 -- hosts at most that have waited longest, of those not looked at before
 local BY_TURN = 4 -- every fourth lease of a host with several crawls goes by turn
 local MOST_UNJUDGED = 20 -- answers with a text that wait to be judged: a batch of the learner, more is leased by old ranks
-local CHOSE_MS = 3000 -- a rank that was leased on one of several queue servers holds worse ones back on the others
 local MOST_IDLE_MS = 5000 -- a better host is waited for as long, with the crawl's other hosts idle
 local MOST_TOPS = 32 -- hints that are looked at for the best host: a domain has up to 20 hosts
 local DRAIN, HEAL = 64, 64
@@ -30,12 +29,11 @@ local function read_turns(t)
     elseif crawl == ' ordinary' then
       turns.ordinary = pass
     else
-      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'bodies', 'looked', 'total')
+      local c = redis.call('HMGET', 'cc:c:' .. crawl, 'state', 'floor', 'picks', 'bodies', 'looked')
       if c[1] then
         local is_full = (tonumber(c[4] or '') or 0) >= MOST_UNJUDGED
         turns.topics[crawl] = { crawl = crawl, pass = pass, floor = tonumber(c[2] or '') or FLOOR,
           picks = tonumber(c[3] or '') or 0, looked = c[5] or '-inf', is_running = c[1] == 'running',
-          is_split = c[6] and true, elsewhere = tonumber(c[6] and redis.call('GET', 'cc:elsewhere:' .. crawl) or ''),
           is_full = is_full, is_held = is_full, is_open = c[1] == 'running' and not is_full }
       else
         redis.call('ZREM', 'cc:turn', crawl)
@@ -66,9 +64,6 @@ local function note_charges(turns)
     if topic.is_charged then
       redis.call('HSET', 'cc:c:' .. crawl, 'picks', topic.picks, 'looked', topic.looked)
       redis.call('ZADD', 'cc:turn', 'XX', whole(topic.pass), crawl)
-      if topic.is_split and topic.leased_rank then
-        redis.call('SET', 'cc:chose:' .. crawl, topic.leased_rank, 'PX', CHOSE_MS) -- for the other queue servers
-      end
     end
   end
   redis.call('ZADD', 'cc:turn', whole(turns.ordinary), ' ordinary', whole(turns.now), ' now')
@@ -167,12 +162,6 @@ local function top_rank(crawl, t)
   end
 end
 
--- The same, of the hosts of all queue servers: what another one has leased a moment ago counts, too.
-local function best_rank(topic, t)
-  local here = top_rank(topic.crawl, t)
-  return topic.elsewhere and math.min(here or math.huge, topic.elsewhere) or here
-end
-
 -- The host of a lease that goes by waiting time, whatever the host's rank; nil: the lease goes by rank. Hosts that
 -- were due before topic.looked have judged pages: they are not looked at again while they wait.
 local function choose_by_time(topic, t)
@@ -209,7 +198,6 @@ end
 
 -- The host that a topic crawl is served next; nil: no host is due, or all are below the floor (topic.is_held).
 local function choose_host(topic, t)
-  topic.chosen_rank = nil
   local by_time = choose_by_time(topic, t)
   if by_time then
     return by_time
@@ -218,12 +206,11 @@ local function choose_host(topic, t)
   if not host then
     return nil
   end
-  local top = rank > RETRY_RANK and best_rank(topic, t)
+  local top = rank > RETRY_RANK and top_rank(topic.crawl, t)
   if top and rank > top + topic.floor then
     topic.is_held = true
     return nil
   end
-  topic.chosen_rank = rank > RETRY_RANK and rank < GONE_RANK and rank or nil
   return host
 end
 

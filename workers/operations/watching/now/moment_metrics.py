@@ -17,5 +17,4 @@ def read_metrics(frontier: Frontier, storage: StorageConfig) -> str:
     """
     crawls = frontier.counts_of(frontier.crawl_ids()).values()
     free = shutil.disk_usage(storage.data).free if storage.is_embedded else None
-    now = frontier.now()
-    return exposition(frontier.counters(), gauge_values(now, crawls, free), now.servers)
+    return exposition(frontier.counters(), gauge_values(frontier.now(), crawls, free))
