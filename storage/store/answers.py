@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cleaning.errors import DatabaseDamaged, StoreDamaged
 from cleaning.records import Provenance, Via
+from storage.crawl_types import FailureReason
 from storage.store.codec import from_microseconds, to_microseconds
 from storage.store.ports import PAGE_KEY, ArchivedAnswer, Blobs, Scan, Tables, of, steps
 from storage.store.records import Once
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from cleaning.document.raw_page import RawPage
 
 READ_ROWS = 200
-_FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at")
+_FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at", "reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,8 @@ class Answers:
     def page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
         """The newest archived response of a page, decoded; None without one.
 
+        Nor of a page on which workers died: who decodes and parses it may die, too.
+
         Args:
             page_id: 32 hex digits.
             crawl_id: Only of this crawl; None: of any.
@@ -53,7 +56,7 @@ class Answers:
         from cleaning.document.raw_page import RawPage  # charsets and their words: 13 ms
 
         found = self._newest(page_id, crawl_id)
-        if found is None:
+        if found is None or found[1][-1] == FailureReason.POISON:
             return None
         answer, found_by = found
         _, depth, referrer, *_ = found_by
@@ -147,7 +150,7 @@ class Answers:
 
 def _provenance(found_by: Sequence[Any]) -> Provenance:
     """How a URL was found, from the values of ``_FOUND_BY``."""
-    crawl_id, _, referrer, via, link_text, discovered_at = found_by
+    crawl_id, _, referrer, via, link_text, discovered_at, _ = found_by
     return Provenance(
         crawl_id=crawl_id,
         referrer=referrer,

@@ -43,7 +43,7 @@ from storage.queue.entries import LINK_TEXT_CHARS
 from storage.store.images import IMAGE_RANK
 from workers import __dist__
 from workers.hooks.calling import HookCalls
-from workers.jobs.poison_pages import crash_text
+from workers.jobs.poison_pages import MOST_CRASHES, crash_text
 from workers.jobs.url_classes import MOVED
 
 log = logging.getLogger(__name__)
@@ -118,10 +118,7 @@ def end_page(
         PageError: The page cannot be cleaned: the caller makes its ending with ``failed``.
     """
     if page.poison:
-        detail = crash_text(page)
-        # Something in the response kills workers: no byte of it may reach the store.
-        stripped = replace(page, result=FetchResult())
-        return failed(stripped, Failure(reason=FailureReason.POISON, detail=detail))
+        return _poison(page, keep_raw)
     if page.result.failure:
         return failed(page, page.result.failure)
     if page.was is not None and page.result.status == NOT_MODIFIED:
@@ -150,6 +147,17 @@ def failed(page: QueuedPage, failure: Failure) -> Ending:
     state = UrlState.EXCLUDED if failure.reason in EXCLUDING else UrlState.FAILED
     step = _step(str(state), f"{failure.reason}: {failure.detail}")
     return Ending(outcome=Outcome(queued=page, state=state, failure=failure, log=page.log + step))
+
+
+def _poison(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
+    """The ending of a page that kills workers: archived for a person, unless that kills them, too.
+
+    A revisited page keeps the response that its record was made from.
+    """
+    is_kept = page.was is None and page.crashes <= MOST_CRASHES and _is_kept(page, keep_raw)
+    shown = page if is_kept else replace(page, result=FetchResult())
+    ending = failed(shown, Failure(reason=FailureReason.POISON, detail=crash_text(page)))
+    return replace(ending, outcome=replace(ending.outcome, keep_raw=is_kept))
 
 
 def with_stored_step(outcome: Outcome) -> Outcome:

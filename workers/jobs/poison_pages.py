@@ -7,6 +7,9 @@ from storage.crawl_types import FailureReason, Outcome, QueuedPage
 from storage.store.events import Event, EventKind
 from storage.store.protocol import Store
 
+MOST_CRASHES = 3
+"""Workers that may have died on an archived page: one more, and archiving it was the cause."""
+
 NO_MEMORY = "memory ran out on this page"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from cleaning.errors import NotFound
 from storage.crawl_types import (
     CrawlSpec,
     CrawlState,
@@ -25,9 +26,11 @@ from storage.store.protocol import Store
 from tests.kit.console import acting_console, settings_of
 from tests.kit.outcomes import HOST, make_failure
 from tests.kit.worker_bench import Bench
+from workers.jobs.learning import archived_model
 from workers.jobs.outcomes import end_page
+from workers.jobs.poison_pages import MOST_CRASHES
 
-GROUP = f"/failures/group?crawl=c&host={HOST}&cause=poison"
+GROUP = f"/failures/group?crawl=c&host={HOST}&cause=poison&status=200"
 
 
 @pytest.fixture
@@ -49,11 +52,13 @@ def client(bench: Bench) -> FlaskClient:
     return acting_console(settings_of(bench.data), bench.data)
 
 
-def kill(store: Store) -> QueuedPage:
+def kill(store: Store, crashes: int = MOST_CRASHES) -> QueuedPage:
     """Stores a page on which workers died, as a worker does."""
     queued = make_failure("/kill", crawl_id="c", reason=FailureReason.POISON).queued
     result = FetchResult(status=200, headers=(), body=b"<p>x", elapsed_ms=3)
-    page = replace(queued, poison=True, crashes=3, result=result, fetched_at=datetime.now(UTC))
+    page = replace(
+        queued, poison=True, crashes=crashes, result=result, fetched_at=datetime.now(UTC)
+    )
     store.save([end_page(page, KeepRaw.ALL).outcome])
     store.statistics.refresh()
     return page
@@ -74,11 +79,28 @@ def test_the_page_is_named(client: FlaskClient, store: Store) -> None:
     assert found.index("Workers died on this page") < found.index("No record of this page")
 
 
+def test_the_archive_keeps_it_for_a_person_and_nothing_parses_it(store: Store) -> None:
+    page = kill(store)
+    assert store.answers.body(page.page_id) == page.result.body
+    (exported,) = store.answers.scan("c")
+    assert (exported.answer.url, exported.answer.body) == (page.url, page.result.body)
+    assert [each.url for each in store.hosts.archived(HOST)] == [page.url]
+    assert store.answers.page(page.page_id) is None
+    with pytest.raises(NotFound, match="the archive holds no page"):
+        archived_model(store, HOST, 100)
+
+
+def test_a_page_that_kills_who_archives_it_is_kept_no_more(store: Store) -> None:
+    page = kill(store, crashes=MOST_CRASHES + 1)
+    assert store.answers.body(page.page_id) is None
+    assert list(store.urls.failures("c"))[0].reason is FailureReason.POISON
+
+
 def test_a_retry_says_that_the_pages_kill_again(client: FlaskClient, store: Store) -> None:
     kill(store)
     for address in (GROUP, "/failures?cause=poison"):
         assert "/actions/retry_failed?" in text_of(client, address)
-    asked = text_of(client, f"/actions/retry_some?target=c&host={HOST}&reason=poison&status=0")
+    asked = text_of(client, f"/actions/retry_some?target=c&host={HOST}&reason=poison&status=200")
     assert "Workers die on these pages again" in asked
     for gone in ("retry_one", "mark_seen", "mark_unseen", "drop_copy"):
         assert client.get(f"/actions/{gone}?target=c&crawl=c").status_code == 404

@@ -87,6 +87,15 @@ def test_a_poisonous_page_is_not_read_again() -> None:
     assert outcome.failure == Failure(
         reason=FailureReason.POISON, detail="cleaning it killed 3 workers"
     )
+    assert outcome.keep_raw
+    assert not end_page(page(b"<p>x", poison=True, crashes=3), KeepRaw.NONE).outcome.keep_raw
+
+
+def test_a_revisit_that_kills_leaves_the_response_of_its_record() -> None:
+    again = page(b"<p>x", poison=True, crashes=3, was=UrlState.RECORD)
+    outcome = end_page(again, KeepRaw.ALL).outcome
+    assert (outcome.state, outcome.keep_raw) == (UrlState.RECORD, False)
+    assert not outcome.queued.result.body
 
 
 def test_a_failure_is_one_line() -> None:
