@@ -59,7 +59,7 @@ class LeaseSource:
         self._outage_since: float | None = None
         self._last_put_s = 0.0
         self._stopped = False
-        self._must_reconcile = False
+        self._reconcile_at_s = 0.0
         self._tasks: list[asyncio.Task[None]] = []
         self.counters: Tally[str] = Tally()
         self.failure: BaseException | None = None  # a non-retryable error that ended the leases
@@ -75,12 +75,14 @@ class LeaseSource:
                 await self._sleep(min(LONGEST_SLEEP_S, self.network.wait_s()))
                 continue
             try:
-                if self._must_reconcile:
-                    self._must_reconcile = False
+                # A replica that takes over lacks its primary's last moment: results that were put,
+                # with or without an outage here. 100 leases take the server .3 ms.
+                if time.monotonic() >= self._reconcile_at_s:
+                    self._reconcile_at_s = time.monotonic() + RENEW_S
                     await self._queue.reconcile(list(self._held.values()))
                 batch = await self._queue.lease(room)
             except QueueUnavailable as error:
-                self._must_reconcile = True
+                self._reconcile_at_s = 0.0
                 self._note_outage(error)
                 await asyncio.sleep(RETRY_PAUSE_S)
                 continue
@@ -179,7 +181,7 @@ class LeaseSource:
 
     def give_back(self, lease: Lease) -> None:
         """Drops a lease whose result the queue refused; ``reconcile`` makes its URL pending."""
-        self._must_reconcile = True
+        self._reconcile_at_s = 0.0
         self.end(lease)
 
     async def _until_reachable(self, call: Callable[[], Awaitable[T]]) -> T:

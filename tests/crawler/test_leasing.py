@@ -15,6 +15,7 @@ import pytest
 from redis import Redis
 
 from cleaning.errors import QueueUnavailable, StorageError
+from crawler import leasing
 from crawler.leasing import LeaseSource
 from storage.config import StorageConfig
 from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch, PageRole
@@ -160,6 +161,36 @@ def test_a_lost_answer_is_reconciled(
     assert len(lost) == 3
     counts = frontier.counts("c")
     assert (counts.leased, counts.queued) == (0, 6)
+
+
+@pytest.mark.parametrize("role", [PageRole.PAGE, PageRole.ROBOTS])
+def test_what_a_replica_lacks_is_fetched_again(
+    queue_url: str, frontier: Frontier, monkeypatch: pytest.MonkeyPatch, role: PageRole
+) -> None:
+    monkeypatch.setattr(leasing, "RENEW_S", 0.1)
+    frontier.open_crawl(spec("c", slots=8))
+    frontier.add("c", urls(3))
+    lost: list[Lease] = []
+
+    async def crawl() -> list[str]:
+        got: list[str] = []
+        async with opened(queue_url, 4) as (source, queue):
+            async for lease in source.leases():
+                if lease.role is role and not lost:
+                    lost.append(lease)
+                    source.end(lease)  # its primary had the result
+                elif lease.role is PageRole.ROBOTS:
+                    await queue.put_robots(lease, RobotsVerdict(rules=""))
+                    source.end(lease)
+                else:
+                    await source.put(lease, ANSWER)
+                    got.append(lease.url)
+                if len(got) == 3:
+                    return got
+        return got
+
+    assert sorted(asyncio.run(crawl())) == sorted(each.url for each in urls(3))
+    assert len(lost) == 1
 
 
 def test_a_result_outlives_the_server(tmp_path: Path) -> None:
