@@ -93,7 +93,7 @@ def test_the_archive_keeps_it_for_a_person_and_nothing_parses_it(store: Store) -
 def test_a_page_that_kills_who_archives_it_is_kept_no_more(store: Store) -> None:
     page = kill(store, crashes=MOST_CRASHES + 1)
     assert store.answers.body(page.page_id) is None
-    assert list(store.urls.failures("c"))[0].reason is FailureReason.POISON
+    assert next(iter(store.urls.failures("c"))).reason is FailureReason.POISON
 
 
 def test_a_retry_says_that_the_pages_kill_again(client: FlaskClient, store: Store) -> None:
