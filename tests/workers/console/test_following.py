@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -27,6 +28,8 @@ from tests.kit.queues import pause_host
 from tests.kit.timing import wait_until
 from tests.kit.web import html as page_of
 from tests.kit.worker_bench import LONG, Bench
+from workers.operations.acting import hosts
+from workers.operations.hosts.classes import ClassSize, class_size
 from workers.operations.watching.signs.mending import bodies_back
 
 HOST = "a.example"
@@ -300,7 +303,9 @@ def test_a_result_says_how_far_the_worker_is(client: FlaskClient, bench: Bench) 
     assert "given to a worker" in listed
 
 
-def test_a_class_that_is_forbidden_is_counted(client: FlaskClient, bench: Bench) -> None:
+def test_a_class_that_is_forbidden_is_counted_once(
+    client: FlaskClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = [Discovery(url=f"http://{HOST}/n/p{n}") for n in range(20, 25)]
     found += [Discovery(url=f"http://{HOST}/other/{n}.html") for n in range(3)]
     pause_host(bench.frontier, HOST)
@@ -308,7 +313,15 @@ def test_a_class_that_is_forbidden_is_counted(client: FlaskClient, bench: Bench)
     asked = {"target": HOST, "template": "/n/p{n}"}
     plan = fields_in(client.get("/actions/forbid_class", query_string=asked))["expected"]
     assert plan == "crawls 1; class_records 9; class_waiting 5; all_crawls"
+    counted = []
+
+    def count(*of: Any) -> ClassSize:
+        counted.append(of)
+        return class_size(*of)
+
+    monkeypatch.setattr(hosts, "class_size", count)
     page = do(client, "forbid_class", HOST, template="/n/p{n}")
+    assert len(counted) == 2, "for the page that asks, and for the form"
     shown = told(page.text)
     assert "records of this class 9" in shown
     assert "waiting URLs of this class 5" in shown
