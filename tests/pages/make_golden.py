@@ -14,7 +14,7 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,17 +23,11 @@ from cleaning.errors import ConfigError, NotFound, ServiceError
 from cleaning.records import ImageKind, LinkKind, PageKind, Via
 from cleaning.verdict import Verdict
 from cleaning.why.verdicts import explain
+from storage.store.codec import from_microseconds
 from tests.kit import golden_folders as golden
 from workers.config import load_settings
 from workers.operations.backends import existing_store
-from workers.operations.pages.judged_page import raw_page
 from workers.operations.reading import find_page
-
-READ: dict[str, Callable[[str], str]] = {
-    "kind": PageKind,
-    "published_at": lambda text: datetime.fromisoformat(text).isoformat(),
-}
-"""How the values of fields are read that are no text; of a time 2026-10-05 18:30+08:00."""
 
 
 def main(argv: Sequence[str]) -> Path:
@@ -74,15 +68,18 @@ def _of_archive(asked: argparse.Namespace) -> Iterator[tuple[str, bytes]]:
     settings = load_settings(os.environ, {"data": asked.data} if asked.data else {})
     with existing_store(settings) as store:
         page_id = find_page(store, asked.page)
-        raw = raw_page(store, page_id)
+        found = store.answers._newest(page_id, None)  # as it came: a page may kill who decodes it
         record = store.records.get(page_id)
-        model = store.models.get(raw.host, record.model_version) if record else None
-        yield golden.PAGE, store.answers.body(page_id) or b""
-    yield golden.URL, f"{raw.url}\n".encode()
-    yield golden.FETCHED_AT, f"{raw.fetched_at.isoformat()}\n".encode()
+        model = store.models.get(record.host, record.model_version) if record else None
+    if found is None:
+        raise NotFound(f"no answer of {asked.page} is archived")
+    answer = found[0]
+    yield golden.PAGE, answer.body
+    yield golden.URL, f"{answer.url}\n".encode()
+    yield golden.FETCHED_AT, f"{from_microseconds(answer.fetched_at).isoformat()}\n".encode()
     if model is not None:
         yield golden.MODEL, model.text.encode()
-    types = (value for name, value in raw.headers if name.lower() == "content-type")
+    types = (value for name, value in answer.headers if name.lower() == "content-type")
     yield from ((golden.CONTENT_TYPE, f"{each}\n".encode()) for each in types)
 
 
@@ -93,7 +90,10 @@ def _expected(folder: Path, asked: argparse.Namespace) -> str:
     for name, _, value in (each.partition("=") for each in asked.field):
         if name not in found or isinstance(found[name], list):
             raise ConfigError(f"{name} is no field such as title or published_at")
-        found[name] = READ.get(name, str)(value) if value or name == "title" else None
+        value = PageKind(value) if name == "kind" else value
+        if value and name == "published_at":
+            value = datetime.fromisoformat(value).isoformat()
+        found[name] = value or ("" if name == "title" else None)
     for of, said, kinds in (("links", asked.link, LinkKind), ("images", asked.image, ImageKind)):
         for url, _, kind in (each.rpartition("=") for each in said):
             if url not in (row[0] for row in found[of]):

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cleaning.errors import ConfigError, NotFound, ServiceError
+from storage.crawl_types import FailureReason, FetchResult, KeepRaw
+from storage.opening import open_store
 from tests.kit.commands import call
 from tests.kit.console import settings_of
 from tests.kit.golden_folders import as_text, expected_of, read_folder, shown
+from tests.kit.outcomes import make_failure
 from tests.kit.web import html
 from tests.pages import test_pages
 from tests.pages.make_golden import main
+from workers.jobs.outcomes import end_page
 
 URL = "http://a.example/1.html"
 FIRST = "今年秋天，镇上的老茶馆重新开张，掌柜把二十多张旧方桌擦得发亮，从清早到黄昏都坐满了人。"
@@ -123,6 +129,25 @@ def test_the_page_may_be_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     deadly = main(["deadly", str(file), "--url", URL, "--kills", *words[:2]])
     assert {each.name for each in deadly.iterdir()} == {"url", "page.html", "fetched_at"}
     passes(deadly, monkeypatch)
+
+
+def test_a_page_that_kills_workers_is_not_cleaned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued = make_failure("/kill", reason=FailureReason.POISON).queued
+    types = (("content-type", "text/html; charset=gbk"),)
+    result = FetchResult(status=200, headers=types, body=b"<p>kills\xff", elapsed_ms=3)
+    page = replace(queued, poison=True, crashes=3, result=result)
+    settings = settings_of(tmp_path)
+    with closing(open_store(settings.storage, create=True)) as store:
+        store.save([end_page(page, KeepRaw.ALL).outcome])
+    words = ["--data", str(tmp_path), "--into", str(tmp_path / "out"), "--kills"]
+    folder = main(["deadly", page.url, *words])
+    files = {each.name: each.read_bytes() for each in folder.iterdir()}
+    assert files.keys() == {"url", "page.html", "fetched_at", "content_type"}
+    assert files["page.html"] == result.body
+    assert files["content_type"] == b"text/html; charset=gbk\n"
+    passes(folder, monkeypatch)
 
 
 @pytest.mark.parametrize(
