@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.kit.processes import children_of, command_of, is_alive
+from tests.kit.processes import children_by_parent, command_of, is_alive
 
 # An example may take its time while other work takes the machine.
 settings.register_profile("any machine", deadline=None)
@@ -77,9 +77,10 @@ OF_SESSION: pytest.StashKey[Started] = pytest.StashKey()
 
 def started() -> Started:
     """The threads and child processes of this process, and the commands forked for it."""
-    children = children_of(os.getpid())
+    below = children_by_parent()
+    children = below.get(os.getpid(), [])
     forking = [pid for pid in children if command_of(pid).endswith("tests.kit.forked")]
-    return {*threading.enumerate(), *children, *chain(*map(children_of, forking))}
+    return {*threading.enumerate(), *children, *chain(*(below.get(pid, ()) for pid in forking))}
 
 
 @pytest.hookimpl(wrapper=True)

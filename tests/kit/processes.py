@@ -12,34 +12,42 @@ ROLES = ("spider", "worker", "sweeper", "run")
 SERVERS = ("valkey-server", "redis-server")
 
 
-def children_of(pid: int) -> list[int]:
-    """The children of a process now; none of one that is gone.
+def children_by_parent() -> dict[int, list[int]]:
+    """The children of every process that has some now.
 
     By the parent of each process: ``/proc/PID/task/TID/children`` may leave out one while another
     child ends.
     """
-    found: list[int] = []
+    found: dict[int, list[int]] = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # a process that ends takes its folder along
             fields = place.read_text("utf-8", "replace").rpartition(")")[2].split()
-            if int(fields[1]) == pid:
-                found.append(int(place.parent.name))
+            found.setdefault(int(fields[1]), []).append(int(place.parent.name))
     return found
+
+
+def children_of(pid: int) -> list[int]:
+    """The children of a process now; none of one that is gone."""
+    return children_by_parent().get(pid, [])
 
 
 def processes_of(pid: int) -> list[int]:
     """The children of a `run`, and those that its fork server has forked."""
+    below = children_by_parent()
     return [
         each
-        for child in children_of(pid)
-        for each in ([child] if role_of(child) else children_of(child))
+        for child in below.get(pid, ())
+        for each in ([child] if role_of(child) else below.get(child, ()))
     ]
 
 
 def family_of(pid: int) -> list[int]:
     """Every descendant of a process."""
-    below = children_of(pid)
-    return below + [each for child in below for each in family_of(child)]
+    below = children_by_parent()
+    family = below.get(pid, [])
+    for each in family:  # grows meanwhile
+        family += below.get(each, ())
+    return family
 
 
 def command_of(pid: int) -> str:
