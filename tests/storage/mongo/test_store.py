@@ -23,6 +23,7 @@ from storage.sqlite.store import SqliteStore
 from storage.store.protocol import Store
 from tests.kit.mongo_server import (
     MongoServer,
+    empty,
     given_url,
     inside,
     own_store,
@@ -49,6 +50,15 @@ from tests.storage.store.topics_contract import TopicsContract
 from tests.storage.store.values_contract import ValuesContract
 
 
+@pytest.fixture(scope="module", params=["secantusdb", *(["given"] if given_url() else [])])
+def prepared(request: pytest.FixtureRequest, server: MongoServer) -> Iterator[str]:
+    """URL of a database whose indexes are made, which takes longer than most tests of a store."""
+    url = given_url() if request.param == "given" else None
+    with own_store(url or server.url("")) as made:
+        made.crawls.all()
+        yield url_of(made)
+
+
 class TestMongoStore(
     StoreContract,
     ValuesContract,
@@ -68,11 +78,11 @@ class TestMongoStore(
     StoriesContract,
     TopicsContract,
 ):
-    @pytest.fixture(params=["secantusdb", *(["given"] if given_url() else [])])
-    def store(self, request: pytest.FixtureRequest, server: MongoServer) -> Iterator[MongoStore]:
-        url = given_url() if request.param == "given" else None
-        with own_store(url or server.url("")) as opened:
+    @pytest.fixture
+    def store(self, prepared: str) -> Iterator[MongoStore]:
+        with closing(MongoStore(prepared)) as opened:
             yield opened
+        empty(prepared)
 
     def test_it_is_a_store(self, store: MongoStore) -> None:
         as_protocol: Store = store
