@@ -105,9 +105,15 @@ def save_outcomes(
             by_key[key].append((place, each))
     changed |= _Raw(database).put(_having(by_key, _wants_raw))
     records = _Records(database, visits, compared)
-    changed |= records.put(_having(by_key, lambda each: each.outcome.record is not None))
+    with_record = records.put(_having(by_key, lambda each: each.outcome.record is not None))
     put_judgements(database, [each.outcome for each in encoded])
-    changed |= _Urls(database, visits, compared).put(by_key)
+    newest = _Urls(database, visits, compared).put(by_key)
+    for place in with_record - newest:  # an older visit's record: its host has one more
+        queued = encoded[place].outcome.queued
+        uncounted = {"$set": {"stale": stale_key(queued.crawl_id, encoded[place].url_row[0])}}
+        key = key_of(queued.page_id, queued.crawl_id)
+        database.urls.update_one({"_id": key}, uncounted | {"$unset": {"round": ""}})
+    changed |= with_record | newest
     visits.add_sums()
     _forget_owed(database, _having(by_key, _owes_row))
     if not changed:

@@ -459,6 +459,16 @@ class StoreContract:
                     assert counted(store).get(HOST, each) == recount(store, each, HOST)
                 check_overview(store)
 
+    def test_a_record_that_comes_after_a_newer_outcome_is_counted(self, store: Store) -> None:
+        """Two workers may end two visits of a page in the other order."""
+        store.save([make_failure("/1", at=later(5), state=UrlState.EXCLUDED)])
+        assert counted(store).get(HOST) == recount(store, "c1", HOST)
+        store.save([make_outcome("/1", at=later(3))])
+        stats = counted(store).get(HOST)
+        assert stats == recount(store, "c1", HOST)
+        assert stats is not None
+        assert (stats.kept_records, stats.pages_by_state) == (1, {"excluded": 1})
+
     def test_figures_are_kept_until_they_are_refreshed(self, store: Store) -> None:
         def at_other(outcome: Outcome) -> Outcome:
             return replace(outcome, queued=replace(outcome.queued, host="other.example"))
