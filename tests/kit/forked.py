@@ -235,6 +235,8 @@ def _serve() -> None:
                 importlib.import_module("cleaning.words").default_segmenter()
                 gc.freeze()
                 has_words = True  # a second of processor time for each process of a topic
+            if "CRAWLCLEAN_MONGODB_URL" in asked["environ"]:
+                importlib.import_module("storage.mongo.store")  # .1 s of each process
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
