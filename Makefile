@@ -45,7 +45,7 @@ format: ready-test ## format and fix what ruff can fix
 	$(BIN)/python -m ruff format .
 
 docs: ready-test ## write docs/cli.md, settings.md, json.md and crawl-file.md anew from the code
-	$(BIN)/python -m workers.reference docs
+	$(BIN)/python -m crawlclean.workers.reference docs
 
 docs-site: ## build a site of the documents in build/site, links checked; needs PyPI
 	$(PYTHON) -m venv build/site-tools

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from workers.cli import main
-from workers.commands.arguments import Exit
+from crawlclean.workers.cli import main
+from crawlclean.workers.commands.arguments import Exit
 
 if __name__ == "__main__":
     status = main(["run", *sys.argv[1:]])

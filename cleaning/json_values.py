@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cleaning.errors import SchemaMismatch, StoreDamaged
-from cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.errors import SchemaMismatch, StoreDamaged
+from crawlclean.cleaning.surrogates import replace_surrogates
 
 SCHEMA = 1
 """Version of every stored JSON form; raise it when an older reader would misread."""

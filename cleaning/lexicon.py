@@ -80,5 +80,5 @@ def find_words(text: str, index: dict[str, tuple[str, ...]]) -> list[tuple[int, 
 
 
 def _lines(name: str) -> list[str]:
-    text = (files("cleaning") / "data" / f"{name}.txt").read_text("utf-8")
+    text = (files("crawlclean.cleaning") / "data" / f"{name}.txt").read_text("utf-8")
     return [line for line in text.split("\n") if line.strip() and not line.startswith("#")]

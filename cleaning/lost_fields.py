@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from cleaning.errors import ServiceError
-from cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 # What wrong code raises on odd input. Not Exception: a job's time limit is one, and must pass.
 DEFECTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)

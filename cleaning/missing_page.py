@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from re import Pattern
 
-from cleaning.lexicon import pattern_of, word_list
-from cleaning.records import CleanRecord
+from crawlclean.cleaning.lexicon import pattern_of, word_list
+from crawlclean.cleaning.records import CleanRecord
 
 MOST_CHARS = 300
 """Of title and body together; pages that give suggestions ("try our search") have 100 to 250."""

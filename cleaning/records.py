@@ -21,8 +21,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.json import Decoder
 
-from cleaning.json_values import dump_versioned, load_versioned, utc
-from cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.json_values import dump_versioned, load_versioned, utc
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 
 class PageKind(StrEnum):

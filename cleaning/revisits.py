@@ -27,8 +27,8 @@ from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from cleaning.errors import StoreDamaged
-from cleaning.records import PageKind, UrlKind
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.records import PageKind, UrlKind
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 

@@ -8,35 +8,35 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from cleaning.body.page_body import Body
-from cleaning.document.raw_page import RawPage
-from cleaning.drift.model_fit import SamplePage, expected_of
-from cleaning.errors import ConfigError
-from cleaning.learn.body_places import learn_body_rule
-from cleaning.learn.link_places import (
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.drift.model_fit import SamplePage, expected_of
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.learn.body_places import learn_body_rule
+from crawlclean.cleaning.learn.link_places import (
     PageLinks,
     find_repeats,
     learn_image_places,
     learn_link_places,
     related_headings,
 )
-from cleaning.learn.losses import losing_classes
-from cleaning.learn.post_rules import choose_threads, post_rule_of
-from cleaning.learn.sample import choose_sample, limit_sample
-from cleaning.learn.template import learn_template
-from cleaning.learn.thread_classes import agree_on_posts
-from cleaning.learn.views import Sample, View, read_sample, view
-from cleaning.metadata.byline import Byline
-from cleaning.metadata.page_kind import decide_kind
-from cleaning.model.places import find_places
-from cleaning.model.rules import Noise, RelatedRule
-from cleaning.model.site_model import SiteModel, bounded
-from cleaning.page import read_page
-from cleaning.records import LinkKind
-from cleaning.url_classes.learning import learn_url_rules
-from cleaning.url_classes.rules import class_of
-from cleaning.url_classes.sample import PageFacts, facts_of
-from cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.learn.losses import losing_classes
+from crawlclean.cleaning.learn.post_rules import choose_threads, post_rule_of
+from crawlclean.cleaning.learn.sample import choose_sample, limit_sample
+from crawlclean.cleaning.learn.template import learn_template
+from crawlclean.cleaning.learn.thread_classes import agree_on_posts
+from crawlclean.cleaning.learn.views import Sample, View, read_sample, view
+from crawlclean.cleaning.metadata.byline import Byline
+from crawlclean.cleaning.metadata.page_kind import decide_kind
+from crawlclean.cleaning.model.places import find_places
+from crawlclean.cleaning.model.rules import Noise, RelatedRule
+from crawlclean.cleaning.model.site_model import SiteModel, bounded
+from crawlclean.cleaning.page import read_page
+from crawlclean.cleaning.records import LinkKind
+from crawlclean.cleaning.url_classes.learning import learn_url_rules
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.url_classes.sample import PageFacts, facts_of
+from crawlclean.cleaning.urls.normal_form import normalize
 
 
 def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int = 1) -> SiteModel:

@@ -25,10 +25,10 @@ from functools import lru_cache
 
 import msgspec
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE, dump
-from cleaning.lexicon import word_list
-from cleaning.records import (
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE, dump
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.records import (
     BodySource,
     CleanRecord,
     LinkKind,
@@ -37,8 +37,8 @@ from cleaning.records import (
     Post,
     Via,
 )
-from cleaning.surrogates import replace_surrogates
-from cleaning.urls.normal_form import host_of
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.urls.normal_form import host_of
 
 MOST_VOLATILE_CHARS = 60
 """Longest line whose digits may differ; longer lines with a date are sentences."""
@@ -123,7 +123,9 @@ def _content(record: CleanRecord, template: Collection[str]) -> tuple[object, ..
 
 
 def _lines(text: str, template: Collection[str]) -> tuple[str, ...]:
-    from cleaning.model.paths import line_key  # stores that are only read need no cleaner
+    from crawlclean.cleaning.model.paths import (
+        line_key,  # stores that are only read need no cleaner
+    )
 
     found = []
     for line in text.split("\n"):

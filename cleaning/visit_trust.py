@@ -33,7 +33,7 @@ from email.utils import parsedate_to_datetime
 
 from msgspec import Struct, field, structs
 
-from cleaning.revisits import DAY, HOUR
+from crawlclean.cleaning.revisits import DAY, HOUR
 
 SAMPLE = 200
 LEAST_STILL = 20

@@ -16,115 +16,83 @@ their names may change, the names here stay. A name is imported when it is first
 """
 
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from cleaning.document.raw_page import RawPage
-    from cleaning.errors import (
-        ConfigError,
-        InvalidUrl,
-        NotFound,
-        NotHtml,
-        PageError,
-        ServiceError,
-        StorageError,
+if TYPE_CHECKING:  # `as`: type checkers take a name for one of ours to give
+    from crawlclean.cleaning.document.raw_page import RawPage as RawPage
+    from crawlclean.cleaning.errors import (
+        ConfigError as ConfigError,
+        InvalidUrl as InvalidUrl,
+        NotFound as NotFound,
+        NotHtml as NotHtml,
+        PageError as PageError,
+        ServiceError as ServiceError,
+        StorageError as StorageError,
     )
-    from cleaning.model.site_model import SiteModel
-    from cleaning.page import clean
-    from cleaning.page_warnings import PageWarning, WarningKind
-    from cleaning.records import (
-        BodySource,
-        CleanRecord,
-        HostStats,
-        Image,
-        ImageKind,
-        ImageReason,
-        Link,
-        LinkKind,
-        LinkReason,
-        Outlink,
-        PageKind,
-        Post,
-        UrlKind,
-        Via,
+    from crawlclean.cleaning.model.site_model import SiteModel as SiteModel
+    from crawlclean.cleaning.page import clean as clean
+    from crawlclean.cleaning.page_warnings import (
+        PageWarning as PageWarning,
+        WarningKind as WarningKind,
     )
-    from cleaning.site import learn_site
-    from cleaning.verdict import Verdict, VerdictKind, VerdictReason
-    from cleaning.why.verdicts import verdicts
-    from crawlclean.data import DataFolder, open_data
-    from crawlclean.one_page import clean_html
+    from crawlclean.cleaning.records import (
+        BodySource as BodySource,
+        CleanRecord as CleanRecord,
+        HostStats as HostStats,
+        Image as Image,
+        ImageKind as ImageKind,
+        ImageReason as ImageReason,
+        Link as Link,
+        LinkKind as LinkKind,
+        LinkReason as LinkReason,
+        Outlink as Outlink,
+        PageKind as PageKind,
+        Post as Post,
+        UrlKind as UrlKind,
+        Via as Via,
+    )
+    from crawlclean.cleaning.site import learn_site as learn_site
+    from crawlclean.cleaning.verdict import (
+        Verdict as Verdict,
+        VerdictKind as VerdictKind,
+        VerdictReason as VerdictReason,
+    )
+    from crawlclean.cleaning.why.verdicts import verdicts as verdicts
+    from crawlclean.data import DataFolder as DataFolder, open_data as open_data
+    from crawlclean.one_page import clean_html as clean_html
 
 __dist__ = "crawlclean"
 
-__all__ = [
-    "BodySource",
-    "CleanRecord",
-    "ConfigError",
-    "DataFolder",
-    "HostStats",
-    "Image",
-    "ImageKind",
-    "ImageReason",
-    "InvalidUrl",
-    "Link",
-    "LinkKind",
-    "LinkReason",
-    "NotFound",
-    "NotHtml",
-    "Outlink",
-    "PageError",
-    "PageKind",
-    "PageWarning",
-    "Post",
-    "RawPage",
-    "ServiceError",
-    "SiteModel",
-    "StorageError",
-    "UrlKind",
-    "Verdict",
-    "VerdictKind",
-    "VerdictReason",
-    "Via",
-    "WarningKind",
-    "clean",
-    "clean_html",
-    "learn_site",
-    "open_data",
-    "verdicts",
-]
-
-_MODULE_OF = {
-    "DataFolder": "crawlclean.data",
-    "open_data": "crawlclean.data",
-    "clean_html": "crawlclean.one_page",
-}
+_NAMES_OF = {
+    "cleaning.document.raw_page": ("RawPage",),
+    "cleaning.errors": (
+        "ConfigError", "InvalidUrl", "NotFound", "NotHtml", "PageError", "ServiceError",
+        "StorageError",
+    ),
+    "cleaning.model.site_model": ("SiteModel",),
+    "cleaning.page": ("clean",),
+    "cleaning.page_warnings": ("PageWarning", "WarningKind"),
+    "cleaning.records": (
+        "BodySource", "CleanRecord", "HostStats", "Image", "ImageKind", "ImageReason", "Link",
+        "LinkKind", "LinkReason", "Outlink", "PageKind", "Post", "UrlKind", "Via",
+    ),
+    "cleaning.site": ("learn_site",),
+    "cleaning.verdict": ("Verdict", "VerdictKind", "VerdictReason"),
+    "cleaning.why.verdicts": ("verdicts",),
+    "data": ("DataFolder", "open_data"),
+    "one_page": ("clean_html",),
+}  # fmt: skip
+_MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
     """Imports a public name from its module, once."""
-    if name not in __all__:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _check(import_module("cleaning"))
-    module = _MODULE_OF.get(name, "cleaning")
-    if module == "crawlclean.data":  # before anything of it is imported: another's code stays idle
-        import_module("cleaning.ownership").check_ownership(["storage"])
-    value = getattr(import_module(module), name)
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
-
-
-def _check(package: ModuleType) -> None:
-    """The everyday name of a package may belong to another distribution, or to the user's files.
-
-    Raises:
-        ImportError: It does; the message names the file.
-    """
-    if getattr(package, "__dist__", "") != __dist__:
-        raise ImportError(
-            f"the package {package.__name__!r} is not {__dist__}'s but {package.__file__}: "
-            f"rename it, or put it behind {__dist__} on sys.path"
-        )
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,6 @@
 
 import sys
 
-from workers.cli import main
+from crawlclean.workers.cli import main
 
 sys.exit(main())

@@ -8,14 +8,14 @@ from os import PathLike
 from pathlib import Path
 from types import TracebackType
 
-from cleaning.document.raw_page import RawPage
-from cleaning.model.site_model import SiteModel
-from cleaning.records import CleanRecord, HostStats, PageKind
-from cleaning.urls.normal_form import page_id
-from storage.config import StorageConfig
-from storage.opening import open_store
-from storage.store.protocol import Store
-from storage.store.selection import Selection, select
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import CleanRecord, HostStats, PageKind
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.selection import Selection, select
 
 
 class DataFolder:
@@ -138,6 +138,6 @@ def open_data(place: str | PathLike[str]) -> DataFolder:
 
 
 def _open_server(url: str) -> Store:
-    from storage.mongo.store import MongoStore  # its client is slow to import
+    from crawlclean.storage.mongo.store import MongoStore  # its client is slow to import
 
     return MongoStore(url)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cleaning.document.raw_page import RawPage
-from cleaning.document.sniffing import foreign_type
-from cleaning.errors import NotHtml
-from cleaning.model.site_model import SiteModel
-from cleaning.page import clean
-from cleaning.records import CleanRecord
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.errors import NotHtml
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.records import CleanRecord
 
 UTF_8 = "text/html; charset=utf-8"
 

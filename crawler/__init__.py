@@ -1,3 +1,1 @@
 """Fetches pages politely and puts them into the queue; never parses them."""
-
-__dist__ = "crawlclean"

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cleaning.errors import ConfigError
-from cleaning.urls.url_choice import UrlChoice
-from storage.crawl_types import KeepRaw, Scope
-from storage.politeness_policy import DELAY_FACTOR, HOST_PATIENCE_S, Politeness
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.urls.url_choice import UrlChoice
+from crawlclean.storage.crawl_types import KeepRaw, Scope
+from crawlclean.storage.politeness_policy import DELAY_FACTOR, HOST_PATIENCE_S, Politeness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.cookies import WrappedRequest, WrappedResponse
 
-from cleaning.urls.normal_form import host_of
-from storage.crawl_types import Lease, StoredCookie
+from crawlclean.cleaning.urls.normal_form import host_of
+from crawlclean.storage.crawl_types import Lease, StoredCookie
 
 MOST_COOKIE_BYTES = 4096  # name and value, as browsers (RFC 6265, 6.1)
 DOMAIN = re.compile(r";\s*domain\s*=\s*([^;]*)", re.I)

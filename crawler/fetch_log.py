@@ -33,7 +33,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from storage.crawl_types import FetchResult, Lease, PageRole
+from crawlclean.storage.crawl_types import FetchResult, Lease, PageRole
 
 log = logging.getLogger(__name__)
 

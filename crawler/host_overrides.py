@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from urllib.parse import unquote, urlsplit
 
-from cleaning.urls.normal_form import host_of
-from storage.politeness_policy import HostPoliteness
+from crawlclean.cleaning.urls.normal_form import host_of
+from crawlclean.storage.politeness_policy import HostPoliteness
 
 CACHED_ORIGINS = 1000
 SECRET_KEYS = frozenset({"headers", "cookies"})

@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from cleaning.errors import ConfigError, InvalidUrl
-from cleaning.urls.normal_form import host_of, normalize
-from crawler.host_overrides import HostOverride, HostOverrides, HostTable
+from crawlclean.cleaning.errors import ConfigError, InvalidUrl
+from crawlclean.cleaning.urls.normal_form import host_of, normalize
+from crawlclean.crawler.host_overrides import HostOverride, HostOverrides, HostTable
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 COOKIE_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e]*")

@@ -10,23 +10,23 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from cleaning.records import UrlKind
-from cleaning.url_classes.rules import (
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.rules import (
     LEADS_TO_DUPLICATES,
     UrlRule,
     UrlRules,
     class_of,
     class_with_groups,
 )
-from cleaning.urls.url_choice import UrlChoice
-from crawler.addresses.guard import is_web_port
-from crawler.leasing import LeaseSource
-from crawler.robots import RobotsRules
-from crawler.transfer.requests import RequestBuilder
-from crawler.transfer.responses import address_refused, no_address
-from storage.crawl_types import Failure, FailureReason, Lease, PageRole
-from storage.queue.fetch_queue import FetchQueue
-from storage.queue.url_classes import FOLLOWED, REFUSED
+from crawlclean.cleaning.urls.url_choice import UrlChoice
+from crawlclean.crawler.addresses.guard import is_web_port
+from crawlclean.crawler.leasing import LeaseSource
+from crawlclean.crawler.robots import RobotsRules
+from crawlclean.crawler.transfer.requests import RequestBuilder
+from crawlclean.crawler.transfer.responses import address_refused, no_address
+from crawlclean.storage.crawl_types import Failure, FailureReason, Lease, PageRole
+from crawlclean.storage.queue.fetch_queue import FetchQueue
+from crawlclean.storage.queue.url_classes import FOLLOWED, REFUSED
 
 CACHED_HOSTS = 1000
 CACHED_CHOICES = 100  # the sites of a list share their patterns

@@ -14,14 +14,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from cleaning.errors import QueueUnavailable, ServiceError
-from crawler.outage import OutageDetector
-from crawler.settings import LOOKUP_SLOTS
-from storage.crawl_types import FetchResult, Lease, PageRole
-from storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
-from storage.queue.clients import RETRY_PAUSE_S
-from storage.queue.counters import Counter
-from storage.queue.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
+from crawlclean.cleaning.errors import QueueUnavailable, ServiceError
+from crawlclean.crawler.outage import OutageDetector
+from crawlclean.crawler.settings import LOOKUP_SLOTS
+from crawlclean.storage.crawl_types import FetchResult, Lease, PageRole
+from crawlclean.storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
+from crawlclean.storage.queue.clients import RETRY_PAUSE_S
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from storage.crawl_types import FailureReason, FetchResult
-from storage.politeness_policy import ResponseOutcome
+from crawlclean.storage.crawl_types import FailureReason, FetchResult
+from crawlclean.storage.politeness_policy import ResponseOutcome
 
 RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 SLOW_DOWN_STATUSES = frozenset({429, 503})

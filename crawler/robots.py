@@ -22,12 +22,12 @@ from collections.abc import Sequence
 
 from protego import Protego
 
-from cleaning.errors import InvalidUrl
-from cleaning.records import Via
-from cleaning.urls.normal_form import resolve
-from crawler.politeness import retry_after_ms, slow_down_ms
-from storage.crawl_types import Discovery, FailureReason, FetchResult, Lease, PageRole
-from storage.queue.fetch_queue import FetchQueue, RobotsErrors, RobotsVerdict
+from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.records import Via
+from crawlclean.cleaning.urls.normal_form import resolve
+from crawlclean.crawler.politeness import retry_after_ms, slow_down_ms
+from crawlclean.storage.crawl_types import Discovery, FailureReason, FetchResult, Lease, PageRole
+from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsErrors, RobotsVerdict
 
 log = logging.getLogger(__name__)
 

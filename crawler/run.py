@@ -7,12 +7,12 @@ from typing import Any, cast
 
 from scrapy.crawler import AsyncCrawlerProcess
 
-from crawler.config import CrawlConfig
-from crawler.hosts_file import load_hosts
-from crawler.settings import scrapy_settings
-from crawler.spiders.site import SiteSpider
-from crawler.transfer.certificates import tls_context
-from storage.config import StorageConfig
+from crawlclean.crawler.config import CrawlConfig
+from crawlclean.crawler.hosts_file import load_hosts
+from crawlclean.crawler.settings import scrapy_settings
+from crawlclean.crawler.spiders.site import SiteSpider
+from crawlclean.crawler.transfer.certificates import tls_context
+from crawlclean.storage.config import StorageConfig
 
 GRACE_S = 3.0  # for open requests at a stop; a request may take a minute
 

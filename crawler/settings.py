@@ -10,10 +10,10 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from crawler import __dist__
-from crawler.config import CrawlConfig
-from crawler.transfer.content_encoding import ACCEPT_ENCODING
-from storage.config import StorageConfig
+from crawlclean import __dist__
+from crawlclean.crawler.config import CrawlConfig
+from crawlclean.crawler.transfer.content_encoding import ACCEPT_ENCODING
+from crawlclean.storage.config import StorageConfig
 
 LOOKUP_SLOTS = 32
 """For first requests to hosts, as many as pages have by default: a look-up of a name that no server
@@ -55,8 +55,8 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
             "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
             "Accept-Encoding": ACCEPT_ENCODING,
         },
-        "ITEM_PIPELINES": {"crawler.transfer.responses.QueuePipeline": 100},
-        "TWISTED_DNS_RESOLVER": "crawler.addresses.guard.GuardedResolver",
+        "ITEM_PIPELINES": {"crawlclean.crawler.transfer.responses.QueuePipeline": 100},
+        "TWISTED_DNS_RESOLVER": "crawlclean.crawler.addresses.guard.GuardedResolver",
         # A look-up of a name that no server knows holds a thread for seconds.
         "REACTOR_THREADPOOL_MAXSIZE": 2 * LOOKUP_SLOTS,
         "CONCURRENT_REQUESTS": config.concurrency + LOOKUP_SLOTS,
@@ -68,7 +68,7 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
         "IMAGE_MAXSIZE": config.max_image_bytes,
         "DOWNLOAD_WARNSIZE": 0,
         "DOWNLOAD_HANDLERS": dict.fromkeys(
-            ("http", "https"), "crawler.transfer.downloading.BoundedDownloadHandler"
+            ("http", "https"), "crawlclean.crawler.transfer.downloading.BoundedDownloadHandler"
         )
         | dict.fromkeys(("data", "file", "ftp", "s3")),
         "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",

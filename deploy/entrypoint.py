@@ -44,9 +44,9 @@ def check_health(environ: Mapping[str, str]) -> None:
     Raises:
         ServiceError: One does not, or the settings are wrong.
     """
-    from cleaning.errors import ServiceError
-    from storage.opening import join_queue, open_store
-    from workers.config import load_settings
+    from crawlclean.cleaning.errors import ServiceError
+    from crawlclean.storage.opening import join_queue, open_store
+    from crawlclean.workers.config import load_settings
 
     storage = load_settings(environ).storage
     with closing(join_queue(storage)) as queue:
@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"{PROGRAM}: a secret cannot be read: {error}")
     if arguments != ["healthcheck"]:
         os.execvpe(PROGRAM, [PROGRAM, *arguments], environ)  # noqa: S606 - no shell is wanted
-    from cleaning.errors import ServiceError
+    from crawlclean.cleaning.errors import ServiceError
 
     try:
         check_health(environ)

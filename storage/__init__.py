@@ -1,3 +1,1 @@
 """Every byte at rest: the queue, the records, the raw archive and the hosts' statistics."""
-
-__dist__ = "crawlclean"

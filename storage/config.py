@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cleaning.errors import ConfigError
+from crawlclean.cleaning.errors import ConfigError
 
 LEAST_QUEUE_MEMORY_BYTES = 16 << 20
 DATABASE = "crawl"

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cleaning.errors import StoreUnavailable
-from storage.queue.embedded import make_data_folder
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.storage.queue.embedded import make_data_folder
 
 FILE = "console.sqlite"
 SECRET_BYTES = 32

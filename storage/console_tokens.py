@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from storage.console_file import FILE, ConsoleFile
+from crawlclean.storage.console_file import FILE, ConsoleFile
 
 KEPT_S = 86_400
 """Answers to actions are kept this long."""

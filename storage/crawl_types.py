@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from cleaning.errors import ConfigError
-from cleaning.records import CleanRecord, Provenance, Via
-from cleaning.revisits import VisitClass
-from cleaning.topics.pictures import Picture
-from storage.politeness_policy import PolitenessPolicy
-from storage.topic_types import TopicJudgement
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.records import CleanRecord, Provenance, Via
+from crawlclean.cleaning.revisits import VisitClass
+from crawlclean.cleaning.topics.pictures import Picture
+from crawlclean.storage.politeness_policy import PolitenessPolicy
+from crawlclean.storage.topic_types import TopicJudgement
 
 MAX_HOPS = 10
 """Redirects, refreshes and frames in a row that are followed."""
@@ -198,7 +198,7 @@ class Discovery:
     """One URL to offer to a crawl's frontier; a second offer of the URL changes nothing.
 
     Attributes:
-        url: Absolute URL in normal form (its key is ``storage.store.images.id_of``).
+        url: Absolute URL in normal form (its key is ``crawlclean.storage.store.images.id_of``).
         depth: Links from the nearest seed.
         role: The use of the fetched bytes.
         via: How the URL was found.

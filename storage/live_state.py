@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from storage.host_waits import Hold
+from crawlclean.storage.host_waits import Hold
 
 HEARTBEAT_S = 15.0
 """A process that lives is heard at least so often."""

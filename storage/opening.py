@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError, NotFound, QueueUnavailable, StorageError, StoreUnavailable
-from storage.config import StorageConfig
-from storage.queue.embedded import EmbeddedServer, make_data_folder, socket_path, socket_url
+from crawlclean.cleaning.errors import (
+    ConfigError,
+    NotFound,
+    QueueUnavailable,
+    StorageError,
+    StoreUnavailable,
+)
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.queue.embedded import (
+    EmbeddedServer,
+    make_data_folder,
+    socket_path,
+    socket_url,
+)
 
 if TYPE_CHECKING:
-    from storage.queue.frontier import Frontier
-    from storage.store.protocol import Store
+    from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.store.protocol import Store
 
 CRASHED_PATIENCE_S = 120.0
 LEFT_PATIENCE_S = 3.0
@@ -60,7 +71,7 @@ def open_store(
                 "a Redis URL is set but no MongoDB URL: set both to use servers, or neither to "
                 "keep all in the data folder; only a spider works without the store"
             )
-        from storage.mongo.store import MongoStore  # its client is slow to import
+        from crawlclean.storage.mongo.store import MongoStore  # its client is slow to import
 
         return MongoStore(config.mongodb_url)
     path = config.data / DATABASE
@@ -73,8 +84,8 @@ def open_store(
             raise StoreUnavailable(
                 f"{config.data} cannot be made ({error.strerror}): choose another with --data"
             ) from error
-    from storage.sqlite.connection import BUSY_TIMEOUT_S
-    from storage.sqlite.store import SqliteStore
+    from crawlclean.storage.sqlite.connection import BUSY_TIMEOUT_S
+    from crawlclean.storage.sqlite.store import SqliteStore
 
     return SqliteStore(path, busy_timeout_s=patience_s or BUSY_TIMEOUT_S)
 
@@ -88,7 +99,7 @@ def join_queue(config: StorageConfig) -> Frontier:
     """
     if config.is_embedded and not socket_path(config.data).exists():
         raise NotFound(f"no crawl is running on {config.data}")
-    from storage.queue.frontier import Frontier  # its client is slow to import
+    from crawlclean.storage.queue.frontier import Frontier  # its client is slow to import
 
     frontier = Frontier(queue_url(config))
     try:
@@ -116,6 +127,6 @@ def start_queue(config: StorageConfig) -> tuple[EmbeddedServer | None, Frontier]
     except BaseException:
         server.stop()
         raise
-    from storage.queue.frontier import Frontier
+    from crawlclean.storage.queue.frontier import Frontier
 
     return server, Frontier(server.url)

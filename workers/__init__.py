@@ -1,3 +1,1 @@
 """The glue: RQ jobs, processes, operations and the command line."""
-
-__dist__ = "crawlclean"

@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from cleaning.errors import ConfigError, ServiceError
-from cleaning.ownership import check_ownership
-from workers import __dist__
-from workers.commands import (
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import ConfigError, ServiceError
+from crawlclean.workers.commands import (
     check,
     classes,
     clean,
@@ -49,11 +48,11 @@ from workers.commands import (
     topic,
     why,
 )
-from workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
-from workers.commands.crawl_limits import crawl_file_of
-from workers.config import load_settings
-from workers.control_characters import readable_line
-from workers.logs import set_up_logging
+from crawlclean.workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
+from crawlclean.workers.commands.crawl_limits import crawl_file_of
+from crawlclean.workers.config import load_settings
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.logs import set_up_logging
 
 # In the order in which `--help` and docs/cli.md list them.
 COMMANDS = (
@@ -134,7 +133,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.WRONG_USE
     arguments = parser.parse_args(argv)
     try:
-        check_ownership()
         arguments.crawl_file = file = crawl_file_of(vars(arguments))
         given = {name: value for name, value in vars(arguments).items() if value is not None}
         flags = {**file.settings, **given} if file else given

@@ -17,10 +17,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from cleaning.errors import ConfigError
-from crawler.config import CrawlConfig
-from storage.config import OWN_QUEUES, StorageConfig
-from workers import __dist__
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.crawler.config import CrawlConfig
+from crawlclean.storage.config import OWN_QUEUES, StorageConfig
 
 PREFIX = f"{__dist__.upper()}_"
 FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the program

@@ -6,12 +6,12 @@ import os
 from dataclasses import dataclass
 from functools import cache
 
-from storage.opening import open_store, queue_url
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
-from workers.config import Settings, load_settings
-from workers.hooks.loading import NO_HOOKS, Hooks, load_hooks
-from workers.site_models import SiteModels
+from crawlclean.storage.opening import open_store, queue_url
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings, load_settings
+from crawlclean.workers.hooks.loading import NO_HOOKS, Hooks, load_hooks
+from crawlclean.workers.site_models import SiteModels
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from workers.control_characters import printable
+from crawlclean.workers.control_characters import printable
 
 USER_PART = re.compile(r"(?<=://)[^/?#\s]+@")  # to the last @: a password may contain @
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from storage.crawl_types import CrawlCounts, CrawlState
-from storage.live_state import ProcessRole, QueueNow
-from storage.queue.counters import HELP, Counter
-from storage.store.samples import Gauge
-from workers import __dist__
+from crawlclean import __dist__
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
+from crawlclean.storage.live_state import ProcessRole, QueueNow
+from crawlclean.storage.queue.counters import HELP, Counter
+from crawlclean.storage.store.samples import Gauge
 
 GAUGE_HELP = {
     Gauge.PAGES_IN_FLIGHT: "URLs that wait for workers, or whose pages are cleaned",

@@ -1,7 +1,7 @@
 """Generates the reference pages of the documentation from the code.
 
-``python -m workers.reference docs`` writes ``cli.md``, ``settings.md``, ``json.md``, ``api.md`` and
-``crawl-file.md`` into a folder; a test fails when they are out of date.
+``python -m crawlclean.workers.reference docs`` writes ``cli.md``, ``settings.md``, ``json.md``,
+``api.md`` and ``crawl-file.md`` into a folder; a test fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import sys
 from dataclasses import MISSING, fields
 from pathlib import Path
 
-from storage.queue.counters import HELP, Counter
-from workers import __dist__
-from workers.answers.document import json_markdown
-from workers.cli import build_parser
-from workers.config import SECTIONS, variable
-from workers.crawl_file.keys import HOSTS_HELP, all_keys, as_toml, example
-from workers.metrics import metric_name
+from crawlclean import __dist__
+from crawlclean.storage.queue.counters import HELP, Counter
+from crawlclean.workers.answers.document import json_markdown
+from crawlclean.workers.cli import build_parser
+from crawlclean.workers.config import SECTIONS, variable
+from crawlclean.workers.crawl_file.keys import HOSTS_HELP, all_keys, as_toml, example
+from crawlclean.workers.metrics import metric_name
 
 WIDTH = "88"
 
@@ -108,7 +108,7 @@ def crawl_file_markdown() -> str:
 
 def main(argv: list[str] | None = None) -> int:
     """Writes the pages into the folder named by the first argument."""
-    from workers.console.api.document import api_markdown  # Flask is slow to import
+    from crawlclean.workers.console.api.document import api_markdown  # Flask is slow to import
 
     folder = Path((argv or sys.argv[1:])[0])
     pages = {

@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 
-from cleaning.errors import ConfigError, StoreDamaged
-from cleaning.model.site_model import SiteModel
-from storage.store.models import StoredModel
-from storage.store.protocol import Store
+from crawlclean.cleaning.errors import ConfigError, StoreDamaged
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.storage.store.models import StoredModel
+from crawlclean.storage.store.protocol import Store
 
 MAX_MODELS = 16  # of at most 256 KB of text each
 

@@ -23,12 +23,18 @@ from typing import Any, TypeVar
 from rq import get_current_job
 from rq.timeouts import BaseTimeoutException
 
-from cleaning.errors import DatabaseDamaged, NotHtml, PageError, QueueUnavailable, ServiceError
-from cleaning.model.site_model import SiteModel
-from cleaning.records import Outlink, Via
-from cleaning.url_classes.stopping import PageYield
-from cleaning.urls.normal_form import normal_page_id
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import (
+    DatabaseDamaged,
+    NotHtml,
+    PageError,
+    QueueUnavailable,
+    ServiceError,
+)
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import Outlink, Via
+from crawlclean.cleaning.url_classes.stopping import PageYield
+from crawlclean.cleaning.urls.normal_form import normal_page_id
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,
     Failure,
@@ -39,18 +45,18 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.queue.clients import OutageLog
-from storage.queue.counters import Counter
-from storage.queue.maintenance import UrlReopener
-from storage.store.events import Event, EventKind
-from workers.context import Context, process_context
-from workers.hooks.calling import HookCalls
-from workers.jobs.hook_notices import HookNotices
-from workers.jobs.images import filter_images
-from workers.jobs.index_pages import judge_index
-from workers.jobs.known_robots import KnownRobots
-from workers.jobs.learning_schedule import count_records, learn_now
-from workers.jobs.outcomes import (
+from crawlclean.storage.queue.clients import OutageLog
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.maintenance import UrlReopener
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.workers.context import Context, process_context
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.jobs.hook_notices import HookNotices
+from crawlclean.workers.jobs.images import filter_images
+from crawlclean.workers.jobs.index_pages import judge_index
+from crawlclean.workers.jobs.known_robots import KnownRobots
+from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
+from crawlclean.workers.jobs.outcomes import (
     Ending,
     count_lost_fields,
     end_page,
@@ -59,15 +65,15 @@ from workers.jobs.outcomes import (
     with_picture,
     with_stored_step,
 )
-from workers.jobs.poison_pages import NO_MEMORY, note_poison
-from workers.jobs.recleaning_slices import reclean_now
-from workers.jobs.redirect_loops import judge_loop
-from workers.jobs.topic_adoption import Adopter
-from workers.jobs.topic_learning import learn_batch
-from workers.jobs.topic_ranking import rank_anew
-from workers.jobs.topic_reading import read_stored
-from workers.jobs.topics import CrawlTopic, load_crawl_topic
-from workers.jobs.url_classes import (
+from crawlclean.workers.jobs.poison_pages import NO_MEMORY, note_poison
+from crawlclean.workers.jobs.recleaning_slices import reclean_now
+from crawlclean.workers.jobs.redirect_loops import judge_loop
+from crawlclean.workers.jobs.topic_adoption import Adopter
+from crawlclean.workers.jobs.topic_learning import learn_batch
+from crawlclean.workers.jobs.topic_ranking import rank_anew
+from crawlclean.workers.jobs.topic_reading import read_stored
+from crawlclean.workers.jobs.topics import CrawlTopic, load_crawl_topic
+from crawlclean.workers.jobs.url_classes import (
     JUDGED,
     HostUrlRules,
     host_rules,
@@ -78,8 +84,8 @@ from workers.jobs.url_classes import (
     queued_rules,
     with_samples,
 )
-from workers.jobs.url_filter import Chosen, UrlFilter, count_refusals, unknown
-from workers.jobs.visits import with_visit, without_vanished_page
+from crawlclean.workers.jobs.url_filter import Chosen, UrlFilter, count_refusals, unknown
+from crawlclean.workers.jobs.visits import with_visit, without_vanished_page
 
 log = logging.getLogger(__name__)
 

@@ -34,12 +34,12 @@ from benchmarks.console.large_topic import TOPIC, write_topic
 from benchmarks.console.under_attack import measure_under_attack
 from benchmarks.console.under_crawl import measure_under_crawl
 from benchmarks.kit.results import keep, show
-from storage.console_tokens import TokenScope
-from storage.opening import DATABASE
-from storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.console_tokens import TokenScope
+from crawlclean.storage.opening import DATABASE
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.workers.operations.api_tokens import make_token
+from crawlclean.workers.operations.topics.figures import read_figures
 from tests.kit.console import open_console, settings_of
-from workers.operations.api_tokens import make_token
-from workers.operations.topics.figures import read_figures
 
 GOAL_WALL_MS, GOAL_CPU_MS = 100.0, 50.0
 PATHS = (

@@ -18,17 +18,17 @@ from typing import Any
 from flask.testing import FlaskClient
 
 from benchmarks.console.large_store import fill_queue, write_store
-from storage.config import StorageConfig
-from storage.console_tokens import TokenScope
-from storage.mongo.store import MongoStore
-from storage.opening import DATABASE
-from storage.queue.embedded import EmbeddedServer
-from storage.store.ports import KEYS, PAGE_KEY
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.console_tokens import TokenScope
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.opening import DATABASE
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.store.ports import KEYS, PAGE_KEY
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.api_tokens import make_token
 from tests.kit.console import console_of
 from tests.kit.mongo_server import plain_client, running
 from tests.kit.processes import cpu_s
-from workers.config import Settings
-from workers.operations.api_tokens import make_token
 
 TABLES = ("urls", "hosts", "host_rows", "host_states", "failure_groups", "crawl_counts", "causes")
 STEP = 5_000

@@ -9,10 +9,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from storage.crawl_types import CrawlSpec, CrawlState, Discovery
-from storage.opening import DATABASE
-from storage.queue.frontier import Frontier
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery
+from crawlclean.storage.opening import DATABASE
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.sqlite.store import SqliteStore
 
 CRAWLS = 20
 SPREAD = 1_000_000

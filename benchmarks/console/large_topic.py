@@ -8,16 +8,16 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from cleaning.topics.topic import TopicSpec
-from cleaning.urls.normal_form import page_id
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from storage.opening import open_store
-from storage.store.protocol import Store
-from storage.topic_types import JudgedPage, TopicJudgement
+from crawlclean.cleaning.topics.topic import TopicSpec
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
+from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
 from tests.kit.outcomes import T0
 from tests.storage.store.stories_contract import page, text
-from workers.jobs.topic_rows import TopicOrder, first_version
 
 TOPIC = "quake"
 HOSTS = 800

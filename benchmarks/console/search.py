@@ -22,13 +22,13 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from benchmarks.kit.results import keep, show
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from storage.opening import DATABASE
-from storage.search.search_file import SearchFile
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.opening import DATABASE
+from crawlclean.storage.search.search_file import SearchFile
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.jobs.search import SearchFiller
+from crawlclean.workers.operations.searching import Wanted, search_in
 from tests.kit.outcomes import later, make_outcome
-from workers.jobs.search import SearchFiller
-from workers.operations.searching import Wanted, search_in
 
 CHARS = 1200
 QUERIES = 300

@@ -33,9 +33,9 @@ from benchmarks.kit.environments import CRAWL_PEERS, interpreter, variables
 from benchmarks.kit.fleet import folder_bytes
 from benchmarks.kit.results import ROOT, keep
 from benchmarks.kit.serving import home_of, labelled_sites, served_sites, statistics
-from storage.queue.clients import queue_errors, wait_for_queue
-from storage.queue.embedded import find_server
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.queue.clients import queue_errors, wait_for_queue
+from crawlclean.storage.queue.embedded import find_server
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.crawls import command, environment
 from tests.kit.processes import cpu_s, processes_of, role_of
 

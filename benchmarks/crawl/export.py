@@ -25,8 +25,8 @@ from typing import Any
 
 from benchmarks.kit.generated_site import sentences
 from benchmarks.kit.results import keep
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.outcomes import HOST, make_outcome
 
 RECORDS = 100_000
@@ -95,7 +95,7 @@ def outcome(number: int, material: Sequence[str], chance: random.Random) -> Outc
 
 def command(data: Path, options: Sequence[str], target: Path) -> list[str]:
     """Returns the command line of an export."""
-    program = [sys.executable, "-m", "workers.cli", "export", "--data", str(data)]
+    program = [sys.executable, "-m", "crawlclean.workers.cli", "export", "--data", str(data)]
     return [*program, *options, "--output", str(target)]
 
 

@@ -31,10 +31,10 @@ from benchmarks.kit.serving import (
     served_sites,
     statistics,
 )
-from cleaning.urls.normal_form import page_id
-from crawler.transfer.responses import PATIENT_ATTEMPTS
-from storage.crawl_types import FailureReason, UrlState
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.crawler.transfer.responses import PATIENT_ATTEMPTS
+from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.crawls import start
 from tests.kit.processes import role_of
 

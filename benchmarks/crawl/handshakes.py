@@ -20,7 +20,11 @@ from typing import Any
 from OpenSSL import SSL
 from scrapy.core.downloader.contextfactory import _ScrapyClientContextFactory
 
-from crawler.transfer.certificates import CertificateFaults, CertificatePolicy, tls_context
+from crawlclean.crawler.transfer.certificates import (
+    CertificateFaults,
+    CertificatePolicy,
+    tls_context,
+)
 from tests.kit.certificates import Authority
 
 NAME = "host.test"

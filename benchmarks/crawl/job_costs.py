@@ -22,9 +22,9 @@ if {{"run", "worker"}} & {{*sys.orig_argv}}:
     import json, resource, time
     from pathlib import Path
 
-    import workers.jobs.outcomes as endings
-    import workers.tasks as tasks
-    from workers.processes.worker import CleaningWorker
+    import crawlclean.workers.jobs.outcomes as endings
+    import crawlclean.workers.tasks as tasks
+    from crawlclean.workers.processes.worker import CleaningWorker
 
     file = Path(__file__).parent / {NAME!r}
     real_job, real_count = CleaningWorker.execute_job, tasks._Job.count

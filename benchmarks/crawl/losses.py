@@ -37,8 +37,8 @@ from benchmarks.kit.fleet import Joined
 from benchmarks.kit.generated import GeneratedWeb
 from benchmarks.kit.generated_site import WebSpec
 from benchmarks.kit.results import ROOT, keep
-from storage.queue.embedded import EmbeddedServer
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.sqlite.store import SqliteStore
 
 CRAWL = "losses"
 PROCESSES = {"ours": 2, "scrapy-redis": 2, "scrapy": 1, "crawlee": 1}

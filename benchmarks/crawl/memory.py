@@ -25,7 +25,7 @@ from benchmarks.kit.fleet import Joined, folder_bytes
 from benchmarks.kit.generated import GeneratedWeb
 from benchmarks.kit.generated_site import WebSpec
 from benchmarks.kit.results import keep
-from storage.queue.clients import open_client
+from crawlclean.storage.queue.clients import open_client
 
 PAGES_OF_A_HOST = 200
 SAMPLES = 200

@@ -30,7 +30,7 @@ from benchmarks.kit.fleet import Joined
 from benchmarks.kit.generated import GeneratedWeb
 from benchmarks.kit.generated_site import WebSpec
 from benchmarks.kit.results import keep
-from storage.crawl_types import CrawlCounts
+from crawlclean.storage.crawl_types import CrawlCounts
 from tests.kit.processes import cpu_s
 
 CRAWL = "scaling"

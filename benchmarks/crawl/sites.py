@@ -29,7 +29,7 @@ from benchmarks.kit.serving import (
     served_sites,
     statistics,
 )
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.crawls import counted, run_crawl
 
 PORT = 8800

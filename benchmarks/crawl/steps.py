@@ -22,22 +22,29 @@ from typing import Any, TypeVar
 
 from redis import Redis
 
-import cleaning.page
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, Discovery, FetchResult, KeepRaw, PageRole, QueuedPage
-from storage.opening import start_queue
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
-from storage.queue.frontier import Frontier
-from storage.queue.jobs import JobQueue
-from storage.sqlite.store import SqliteStore
-from storage.sqlite.writing import archived_answer
-from storage.store.encoded_outcomes import encode_outcome
+import crawlclean.cleaning.page as page_module
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import (
+    CrawlSpec,
+    Discovery,
+    FetchResult,
+    KeepRaw,
+    PageRole,
+    QueuedPage,
+)
+from crawlclean.storage.opening import start_queue
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.jobs import JobQueue
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.sqlite.writing import archived_answer
+from crawlclean.storage.store.encoded_outcomes import encode_outcome
+from crawlclean.workers.jobs.outcomes import Ending, end_page, with_stored_step
+from crawlclean.workers.jobs.url_filter import UrlFilter
 from tests.kit.crawls import command, environment
 from tests.kit.processes import cpu_s
 from tests.kit.timing import wait_until
-from workers.jobs.outcomes import Ending, end_page, with_stored_step
-from workers.jobs.url_filter import UrlFilter
 
 T = TypeVar("T")
 
@@ -66,18 +73,18 @@ class Steps:
     @contextmanager
     def stages(self) -> Iterator[None]:
         """Times the stages of ``clean``, too, in the block."""
-        originals = {name: getattr(cleaning.page, name) for name in STAGES}
+        originals = {name: getattr(page_module, name) for name in STAGES}
 
         def timed(name: str, stage: Callable[..., Any]) -> Callable[..., Any]:
             return partial(self.time, f"clean: {name}", stage)
 
         for name, stage in originals.items():
-            setattr(cleaning.page, name, timed(name, stage))
+            setattr(page_module, name, timed(name, stage))
         try:
             yield
         finally:
             for name, stage in originals.items():
-                setattr(cleaning.page, name, stage)
+                setattr(page_module, name, stage)
 
 
 def cost_of_pages(folder: Path) -> dict[str, Any]:

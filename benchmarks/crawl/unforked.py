@@ -12,12 +12,12 @@ import sys
 from rq.serializers import JSONSerializer
 from rq.worker import SimpleWorker
 
-from storage.opening import queue_url
-from storage.queue.clients import open_client
-from storage.queue.jobs import QUEUES, PagesJob
-from workers.config import load_settings
-from workers.logs import set_up_logging
-from workers.processes.worker import preload
+from crawlclean.storage.opening import queue_url
+from crawlclean.storage.queue.clients import open_client
+from crawlclean.storage.queue.jobs import QUEUES, PagesJob
+from crawlclean.workers.config import load_settings
+from crawlclean.workers.logs import set_up_logging
+from crawlclean.workers.processes.worker import preload
 
 
 def main() -> int:

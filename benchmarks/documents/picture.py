@@ -17,7 +17,7 @@ from lxml import html as lxml_html
 
 from benchmarks.documents.picture_pages import PAGES, SITE, Texts, page_html
 from benchmarks.kit.results import ROOT
-from cleaning import CleanRecord, RawPage, clean, learn_site
+from crawlclean import CleanRecord, RawPage, clean, learn_site
 
 FOLDER = ROOT / "docs" / "plots"
 NAMES = {"en": "before-after.svg", "zh": "before-after.zh.svg"}

@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, FloatRect, sync_playwright
 
 from benchmarks.documents.console_site import CHINESE, ENGLISH, OTHERS, site
 from benchmarks.kit.results import ROOT
-from cleaning.urls.normal_form import page_id
+from crawlclean.cleaning.urls.normal_form import page_id
 from tests.kit.crawls import start
 from tests.kit.named_web import NamedWeb
 

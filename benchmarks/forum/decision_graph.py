@@ -13,9 +13,9 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.forum.labelled import forums
-from cleaning.papers import knn_dpc
-from cleaning.papers.prefix_tree import PrefixTree
-from cleaning.papers.usc import split_blocks
+from crawlclean.cleaning.papers import knn_dpc
+from crawlclean.cleaning.papers.prefix_tree import PrefixTree
+from crawlclean.cleaning.papers.usc import split_blocks
 
 _WIDTH, _HEIGHT, _MARGIN = 640, 400, 50
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.forum import post_classes as forum_classes_of_posts
-from benchmarks.forum import posts as forum_posts
-from benchmarks.forum import urls as forum_urls
-from benchmarks.forum import usc as forum_usc
+from benchmarks.forum import (
+    post_classes as forum_classes_of_posts,
+    posts as forum_posts,
+    urls as forum_urls,
+    usc as forum_usc,
+)
 from benchmarks.kit.parts import Part, choose_parts
 from benchmarks.kit.results import keep, show
 from benchmarks.site import urls as site_urls

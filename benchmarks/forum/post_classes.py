@@ -12,9 +12,9 @@ from lxml import html as lxml_html
 from benchmarks.forum.labelled import Rows, forums, thread_pages
 from benchmarks.forum.posts import raw_page
 from benchmarks.kit.scoring import means
-from cleaning.papers.ksf import Params, learn_class, vote
-from cleaning.posts.names import name_of
-from cleaning.words import default_segmenter
+from crawlclean.cleaning.papers.ksf import Params, learn_class, vote
+from crawlclean.cleaning.posts.names import name_of
+from crawlclean.cleaning.words import default_segmenter
 from tests.kit.thread_pages import learn_post_rule
 
 DRAWS = 10

@@ -9,14 +9,14 @@ from typing import Any
 
 from benchmarks.forum.labelled import Rows, forums, thread_pages
 from benchmarks.kit.scoring import means, score
-from cleaning import clean, learn_site
-from cleaning.body.page_body import extract_body
-from cleaning.document.raw_page import RawPage
-from cleaning.document.reader import parse
-from cleaning.metadata.dates import time_reader
-from cleaning.model.rules import PostRule
-from cleaning.posts.posts import QUOTE, read_posts
-from cleaning.records import Post
+from crawlclean import clean, learn_site
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.metadata.dates import time_reader
+from crawlclean.cleaning.model.rules import PostRule
+from crawlclean.cleaning.posts.posts import QUOTE, read_posts
+from crawlclean.cleaning.records import Post
 from tests.kit.thread_pages import learn_post_rule
 
 LEARNED_FROM = 10  # pages; they are not scored

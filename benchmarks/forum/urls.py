@@ -17,15 +17,14 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.forum.labelled import Rows, forums, score_urls
-from cleaning import RawPage, clean
-from cleaning.document.document import read_document
-from cleaning.records import UrlKind
-from cleaning.url_classes import evidence as class_evidence
-from cleaning.url_classes import kinds as class_kinds
-from cleaning.url_classes.learning import rules_of
-from cleaning.url_classes.rules import UrlRules, url_kind
-from cleaning.url_classes.sample import PageFacts, UrlSample, facts_of
-from cleaning.urls.normal_form import normalize
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.document.document import read_document
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes import evidence as class_evidence, kinds as class_kinds
+from crawlclean.cleaning.url_classes.learning import rules_of
+from crawlclean.cleaning.url_classes.rules import UrlRules, url_kind
+from crawlclean.cleaning.url_classes.sample import PageFacts, UrlSample, facts_of
+from crawlclean.cleaning.urls.normal_form import normalize
 
 FEW = 5  # pages of each type, as at the start of a crawl
 _LOOPBACK = "http://127.0.0.1:"  # host of some forums when they were labelled

@@ -10,10 +10,10 @@ from typing import Any
 
 from benchmarks.forum.labelled import Rows, forums, score_urls
 from benchmarks.kit.scoring import means
-from cleaning.papers import knn_dpc
-from cleaning.papers.knn_dpc import Outliers, Ties
-from cleaning.papers.prefix_tree import PrefixTree
-from cleaning.papers.usc import Params, split_blocks, usc
+from crawlclean.cleaning.papers import knn_dpc
+from crawlclean.cleaning.papers.knn_dpc import Outliers, Ties
+from crawlclean.cleaning.papers.prefix_tree import PrefixTree
+from crawlclean.cleaning.papers.usc import Params, split_blocks, usc
 
 DRAWS = 3  # given topic pages
 _SIZES = (3, 5, 10, 20, 50)  # values of K for the oracle

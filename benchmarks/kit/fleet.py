@@ -15,17 +15,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlState
-from storage.opening import open_store
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.workers.config import load_settings
+from crawlclean.workers.operations.crawling.specs import crawl_spec
 from tests.chaos.fleets import Fleet
 from tests.chaos.members import Member
 from tests.kit.crawls import command, environment
 from tests.kit.processes import cpu_s
-from workers.config import load_settings
-from workers.operations.crawling.specs import crawl_spec
 
 SERVER = "queue server"
 LOOK_S = 0.2

@@ -27,10 +27,10 @@ from benchmarks.kit.environments import move_to_experiments
 from benchmarks.kit.results import keep
 from benchmarks.kit.scoring import interval
 from benchmarks.kit.sources import every_source
-from cleaning import RawPage, clean
-from cleaning.document.reader import parse
-from cleaning.papers.hyperlink_body import hyperlink_body
-from cleaning.words import default_segmenter
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.papers.hyperlink_body import hyperlink_body
+from crawlclean.cleaning.words import default_segmenter
 
 TOPICS = Path(__file__).with_name("topics.txt")
 SEEDS = range(12)

@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from benchmarks.kit.results import keep
-from cleaning import RawPage, clean
+from crawlclean import RawPage, clean
 
 SIZE_BYTES = 64 << 20
 URL = "http://a.example/"

@@ -28,11 +28,10 @@ from urllib.parse import urlsplit
 
 from benchmarks.kit.results import keep
 from benchmarks.kit.sources import site_pages
-from benchmarks.page import body as page_body
-from benchmarks.page import links as page_links
-from cleaning import PageKind
-from cleaning.document.charset import decode
-from cleaning.papers.link_blocks import (
+from benchmarks.page import body as page_body, links as page_links
+from crawlclean import PageKind
+from crawlclean.cleaning.document.charset import decode
+from crawlclean.cleaning.papers.link_blocks import (
     Distance,
     LinkBlocks,
     SourceLink,

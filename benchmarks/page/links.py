@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from benchmarks.kit.results import list_failures
 from benchmarks.kit.sources import link_rows
-from cleaning import CleanRecord, ImageKind, Link, LinkKind, RawPage, clean
-from cleaning.document.tree import Anchor
-from cleaning.papers.link_blocks import SourceLink
+from crawlclean import CleanRecord, ImageKind, Link, LinkKind, RawPage, clean
+from crawlclean.cleaning.document.tree import Anchor
+from crawlclean.cleaning.papers.link_blocks import SourceLink
 
 T = TypeVar("T")
 Hyper = TypeVar("Hyper", Link, SourceLink, Anchor)

@@ -40,8 +40,8 @@ def ours_record() -> Extract:
     """The whole record: body, links, images, outlinks, metadata."""
     from datetime import UTC, datetime
 
-    from cleaning import RawPage, clean
-    from cleaning.urls.normal_form import host_of
+    from crawlclean import RawPage, clean
+    from crawlclean.cleaning.urls.normal_form import host_of
 
     def extract(html: str, url: str, _lang: str) -> str:
         page = RawPage(
@@ -58,29 +58,29 @@ def ours_record() -> Extract:
 
 def ours_body() -> Extract:
     """Our default body alone."""
-    from cleaning.body.page_body import extract_body
-    from cleaning.document.reader import parse
+    from crawlclean.cleaning.body.page_body import extract_body
+    from crawlclean.cleaning.document.reader import parse
 
     return lambda html, url, _lang: extract_body(parse(html), url).text
 
 
 def paper_2() -> Extract:
     """Paper 2 (Ren and Liu 2010) as published."""
-    from cleaning.papers.hyperlink_body import hyperlink_body
+    from crawlclean.cleaning.papers.hyperlink_body import hyperlink_body
 
     return lambda html, _url, _lang: hyperlink_body(html).text
 
 
 def paper_4_text() -> Extract:
     """The text outside logical link blocks, by text distance (paper 4, chapter 5)."""
-    from cleaning.papers.link_blocks import text_outside
+    from crawlclean.cleaning.papers.link_blocks import text_outside
 
     return lambda html, _url, _lang: text_outside(html)
 
 
 def paper_4_code() -> Extract:
     """The text outside logical link blocks, by code distance."""
-    from cleaning.papers.link_blocks import Distance, Params, text_outside
+    from crawlclean.cleaning.papers.link_blocks import Distance, Params, text_outside
 
     params = Params(distance=Distance.CODE)
     return lambda html, _url, _lang: text_outside(html, params)

@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.kit.environments import PEERS as PACKAGES
-from benchmarks.kit.environments import interpreter, variables
+from benchmarks.kit.environments import PEERS as PACKAGES, interpreter, variables
 from benchmarks.kit.results import ROOT
 from benchmarks.page.peer_answers import PEERS
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.forum.labelled import Rows, forums, thread_pages
 from benchmarks.kit.scoring import f1_figures, score
-from cleaning.body.page_body import extract_body
-from cleaning.document.reader import parse
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.reader import parse
 
 _LEAST_CHARS = 10  # of gold: "+1" alone measures nothing
 

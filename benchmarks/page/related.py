@@ -19,12 +19,11 @@ from functools import lru_cache, partial
 from typing import Any
 
 from benchmarks.page.links import Counts, Labelled, aligned, labelled_pages, with_interval
-from cleaning import LinkKind
-from cleaning.document.reader import parse
-from cleaning.lexicon import word_list
-from cleaning.papers.link_blocks import Params as LogicalParams
-from cleaning.papers.link_blocks import SourceLink
-from cleaning.papers.related_links import (
+from crawlclean import LinkKind
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.papers.link_blocks import Params as LogicalParams, SourceLink
+from crawlclean.cleaning.papers.related_links import (
     Params,
     Reading,
     marked_containers,
@@ -34,7 +33,7 @@ from cleaning.papers.related_links import (
     split_logical,
     split_tables,
 )
-from cleaning.words import default_segmenter
+from crawlclean.cleaning.words import default_segmenter
 
 THRESHOLDS = (0.25, 0.29, 0.30, 0.32, 0.35)  # Table 1
 EVERY = 1e-9  # rejects only blocks without any shared word

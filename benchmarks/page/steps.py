@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-import cleaning.page as module
+import crawlclean.cleaning.page as module
 from benchmarks.page.body import labelled_pages
 from benchmarks.page.peer_answers import bare_parse, ours_record
 

@@ -32,10 +32,10 @@ from typing import Any
 from redis import Redis
 
 from benchmarks.kit.results import keep
-from cleaning.errors import StoreUnavailable
-from cleaning.records import Via
-from storage.config import StorageConfig
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.cleaning.records import Via
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,
     FetchResult,
@@ -44,10 +44,10 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.politeness_policy import Retry
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
-from storage.queue.frontier import Frontier
+from crawlclean.storage.politeness_policy import Retry
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
+from crawlclean.storage.queue.frontier import Frontier
 
 CRAWL = "news"
 SIZES = (10**4, 10**5, 10**6)

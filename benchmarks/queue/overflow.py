@@ -19,11 +19,11 @@ from redis import Redis
 
 from benchmarks.kit.results import keep
 from benchmarks.queue.frontier import FILL, NEW_LINKS, links, used_bytes
-from storage.crawl_types import CrawlSpec
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
-from storage.queue.overflow import Overflow
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import CrawlSpec
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.overflow import Overflow
+from crawlclean.storage.sqlite.store import SqliteStore
 
 CRAWL = "c"
 URLS, LIMIT = 1_000_000, 100_000

@@ -32,13 +32,13 @@ from redis import Redis
 
 from benchmarks.kit.results import keep
 from benchmarks.queue.frontier import ANSWER, forget, links, opened, used_bytes
-from cleaning.topics.learner import LinkModel
-from cleaning.topics.links import MAX_IDS
-from storage.crawl_types import CrawlSpec, Discovery, Lease, PageRole, Scope
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
-from storage.queue.frontier import Frontier
-from workers.jobs.topic_ranking import score_of
+from crawlclean.cleaning.topics.learner import LinkModel
+from crawlclean.cleaning.topics.links import MAX_IDS
+from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Lease, PageRole, Scope
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.workers.jobs.topic_ranking import score_of
 
 TOPIC = "storms"
 FEATURES = 12

@@ -28,15 +28,15 @@ from redis import Redis
 
 from benchmarks.kit.results import show
 from benchmarks.queue.frontier import ANSWER, opened
-from storage.crawl_types import CrawlSpec, Discovery, Outcome
-from storage.live_state import ProcessRole
-from storage.queue.counters import Counter
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
-from storage.queue.frontier import Frontier
-from storage.sqlite.store import SqliteStore
-from storage.store.events import Event, EventKind
-from storage.store.samples import MINUTE_S, Gauge
+from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Outcome
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.samples import MINUTE_S, Gauge
 from tests.kit.outcomes import T0, make_failure, make_outcome
 
 HOSTS, PAGES, LINKS, ROUNDS = 300, 10, 127, 3

@@ -18,9 +18,9 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from random import Random
 
-from cleaning.records import CleanRecord, LinkKind, Outlink, PageKind, Post, Via
-from cleaning.revisits import DAY, HOUR, VisitClass, VisitKind
-from cleaning.urls.normal_form import page_id
+from crawlclean.cleaning.records import CleanRecord, LinkKind, Outlink, PageKind, Post, Via
+from crawlclean.cleaning.revisits import DAY, HOUR, VisitClass, VisitKind
+from crawlclean.cleaning.urls.normal_form import page_id
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 TRUE, PLAIN, LIAR = "news.example", "forum.example", "liar.example"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from math import inf
 
 from benchmarks.revisits.changing_site import Page
-from cleaning.revisits import BOUNDS, DAY
+from crawlclean.cleaning.revisits import BOUNDS, DAY
 
 Rule = Callable[[float, bool, float], float]
 """(interval, whether it changed, least interval) -> next interval, all in seconds."""

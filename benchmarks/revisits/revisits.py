@@ -44,10 +44,10 @@ from benchmarks.revisits.changing_site import (
     sitemap_dates,
 )
 from benchmarks.revisits.other_rules import RULES, looks_of, visits_of
-from cleaning.records import Provenance, Via
-from cleaning.revisits import BOUNDS, DAY, HOUR, VisitClass, VisitKind
-from cleaning.urls.normal_form import host_of, page_id
-from storage.crawl_types import (
+from crawlclean.cleaning.records import Provenance, Via
+from crawlclean.cleaning.revisits import BOUNDS, DAY, HOUR, VisitClass, VisitKind
+from crawlclean.cleaning.urls.normal_form import host_of, page_id
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     CrawlState,
     Failure,
@@ -58,9 +58,9 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.sqlite.store import SqliteStore
-from storage.store.revisits import DueUrl
-from storage.store.versions import MOST_VERSIONS
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.revisits import DueUrl
+from crawlclean.storage.store.versions import MOST_VERSIONS
 
 Headers = tuple[tuple[str, str], ...]
 CRAWL = "month"

@@ -18,10 +18,10 @@ from benchmarks.kit.sources import NO_URL, rows_of
 from benchmarks.robust.copies import COPIES, copy_page, copy_url
 from benchmarks.robust.figures import PLAIN, robust_figures
 from benchmarks.robust.letters import number_for
-from cleaning.body.page_body import extract_body
-from cleaning.document.charset import decode
-from cleaning.document.reader import parse
-from cleaning.features.lines import count_units
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.charset import decode
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.features.lines import count_units
 
 _NOT_HERE = frozenset(("empty links",))  # a page alone is no list of other pages
 _MUCH_UNITS = 500.0  # text of its own with which a page has a body

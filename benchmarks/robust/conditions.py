@@ -26,17 +26,17 @@ from types import CodeType, ModuleType
 from typing import Any
 
 MODULES = (
-    "cleaning.features.cards",
-    "cleaning.features.headings",
-    "cleaning.features.label_rows",
-    "cleaning.features.sections",
-    "cleaning.links.beside_body",
-    "cleaning.links.evidence",
-    "cleaning.links.kinds",
-    "cleaning.links.lists",
-    "cleaning.links.part_flags",
-    "cleaning.links.topic",
-    "cleaning.links.totals",
+    "crawlclean.cleaning.features.cards",
+    "crawlclean.cleaning.features.headings",
+    "crawlclean.cleaning.features.label_rows",
+    "crawlclean.cleaning.features.sections",
+    "crawlclean.cleaning.links.beside_body",
+    "crawlclean.cleaning.links.evidence",
+    "crawlclean.cleaning.links.kinds",
+    "crawlclean.cleaning.links.lists",
+    "crawlclean.cleaning.links.part_flags",
+    "crawlclean.cleaning.links.topic",
+    "crawlclean.cleaning.links.totals",
 )
 _LEAST_HOSTS = 3  # that a rule decides rightly
 _SWITCH = "_condition_holds"
@@ -182,9 +182,9 @@ def _still_known(source: str, page: Any, read: Any) -> Any:
     """What was read of a page that does not depend on a condition: the product reads in steps."""
     from benchmarks.robust import link_pages  # after the finder is in place
 
-    if source.startswith("cleaning.links.kinds:"):
+    if source.startswith("crawlclean.cleaning.links.kinds:"):
         return read
-    if source.startswith("cleaning.links.evidence:"):
+    if source.startswith("crawlclean.cleaning.links.evidence:"):
         return None
     return link_pages.lists_of(page, read[0])
 

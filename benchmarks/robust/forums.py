@@ -22,9 +22,9 @@ from benchmarks.robust.copies import COPIES, copy_page, copy_url
 from benchmarks.robust.engine_markup import ENGINES
 from benchmarks.robust.engines import generated_forum
 from benchmarks.robust.figures import PLAIN, robust_figures
-from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.records import UrlKind
-from cleaning.urls.normal_form import normalize
+from crawlclean import RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.urls.normal_form import normalize
 
 _LOOPBACK = "http://127.0.0.1:"  # host of some forums when they were labelled
 _LISTS = frozenset(("index", "board"))

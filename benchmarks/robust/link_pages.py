@@ -18,15 +18,15 @@ from benchmarks.kit.results import require_data
 from benchmarks.kit.sources import rows_of
 from benchmarks.page.links import LABELS, aligned
 from benchmarks.robust.figures import host_interval, host_means
-from cleaning import LinkKind, RawPage
-from cleaning.body.body import read_body
-from cleaning.body.page_body import Body
-from cleaning.document.document import Document, read_document
-from cleaning.links.evidence import OwnValues
-from cleaning.links.kinds import judge_links
-from cleaning.links.links import read_anchors
-from cleaning.links.lists import LinkLists
-from cleaning.metadata.title import read_title
+from crawlclean import LinkKind, RawPage
+from crawlclean.cleaning.body.body import read_body
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.document import Document, read_document
+from crawlclean.cleaning.links.evidence import OwnValues
+from crawlclean.cleaning.links.kinds import judge_links
+from crawlclean.cleaning.links.links import read_anchors
+from crawlclean.cleaning.links.lists import LinkLists
+from crawlclean.cleaning.metadata.title import read_title
 
 FILES = ("pages", "pages2")
 _NO_HREF = ("", "#", "javascript")

@@ -24,7 +24,7 @@ from benchmarks.robust.copies import copy_page, list_headings
 from benchmarks.robust.figures import PLAIN, robust_figures
 from benchmarks.robust.letters import number_for
 from benchmarks.robust.link_pages import kinds_of, read_page, related_f1, rows, share_right
-from cleaning import RawPage
+from crawlclean import RawPage
 
 _COPIES = ("names", "ids", "profile", "widget", "digits", "tabs", "synonyms")
 _SILENT = "headings without text"

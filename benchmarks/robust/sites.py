@@ -30,7 +30,7 @@ from benchmarks.kit.scoring import score
 from benchmarks.robust.copies import copy_page, copy_url
 from benchmarks.robust.figures import PLAIN, host_interval, robust_figures
 from benchmarks.site.pages import gold_of
-from cleaning import RawPage, clean, learn_site
+from crawlclean import RawPage, clean, learn_site
 
 DRAWS = {1: 2, 2: 6, 3: 6, 5: 4, 8: 4, 20: 3, 60: 2}
 """Number of pages -> number of draws; few pages differ most from draw to draw."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cleaning.papers.noise import (
+from crawlclean.cleaning.papers.noise import (
     DescribedLink,
     EntropyBase,
     entropy_of,

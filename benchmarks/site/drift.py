@@ -24,19 +24,18 @@ from datetime import UTC, datetime, timedelta
 from math import exp
 from typing import Any
 
-from lxml import etree
-from lxml import html as lxml_html
+from lxml import etree, html as lxml_html
 
 from benchmarks.kit.scoring import score
 from benchmarks.site.pages import Site, html_parser
-from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.drift.alarms import Alarm
-from cleaning.drift.model_fit import fit_of
-from cleaning.drift.watch import THRESHOLD, Watch
-from cleaning.learn.sample import choose_sample
-from cleaning.urls.normal_form import normalize
-from workers.jobs.drift import finds_bodies, pages_of_quiet
-from workers.jobs.learning_schedule import pages_to_learn
+from crawlclean import RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.drift.alarms import Alarm
+from crawlclean.cleaning.drift.model_fit import fit_of
+from crawlclean.cleaning.drift.watch import THRESHOLD, Watch
+from crawlclean.cleaning.learn.sample import choose_sample
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.workers.jobs.drift import finds_bodies, pages_of_quiet
+from crawlclean.workers.jobs.learning_schedule import pages_to_learn
 
 SHUFFLES = 5
 TESTED = 30

@@ -20,8 +20,8 @@ from typing import Any
 
 from benchmarks.page.links import Labelled, aligned, labelled_pages
 from benchmarks.site.text import Draw
-from cleaning import ImageKind, Link, LinkKind, RawPage, SiteModel, clean, learn_site
-from cleaning.records import LinkReason
+from crawlclean import ImageKind, Link, LinkKind, RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.records import LinkReason
 
 NOISE = frozenset(
     (LinkKind.NAVIGATION, LinkKind.FUNCTION, LinkKind.AD, LinkKind.HOT, LinkKind.LEGAL)

@@ -24,8 +24,8 @@ from typing import Any
 from benchmarks.page.links import Labelled, aligned, labelled_pages
 from benchmarks.site.added import Judged, measure_added, rates, taught_by_m2, vector_of_host
 from benchmarks.site.links import CLEAN_LABELS, NOISE, NOISE_LABELS, with_hosts
-from cleaning import CleanRecord, ImageKind, clean, learn_site
-from cleaning.papers.noise import (
+from crawlclean import CleanRecord, ImageKind, clean, learn_site
+from crawlclean.cleaning.papers.noise import (
     DescribedLink,
     EntropyBase,
     Params,
@@ -36,8 +36,8 @@ from cleaning.papers.noise import (
     redundancy_of,
     score_words,
 )
-from cleaning.records import ImageReason, LinkReason
-from cleaning.words import default_segmenter
+from crawlclean.cleaning.records import ImageReason, LinkReason
+from crawlclean.cleaning.words import default_segmenter
 
 SHARES = tuple(round(0.05 * n, 2) for n in range(20))
 FACTORS = tuple(round(0.1 * n, 1) for n in range(16))

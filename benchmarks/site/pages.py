@@ -23,8 +23,8 @@ from lxml import html as lxml_html
 
 from benchmarks.kit.results import require_data
 from benchmarks.kit.serving import labelled_sites
-from cleaning import RawPage
-from cleaning.document.tree import CODE, HEADINGS, ROLES
+from crawlclean import RawPage
+from crawlclean.cleaning.document.tree import CODE, HEADINGS, ROLES
 
 _BLOCKS = HEADINGS | {tag for tag, role in ROLES.items() if role <= CODE} | {"br", "hr"}
 _NO_TEXT = frozenset(("script", "style", "noscript", "template", "select", "textarea", "iframe"))

@@ -15,7 +15,7 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from storage.queue.jobs import LEARN_SITE, RECLEAN_HOST
+from crawlclean.storage.queue.jobs import LEARN_SITE, RECLEAN_HOST
 from tests.chaos.fleets import Fleet
 from tests.chaos.flight import answers, in_flight
 from tests.chaos.kills import hit_by

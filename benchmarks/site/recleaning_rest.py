@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from benchmarks.kit.serving import path_of
-from cleaning import CleanRecord, SiteModel, clean
-from cleaning.records import HostStats
-from storage.store.protocol import Store
+from crawlclean import CleanRecord, SiteModel, clean
+from crawlclean.cleaning.records import HostStats
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs.recleaning_slices import verdict_changes
+from crawlclean.workers.site_models import read_model
 from tests.kit.recount import recount_all
-from workers.jobs.recleaning_slices import verdict_changes
-from workers.site_models import read_model
 
 
 @dataclass

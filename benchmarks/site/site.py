@@ -20,8 +20,8 @@ from benchmarks.site.links import measure_hosts, measure_template
 from benchmarks.site.noise import measure_noise
 from benchmarks.site.pages import Site, whole_sites
 from benchmarks.site.text import DRAWS, SIZES, TESTED, Draw, draws_of, measure_text
-from cleaning import learn_site
-from cleaning.learn.sample import MAX_SAMPLE
+from crawlclean import learn_site
+from crawlclean.cleaning.learn.sample import MAX_SAMPLE
 
 PARTS = ("text", "links", "hosts", "noise", "order", "cost", "drift")
 ORDERS = 10

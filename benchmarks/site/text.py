@@ -19,10 +19,10 @@ from typing import Any
 
 from benchmarks.kit.scoring import score
 from benchmarks.site.pages import Gold, Site
-from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.document.reader import parse
-from cleaning.document.tree import Tree
-from cleaning.model.paths import step_of
+from crawlclean import RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.model.paths import step_of
 
 SIZES = (1, 3, 5, 10, 20, 50, 100)
 DRAWS = 3

@@ -16,7 +16,7 @@ class ImportGraph:
     """The modules and their imports.
 
     Attributes:
-        files: Path of each module by its dotted name (``cleaning.links.links``).
+        files: Path of each module by its dotted name (``cleaning.links.links``, as it lies).
         imports: The modules that each module imports at loading, without imports inside functions
             and under ``TYPE_CHECKING``.
         deferred: The modules that each module imports inside functions.
@@ -104,6 +104,12 @@ def _module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def _place(name: str) -> str:
+    """Returns where a module lies: ``cleaning.links`` of ``crawlclean.cleaning.links``."""
+    inner = name.removeprefix("crawlclean.")
+    return inner if inner.partition(".")[0] in PACKAGES else name
+
+
 def _defers(node: ast.AST) -> bool:
     if isinstance(node, ast.If):
         return "TYPE_CHECKING" in ast.unparse(node.test)
@@ -112,9 +118,10 @@ def _defers(node: ast.AST) -> bool:
 
 def _targets(node: ast.AST, files: Mapping[str, Path]) -> set[str]:
     if isinstance(node, ast.Import):
-        return {alias.name for alias in node.names if alias.name in files}
+        return {_place(alias.name) for alias in node.names} & files.keys()
     if isinstance(node, ast.ImportFrom) and node.module:
-        whole = {f"{node.module}.{alias.name}" for alias in node.names}
+        module = _place(node.module)
+        whole = {f"{module}.{alias.name}" for alias in node.names}
         inner = whole & files.keys()
-        return inner if len(inner) == len(whole) else inner | ({node.module} & files.keys())
+        return inner if len(inner) == len(whole) else inner | ({module} & files.keys())
     return set()

@@ -29,7 +29,7 @@ _SPEAKING = re.compile(r"\b(?:says?|said|tells?|told)\b")
 WALK = """
 import sys
 from pathlib import Path
-from cleaning import RawPage, clean
+from crawlclean import RawPage, clean
 root = Path.cwd()
 pages = [
     RawPage.from_bytes(
@@ -46,7 +46,8 @@ for page in pages:
     files, functions = set(), set()
     def note(frame, event, argument):
         name = frame.f_code.co_filename
-        if event == "call" and name.startswith(str(root / "cleaning")):
+        inside = name.removeprefix(f"{root}/").removeprefix("crawlclean/")
+        if event == "call" and inside.startswith("cleaning/"):
             files.add(name)
             functions.add((name, frame.f_code.co_qualname))
     sys.setprofile(note)

@@ -14,7 +14,7 @@ from benchmarks.topic.harvest import Harvest, budget, harvest
 from benchmarks.topic.simulator import Order, Simulated, port_of, simulate
 from benchmarks.topic.sites import PORT, ServedSites
 from benchmarks.topic.web import Web
-from cleaning.words import default_segmenter
+from crawlclean.cleaning.words import default_segmenter
 
 LOOK_S = 360.0  # after so many seconds a person looks at what a crawl has found
 

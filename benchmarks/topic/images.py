@@ -32,8 +32,8 @@ from benchmarks.site.pages import whole_sites
 from benchmarks.topic.picture_copies import copies
 from benchmarks.topic.relevance import page_sources
 from benchmarks.topic.web import folder, read_web
-from cleaning import ImageKind, RawPage, SiteModel, clean, learn_site
-from cleaning.errors import PageError
+from crawlclean import ImageKind, RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.errors import PageError
 
 LEARNED = 30  # pages of a host, of which its model is made
 TESTED = 40  # pages of a site

@@ -30,15 +30,15 @@ from urllib.parse import quote
 from benchmarks.kit.results import keep, show
 from benchmarks.topic.relevance import Page, page_sources, topic_of
 from benchmarks.topic.web import BenchTopic, folder, read_web
-from cleaning import RawPage, clean
-from cleaning.errors import PageError
-from cleaning.records import CleanRecord, PageKind, Provenance, Via
-from cleaning.topics.learner import LinkExample, LinkModel
-from cleaning.topics.relevance import text_of
-from cleaning.topics.topic import Topic
-from cleaning.urls.normal_form import normal_page_id, page_id
-from cleaning.words import default_segmenter
-from storage.crawl_types import (
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.errors import PageError
+from crawlclean.cleaning.records import CleanRecord, PageKind, Provenance, Via
+from crawlclean.cleaning.topics.learner import LinkExample, LinkModel
+from crawlclean.cleaning.topics.relevance import text_of
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.cleaning.urls.normal_form import normal_page_id, page_id
+from crawlclean.cleaning.words import default_segmenter
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,
     FetchResult,
@@ -47,11 +47,11 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.queue.entries import fingerprint
-from workers.jobs.topics import CrawlTopic, first_model
-from workers.jobs.url_classes import HostUrlRules
-from workers.jobs.url_filter import Chosen, Ranker, UrlFilter, unknown
-from workers.processes.worker import preload
+from crawlclean.storage.queue.entries import fingerprint
+from crawlclean.workers.jobs.topics import CrawlTopic, first_model
+from crawlclean.workers.jobs.url_classes import HostUrlRules
+from crawlclean.workers.jobs.url_filter import Chosen, Ranker, UrlFilter, unknown
+from crawlclean.workers.processes.worker import preload
 
 T = TypeVar("T")
 

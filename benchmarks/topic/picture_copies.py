@@ -21,7 +21,7 @@ from typing import Any
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, UnidentifiedImageError
 
-from cleaning.topics.pictures import is_same_picture, picture_keys, read_picture
+from crawlclean.cleaning.topics.pictures import is_same_picture, picture_keys, read_picture
 
 DRAWINGS = 300
 LEAST_SIDE = 150  # smaller pictures of a folder are icons

@@ -16,10 +16,10 @@ import zstandard
 
 from benchmarks.kit.results import ROOT
 from benchmarks.topic.sites import PORT
-from cleaning import RawPage
-from cleaning.page import Reading
-from cleaning.records import CleanRecord
-from cleaning.urls.normal_form import page_id
+from crawlclean import RawPage
+from crawlclean.cleaning.page import Reading
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.urls.normal_form import page_id
 
 BUILD = ROOT / "build"
 BUSY_S = 60.0  # several draws write to the file

@@ -30,14 +30,14 @@ from urllib.parse import quote
 
 from benchmarks.kit.results import keep, show
 from benchmarks.topic.web import BenchTopic, folder, read_web
-from cleaning import RawPage, clean
-from cleaning.errors import PageError
-from cleaning.records import PageKind
-from cleaning.topics.building import build_topic
-from cleaning.topics.relevance import judge, text_of
-from cleaning.topics.topic import ExampleText, Topic, TopicSpec
-from storage.topic_types import JudgedPage, TopicJudgement
-from workers.operations.topics.marking import CANDIDATES, spread
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.errors import PageError
+from crawlclean.cleaning.records import PageKind
+from crawlclean.cleaning.topics.building import build_topic
+from crawlclean.cleaning.topics.relevance import judge, text_of
+from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
+from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
+from crawlclean.workers.operations.topics.marking import CANDIDATES, spread
 
 MARKS = 200
 SITTING = 50

@@ -36,21 +36,21 @@ from twisted.python.failure import Failure as TwistedFailure
 
 from benchmarks.topic.records import CleanedOnce
 from benchmarks.topic.sites import PORT, ServedSites
-from crawler.leasing import LONGEST_SLEEP_S, LeaseSource
-from crawler.settings import scrapy_settings
-from storage.crawl_types import Lease
-from storage.opening import open_store
-from storage.queue import clients
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FLUSH_MS, FetchQueue
-from storage.queue.frontier import Frontier
-from workers import tasks
-from workers.config import Settings, load_settings
-from workers.context import Context
-from workers.jobs import outcomes
-from workers.operations.topics.crawls import topic_spec
-from workers.operations.topics.topics import TopicFlags, begin_topic, planned_topic
-from workers.site_models import SiteModels
+from crawlclean.crawler.leasing import LONGEST_SLEEP_S, LeaseSource
+from crawlclean.crawler.settings import scrapy_settings
+from crawlclean.storage.crawl_types import Lease
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.queue import clients
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.fetch_queue import FLUSH_MS, FetchQueue
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.workers import tasks
+from crawlclean.workers.config import Settings, load_settings
+from crawlclean.workers.context import Context
+from crawlclean.workers.jobs import outcomes
+from crawlclean.workers.operations.topics.crawls import topic_spec
+from crawlclean.workers.operations.topics.topics import TopicFlags, begin_topic, planned_topic
+from crawlclean.workers.site_models import SiteModels
 
 SERVER_TIME = """local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)"""
@@ -229,8 +229,8 @@ class _Crawl:
     def _make_spider(self) -> tuple[Any, _Queue]:
         from twisted.internet import reactor
 
-        from crawler.addresses.guard import GuardedResolver
-        from crawler.spiders.site import SiteSpider
+        from crawlclean.crawler.addresses.guard import GuardedResolver
+        from crawlclean.crawler.spiders.site import SiteSpider
 
         GuardedResolver(reactor).install_on_reactor()
         crawl = self._settings.crawl

@@ -37,10 +37,10 @@ from benchmarks.kit.parts import choose_parts
 from benchmarks.kit.results import keep, kept, list_failures, require_data, show
 from benchmarks.kit.sources import NO_URL, rows_of
 from benchmarks.topic.story_search import mongo, search
-from cleaning import RawPage, clean
-from cleaning.errors import PageError
-from cleaning.records import PageKind
-from cleaning.topics.stories import (
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.errors import PageError
+from crawlclean.cleaning.records import PageKind
+from crawlclean.cleaning.topics.stories import (
     BINS,
     agreeing,
     is_same_story,

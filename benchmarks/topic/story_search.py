@@ -22,12 +22,12 @@ from typing import Any
 
 import bson
 
-from cleaning.topics.stories import BINS, KEYS, SIGNATURE_BYTES, story_keys
-from storage.mongo.store import MongoStore
-from storage.mongo.stories import MongoStoryRows
-from storage.sqlite.store import SqliteStore
-from storage.sqlite.stories import SqliteStoryRows
-from storage.store.stories import Member, StoryRows, matches
+from crawlclean.cleaning.topics.stories import BINS, KEYS, SIGNATURE_BYTES, story_keys
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.mongo.stories import MongoStoryRows
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.sqlite.stories import SqliteStoryRows
+from crawlclean.storage.store.stories import Member, StoryRows, matches
 from tests.kit.mongo_server import MongoServer
 
 HOST_PAGES = 2_000

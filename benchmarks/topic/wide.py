@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
-from storage.queue.topic_ranks import MOST_HOSTS
+from crawlclean.storage.queue.topic_ranks import MOST_HOSTS
 from tests.kit.crawls import ROOT, crawlclean
 from tests.kit.wide_web import EXAMPLE, QUERY, ROBOTS, WideSpec, WideVisit, WideWeb
 

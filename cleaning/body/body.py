@@ -16,28 +16,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cleaning.body.container import is_marker
-from cleaning.body.left_out import LEAST_TEXT_CHARS, find_left_out
-from cleaning.body.missing_text import binary_warning, empty_warning, script_warnings
-from cleaning.body.page_body import (
+from crawlclean.cleaning.body.container import is_marker
+from crawlclean.cleaning.body.left_out import LEAST_TEXT_CHARS, find_left_out
+from crawlclean.cleaning.body.missing_text import binary_warning, empty_warning, script_warnings
+from crawlclean.cleaning.body.page_body import (
     Body,
     extract_body,
     make_body,
     weigh,
 )
-from cleaning.body.template_lines import between_template, is_template, voice_of, without_template
-from cleaning.document.document import Document
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.lines import is_meta
-from cleaning.features.trail import Trail
-from cleaning.model.paths import is_plain, line_key
-from cleaning.model.places import SitePlaces
-from cleaning.model.rules import Dropped, DropReason
-from cleaning.model.site_model import SiteIndex, SiteModel
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.posts.threads import is_forum
-from cleaning.records import BodySource
-from cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.body.template_lines import (
+    between_template,
+    is_template,
+    voice_of,
+    without_template,
+)
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.lines import is_meta
+from crawlclean.cleaning.features.trail import Trail
+from crawlclean.cleaning.model.paths import is_plain, line_key
+from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.model.rules import Dropped, DropReason
+from crawlclean.cleaning.model.site_model import SiteIndex, SiteModel
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.posts.threads import is_forum
+from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.url_classes.rules import class_of
 
 # A place is trusted without its URL class from this F1 of the block's text with the body by the
 # page's own evidence; a path of tags alone always needs the greater one.

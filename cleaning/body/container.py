@@ -21,15 +21,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
-from cleaning.body.noise import Noise
-from cleaning.body.replies import Behind
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.headings import heading_kind
-from cleaning.features.lines import MIN_UNITS, TEASER_UNITS, Lines, Sums, is_meta, trim_to
-from cleaning.features.promotions import drop_promotions
-from cleaning.lexicon import word_list
-from cleaning.posts.names import name_of
-from cleaning.verdict import VerdictReason
+from crawlclean.cleaning.body.noise import Noise
+from crawlclean.cleaning.body.replies import Behind
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.headings import heading_kind
+from crawlclean.cleaning.features.lines import (
+    MIN_UNITS,
+    TEASER_UNITS,
+    Lines,
+    Sums,
+    is_meta,
+    trim_to,
+)
+from crawlclean.cleaning.features.promotions import drop_promotions
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.posts.names import name_of
+from crawlclean.cleaning.verdict import VerdictReason
 
 _ROW_UNITS = 100  # longest row of a table of data
 # Most worth that one worthless part takes from the part around it. Without a bound a long list of

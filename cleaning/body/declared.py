@@ -11,9 +11,9 @@ import re
 from dataclasses import replace
 from html import unescape
 
-from cleaning.body.container import find_container, weigh_parts
-from cleaning.document.tree import Tree
-from cleaning.features.lines import Lines, plain_title
+from crawlclean.cleaning.body.container import find_container, weigh_parts
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import Lines, plain_title
 
 # The values are searched for, not parsed: shops write line breaks and quotes that are no JSON.
 _PRODUCT = re.compile(r'"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"Product')

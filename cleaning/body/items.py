@@ -15,10 +15,10 @@ from functools import lru_cache
 from itertools import chain
 from statistics import median
 
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.lines import Lines, Sums
-from cleaning.features.parts import TAG_KINDS
-from cleaning.features.teasers import leads_away
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.lines import Lines, Sums
+from crawlclean.cleaning.features.parts import TAG_KINDS
+from crawlclean.cleaning.features.teasers import leads_away
 
 _LEAST_ITEMS = 6
 _TITLED_SHARE = 0.7  # items with a link text that no other item has

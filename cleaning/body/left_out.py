@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cleaning.document.tree import Tree
-from cleaning.model.paths import checksum_of, line_key
-from cleaning.model.rules import Dropped, DropReason
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.model.paths import checksum_of, line_key
+from crawlclean.cleaning.model.rules import Dropped, DropReason
 
 LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
 # Most text of a dropped part: so many times its text on other pages, and so many characters more.

@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from statistics import median
 
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.lines import PLAIN_WORTH, Lines, Sums
-from cleaning.features.parts import TAG_KINDS
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.lines import PLAIN_WORTH, Lines, Sums
+from crawlclean.cleaning.features.parts import TAG_KINDS
 
 # A page with less text before its teasers, and less than this share of theirs, is their list.
 _MAX_BEFORE_UNITS = 60

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 
-from cleaning.body.page_body import Body
-from cleaning.document.tree import Tree
-from cleaning.features.lines import count_units
-from cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import count_units
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 # Control characters that no text has, and the most of them in a page: random bytes have
 # eight times this share, whatever the charset.

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.headings import heading_kind
-from cleaning.features.lines import Sums
-from cleaning.features.parts import (
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.headings import heading_kind
+from crawlclean.cleaning.features.lines import Sums
+from crawlclean.cleaning.features.parts import (
     NEVER_NOISE,
     TAG_KINDS,
     PartKind,
@@ -17,7 +17,7 @@ from cleaning.features.parts import (
     kind_of_names,
     telling_names,
 )
-from cleaning.verdict import VerdictReason
+from crawlclean.cleaning.verdict import VerdictReason
 
 # Looking up a member of an enumeration takes ten times as long as a name.
 _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE

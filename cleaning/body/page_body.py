@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cleaning.body.container import (
+from crawlclean.cleaning.body.container import (
     Worth,
     collect,
     cut_after_comments,
@@ -30,9 +30,9 @@ from cleaning.body.container import (
     weigh_parts,
     with_title,
 )
-from cleaning.body.declared import find_declared, find_declaring
-from cleaning.body.items import find_items
-from cleaning.body.listing import (
+from crawlclean.cleaning.body.declared import find_declared, find_declaring
+from crawlclean.cleaning.body.items import find_items
+from crawlclean.cleaning.body.listing import (
     LEAST_TEASER_UNITS,
     find_grid,
     find_hub,
@@ -40,11 +40,11 @@ from cleaning.body.listing import (
     make_list,
     with_grid,
 )
-from cleaning.body.noise import Noise, find_noise, noise_rules
-from cleaning.body.replies import mark_replies
-from cleaning.document.tree import Tree
-from cleaning.features.code_blocks import drop_line_numbers, text_of
-from cleaning.features.lines import (
+from crawlclean.cleaning.body.noise import Noise, find_noise, noise_rules
+from crawlclean.cleaning.body.replies import mark_replies
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.code_blocks import drop_line_numbers, text_of
+from crawlclean.cleaning.features.lines import (
     MIN_UNITS,
     PLAIN_WORTH,
     Lines,
@@ -56,13 +56,13 @@ from cleaning.features.lines import (
     weigh_lines,
     weigh_plain_lines,
 )
-from cleaning.features.teasers import find_cards
-from cleaning.features.trail import Trail
-from cleaning.page_warnings import PageWarning
-from cleaning.posts.groups import PostFinder
-from cleaning.posts.members import find_thread_of_users
-from cleaning.posts.threads import Shape, Thread, find_shaped, is_forum
-from cleaning.records import BodySource
+from crawlclean.cleaning.features.teasers import find_cards
+from crawlclean.cleaning.features.trail import Trail
+from crawlclean.cleaning.page_warnings import PageWarning
+from crawlclean.cleaning.posts.groups import PostFinder
+from crawlclean.cleaning.posts.members import find_thread_of_users
+from crawlclean.cleaning.posts.threads import Shape, Thread, find_shaped, is_forum
+from crawlclean.cleaning.records import BodySource
 
 # With less running text than this, plain lines are weighed as text: the body is a list, a table,
 # verse or a few words.

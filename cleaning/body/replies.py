@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 from statistics import median
 
-from cleaning.body.noise import Noise
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.lines import Lines, Sums
-from cleaning.posts.names import name_of
-from cleaning.posts.parts import is_date
+from crawlclean.cleaning.body.noise import Noise
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.lines import Lines, Sums
+from crawlclean.cleaning.posts.names import name_of
+from crawlclean.cleaning.posts.parts import is_date
 
 _LEAST_REPLIES = 3
 _DATE_UNITS = 20  # longest line about a reply

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cleaning.body.page_body import Body, make_body, without_lines
-from cleaning.document.document import Document
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.model.paths import checksum_of, line_key
-from cleaning.model.places import SitePlaces
-from cleaning.model.site_model import SiteModel
-from cleaning.records import BodySource
-from cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.body.page_body import Body, make_body, without_lines
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.model.paths import checksum_of, line_key
+from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.url_classes.rules import class_of
 
 _LEAST_PAGES = 8  # pages of a host that tell a body from its template
 _SHORT_CHARS = 60  # longest paragraph that costs less to keep than to lose

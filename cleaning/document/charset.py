@@ -22,8 +22,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cleaning.lexicon import word_table
-from cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 _REPLACEMENT = "\ufffd"
 _SAMPLE_CHARS = 5_000  # non-ASCII characters that are counted

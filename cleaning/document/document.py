@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from cleaning.document.raw_page import RawPage
-from cleaning.document.reader import parse
-from cleaning.document.tree import Tree
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.urls.normal_form import normalize, resolve
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.urls.normal_form import normalize, resolve
 
 MAX_BASE_CHARS = 2048  # of a base URL, which every relative URL of the page would repeat
 _MAX_VALUE_CHARS = 2000

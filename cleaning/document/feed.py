@@ -12,9 +12,9 @@ from html import unescape
 
 from lxml import etree
 
-from cleaning.document.sniffing import FEED
-from cleaning.document.xml_items import Items, local_name, unpacked
-from cleaning.urls.normal_form import normalize, resolve
+from crawlclean.cleaning.document.sniffing import FEED
+from crawlclean.cleaning.document.xml_items import Items, local_name, unpacked
+from crawlclean.cleaning.urls.normal_form import normalize, resolve
 
 MAX_ENTRIES = 5_000  # a feed has 10 to 100; longer ones list a whole site
 MAX_TITLE_CHARS = 300

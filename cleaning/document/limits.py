@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

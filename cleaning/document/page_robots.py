@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cleaning.document.document import Document
+from crawlclean.cleaning.document.document import Document
 
 # Names with a value; before any other colon stands the name of a robot.
 VALUED = frozenset(

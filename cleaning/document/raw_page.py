@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from cleaning.document.charset import decode
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import Provenance
-from cleaning.urls.normal_form import host_of
-from cleaning.urls.normal_form import page_id as page_id_of
+from crawlclean.cleaning.document.charset import decode
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.records import Provenance
+from crawlclean.cleaning.urls.normal_form import host_of, page_id as page_id_of
 
 CUT_SHORT_HEADER = "X-Cut-Short"
 """Added by the spider to a response that ended early: the archive keeps headers, nothing else."""

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from lxml import etree
 
-from cleaning.document.limits import (
+from crawlclean.cleaning.document.limits import (
     Limits,
     attributes_warning,
     cap_attributes,
@@ -26,7 +26,7 @@ from cleaning.document.limits import (
     cap_size,
     cap_tags,
 )
-from cleaning.document.tree import (
+from crawlclean.cleaning.document.tree import (
     BREAK,
     CELL,
     CODE,
@@ -47,7 +47,7 @@ from cleaning.document.tree import (
     Picture,
     Tree,
 )
-from cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
 _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"

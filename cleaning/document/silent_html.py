@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from cleaning.document.reader import Target, parse
-from cleaning.document.silent_styles import silent_style
-from cleaning.document.tree import CODE, INLINE, ROLES, Tree
+from crawlclean.cleaning.document.reader import Target, parse
+from crawlclean.cleaning.document.silent_styles import silent_style
+from crawlclean.cleaning.document.tree import CODE, INLINE, ROLES, Tree
 
 MARK_ID = "v"
 """A mark's number is the id of its first ``<v-t>`` behind this: ``v17``."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cleaning.document.charset import decode
-from cleaning.document.xml_items import Items, local_name, unpacked
-from cleaning.urls.normal_form import normal_form, normalize, resolve
+from crawlclean.cleaning.document.charset import decode
+from crawlclean.cleaning.document.xml_items import Items, local_name, unpacked
+from crawlclean.cleaning.urls.normal_form import normal_form, normalize, resolve
 
 MAX_URLS = 50_000  # the protocol's own limit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cleaning.document.charset import utf16_without_mark
+from crawlclean.cleaning.document.charset import utf16_without_mark
 
 MAGIC = (
     (b"%PDF-", "PDF"),

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cleaning.page_warnings import PageWarning
+from crawlclean.cleaning.page_warnings import PageWarning
 
 # The role of each tag of HTML; tags without a role are inline. Headings, regions, lists with
 # numbers, cells and code are blocks that need more work. Blocks come first, so that one comparison

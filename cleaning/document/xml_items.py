@@ -13,7 +13,7 @@ from html import escape, unescape
 
 from lxml import etree
 
-from cleaning.document.charset import decode
+from crawlclean.cleaning.document.charset import decode
 
 MAX_BYTES = 64 * 2**20  # after decompression
 MAX_ITEM_CHARS = 2**20  # the rest of a longer item is left out: an entry with its page has a tenth

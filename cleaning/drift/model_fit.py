@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from cleaning.model.rules import ClassShares, Expected, Noise
-from cleaning.model.site_model import OFTEN, SiteModel
-from cleaning.records import BodySource, CleanRecord, Link, PageKind
-from cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.model.rules import ClassShares, Expected, Noise
+from crawlclean.cleaning.model.site_model import OFTEN, SiteModel
+from crawlclean.cleaning.records import BodySource, CleanRecord, Link, PageKind
+from crawlclean.cleaning.url_classes.rules import class_of
 
 KNOWN_PLACES = frozenset((BodySource.SITE, BodySource.POSTS))
 LEAST_FRAME = 4  # links; a smaller frame is no evidence

@@ -43,9 +43,9 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Struct, field
 
-from cleaning.drift.alarms import Alarm, DriftSign
-from cleaning.drift.model_fit import PageFit
-from cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.cleaning.drift.model_fit import PageFit
+from crawlclean.cleaning.model.site_model import SiteModel
 
 THRESHOLD = math.log(1e8)  # Page's h
 REMAINING = 0.5  # share of the pages that fitted that still do after a change

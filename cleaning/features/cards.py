@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from cleaning.document.tree import Tree
+from crawlclean.cleaning.document.tree import Tree
 
 _LEAST = 3  # cards in a list
 _MAX_SHARE = 0.8  # of the links of all cards on one of them; a column of a page has more

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from cleaning.document.tree import MONOSPACE, Tree
+from crawlclean.cleaning.document.tree import MONOSPACE, Tree
 
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|sourceCode)[-: ]\s*([\w+#.-]{1,20})"

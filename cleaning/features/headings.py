@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from cleaning.lexicon import (
+from crawlclean.cleaning.lexicon import (
     by_first_letter,
     find_words,
     hint_of,

@@ -8,7 +8,7 @@ the row, and the others are notes and buttons (换一换).
 
 from __future__ import annotations
 
-from cleaning.document.tree import Tree
+from crawlclean.cleaning.document.tree import Tree
 
 _MAX_LABELS = 12
 _MAX_LEVELS = 3  # parts around a row that hold nothing else

@@ -20,10 +20,10 @@ import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from cleaning.document.tree import Tree
-from cleaning.features.trail import Trail
-from cleaning.lexicon import pattern_of, word_list
-from cleaning.verdict import VerdictReason
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.trail import Trail
+from crawlclean.cleaning.lexicon import pattern_of, word_list
+from crawlclean.cleaning.verdict import VerdictReason
 
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")

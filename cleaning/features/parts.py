@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 
-from cleaning.lexicon import word_table
+from crawlclean.cleaning.lexicon import word_table
 
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

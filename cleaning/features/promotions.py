@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from cleaning.document.tree import Tree
-from cleaning.features.headings import heading_kind
-from cleaning.features.lines import TEASER_UNITS, Lines, Sums, trim_to
-from cleaning.lexicon import by_first_letter, word_list
-from cleaning.verdict import VerdictReason
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.headings import heading_kind
+from crawlclean.cleaning.features.lines import TEASER_UNITS, Lines, Sums, trim_to
+from crawlclean.cleaning.lexicon import by_first_letter, word_list
+from crawlclean.cleaning.verdict import VerdictReason
 
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _GAP = ".{0,20}"

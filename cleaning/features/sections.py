@@ -20,9 +20,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cleaning.document.tree import Tree
-from cleaning.features.cards import Cards
-from cleaning.features.headings import (
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.cards import Cards
+from crawlclean.cleaning.features.headings import (
     BUTTON,
     HEADING_CHARS,
     MARKER_CHARS,
@@ -31,9 +31,9 @@ from cleaning.features.headings import (
     heading_kind,
     kind_of_words,
 )
-from cleaning.features.label_rows import find_panels, find_row
-from cleaning.features.lines import count_words
-from cleaning.features.parts import link_kind_of_names, related_names
+from crawlclean.cleaning.features.label_rows import find_panels, find_row
+from crawlclean.cleaning.features.lines import count_words
+from crawlclean.cleaning.features.parts import link_kind_of_names, related_names
 
 _HEADING_UNITS = 12
 _TITLE_UNITS = 6  # shorter ones may be the name of a column, which titles hold too

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cleaning.document.tree import Tree
-from cleaning.features.lines import TEASER_UNITS, Lines, Sums
-from cleaning.features.parts import TAG_KINDS
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import TEASER_UNITS, Lines, Sums
+from crawlclean.cleaning.features.parts import TAG_KINDS
 
 _CARD_UNITS = 250  # largest part that can be a teaser of another page
 _MIN_CARDS = 3  # fewest like parts side by side that are a list of teasers

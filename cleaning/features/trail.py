@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cleaning.verdict import VerdictReason
+from crawlclean.cleaning.verdict import VerdictReason
 
 if TYPE_CHECKING:
-    from cleaning.features.lines import Lines
+    from crawlclean.cleaning.features.lines import Lines
 
 
 @dataclass(slots=True)

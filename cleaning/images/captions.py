@@ -18,10 +18,10 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from cleaning.document.tree import HEADINGS, Picture, Tree
-from cleaning.features.lines import count_words, is_meta, plain_title
-from cleaning.features.promotions import promotes
-from cleaning.lexicon import word_list
+from crawlclean.cleaning.document.tree import HEADINGS, Picture, Tree
+from crawlclean.cleaning.features.lines import count_words, is_meta, plain_title
+from crawlclean.cleaning.features.promotions import promotes
+from crawlclean.cleaning.lexicon import word_list
 
 MAX_CHARS = 500
 _LEVELS = 4  # parts around a picture that may be its figure

@@ -30,18 +30,18 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from cleaning.body.page_body import Body
-from cleaning.document.document import Document
-from cleaning.document.tree import Picture, Tree
-from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.images.captions import Captions
-from cleaning.images.with_model import apply_images_to_links, apply_model_to_images
-from cleaning.lexicon import word_table
-from cleaning.links.evidence import is_home
-from cleaning.model.places import SitePlaces
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
-from cleaning.urls.normal_form import host_of, is_asset, resolver
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.document.tree import Picture, Tree
+from crawlclean.cleaning.features.parts import PartKind, kind_of_part
+from crawlclean.cleaning.images.captions import Captions
+from crawlclean.cleaning.images.with_model import apply_images_to_links, apply_model_to_images
+from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.links.evidence import is_home
+from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
+from crawlclean.cleaning.urls.normal_form import host_of, is_asset, resolver
 
 # Attributes with the URL of a lazy-loaded picture, whose ``src`` is a placeholder.
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-actualsrc", "data-original-src",

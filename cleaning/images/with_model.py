@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from cleaning.document.tree import Picture, Tree
-from cleaning.links.evidence import site_of
-from cleaning.model.places import SitePlaces
-from cleaning.model.rules import ImagePlace
-from cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
-from cleaning.urls.normal_form import host_of, is_asset
+from crawlclean.cleaning.document.tree import Picture, Tree
+from crawlclean.cleaning.links.evidence import site_of
+from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.model.rules import ImagePlace
+from crawlclean.cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
+from crawlclean.cleaning.urls.normal_form import host_of, is_asset
 
 _OFTEN_SHARE = 0.5  # m2 from which an image is of no single page, whatever the page's evidence
 _SLOT_SHARE = 0.8  # share of its kind from which a slot decides

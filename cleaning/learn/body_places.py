@@ -23,15 +23,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cleaning.body.container import TEXT_TAGS
-from cleaning.features.lines import is_meta
-from cleaning.learn.dropped import LEAST_SHARE, LINE_CHARS, ONCE, TEMPLATE_SHARE, find_dropped
-from cleaning.learn.views import PathTable, Repeats, Sample, View, page_mask
-from cleaning.learn.wider_places import widen
-from cleaning.model.paths import is_plain
-from cleaning.model.rules import BodyPlace, BodyRule
-from cleaning.records import BodySource
-from cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.body.container import TEXT_TAGS
+from crawlclean.cleaning.features.lines import is_meta
+from crawlclean.cleaning.learn.dropped import (
+    LEAST_SHARE,
+    LINE_CHARS,
+    ONCE,
+    TEMPLATE_SHARE,
+    find_dropped,
+)
+from crawlclean.cleaning.learn.views import PathTable, Repeats, Sample, View, page_mask
+from crawlclean.cleaning.learn.wider_places import widen
+from crawlclean.cleaning.model.paths import is_plain
+from crawlclean.cleaning.model.rules import BodyPlace, BodyRule
+from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.url_classes.rules import class_of
 
 LEAST_PAGES = 2  # pages that a path must explain
 CLASS_PAGES = 3  # pages of a URL class from which it has places of its own

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleaning.body.container import TEXT_TAGS
-from cleaning.document.tree import HEADINGS
-from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.learn.views import Repeats, Sample, View
-from cleaning.model.paths import checksum_of
-from cleaning.model.rules import Dropped, DropReason, PageSet
+from crawlclean.cleaning.body.container import TEXT_TAGS
+from crawlclean.cleaning.document.tree import HEADINGS
+from crawlclean.cleaning.features.parts import PartKind, kind_of_part
+from crawlclean.cleaning.learn.views import Repeats, Sample, View
+from crawlclean.cleaning.model.paths import checksum_of
+from crawlclean.cleaning.model.rules import Dropped, DropReason, PageSet
 
 LEAST_SHARE = 0.04  # share of the pages with a body that have a path or a shared line
 ONCE = 1.3  # blocks of a path on a page, on average, that count as one block

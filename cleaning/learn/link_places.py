@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from cleaning.learn.views import PathTable, View
-from cleaning.model.rules import ImagePlace, LinkPlace, PageSet, TemplateText
-from cleaning.papers.noise import score_redundancy
-from cleaning.records import Image, ImageKind, Link, LinkKind
+from crawlclean.cleaning.learn.views import PathTable, View
+from crawlclean.cleaning.model.rules import ImagePlace, LinkPlace, PageSet, TemplateText
+from crawlclean.cleaning.papers.noise import score_redundancy
+from crawlclean.cleaning.records import Image, ImageKind, Link, LinkKind
 
 LEAST_PAGES = 2  # pages with links at a path
 LEAST_COUNT = 3  # links at a path

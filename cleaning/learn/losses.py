@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cleaning.body.page_body import Body
-from cleaning.features.lines import is_meta
-from cleaning.learn.views import Sample
-from cleaning.records import BodySource
-from cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.features.lines import is_meta
+from crawlclean.cleaning.learn.views import Sample
+from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.url_classes.rules import class_of
 
 # Share of the text of a class's own bodies from which a loss is one, in all its pages together.
 LEAST_LOST = 0.05

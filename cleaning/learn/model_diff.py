@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cleaning.model.site_model import SiteModel
-from cleaning.phrases import counted
-from cleaning.records import CleanRecord
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.records import CleanRecord
 
 _MAX_SHOWN = 40  # differences of one kind that are listed
 _NEAR = 0.05  # shares that differ by less count as equal

@@ -14,26 +14,32 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from cleaning.body.noise import find_noise
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.lines import MIN_UNITS, add_up, find_title_line, plain_title, weigh_lines
-from cleaning.learn.signatures import find_signatures
-from cleaning.learn.views import View
-from cleaning.metadata.dates import time_reader
-from cleaning.model.rules import PostRule
-from cleaning.posts.contents import POST_JUNK_COST
-from cleaning.posts.names import Name, is_told, numbered_names
-from cleaning.posts.parts import DIGITS, PostReader
-from cleaning.posts.posts import (
+from crawlclean.cleaning.body.noise import find_noise
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.lines import (
+    MIN_UNITS,
+    add_up,
+    find_title_line,
+    plain_title,
+    weigh_lines,
+)
+from crawlclean.cleaning.learn.signatures import find_signatures
+from crawlclean.cleaning.learn.views import View
+from crawlclean.cleaning.metadata.dates import time_reader
+from crawlclean.cleaning.model.rules import PostRule
+from crawlclean.cleaning.posts.contents import POST_JUNK_COST
+from crawlclean.cleaning.posts.names import Name, is_told, numbered_names
+from crawlclean.cleaning.posts.parts import DIGITS, PostReader
+from crawlclean.cleaning.posts.posts import (
     PostSlots,
     choose_slots,
     read_slots,
 )
-from cleaning.posts.runs import is_loose
-from cleaning.posts.threads import Shape, Thread, climb
-from cleaning.records import NO_THREADS, UrlKind
-from cleaning.url_classes.rules import class_of
-from cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.posts.runs import is_loose
+from crawlclean.cleaning.posts.threads import Shape, Thread, climb
+from crawlclean.cleaning.records import NO_THREADS, UrlKind
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.urls.normal_form import normalize
 
 _MOST_POSTS = 5  # votes of a page
 _LEAST_PAGES = 3  # pages of a host whose threads have no replies

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from cleaning.document.raw_page import RawPage
-from cleaning.url_classes.rules import class_of
-from cleaning.urls.normal_form import normalize, page_id
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
 
 MAX_SAMPLE = 100
 MAX_SAMPLE_CHARS = 16 * 2**20  # of HTML; pure text of this length takes 5 s and 350 MB

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from cleaning.posts.names import Name
-from cleaning.posts.parts import PostReader
-from cleaning.posts.posts import PostSlots, author_of, read_slots
-from cleaning.posts.threads import PostPlace
+from crawlclean.cleaning.posts.names import Name
+from crawlclean.cleaning.posts.parts import PostReader
+from crawlclean.cleaning.posts.posts import PostSlots, author_of, read_slots
+from crawlclean.cleaning.posts.threads import PostPlace
 
 _LEAST_AGAIN = 3  # threads with a text that its author had in another
 _AGAIN_SHARE = 0.6  # of the threads whose author has such a part in others; authors change theirs

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cleaning.learn.views import Sample, page_mask
-from cleaning.model.paths import checksum_of
-from cleaning.model.rules import PageSet, Template, TemplatePart, TemplateText
-from cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE, class_masks
+from crawlclean.cleaning.learn.views import Sample, page_mask
+from crawlclean.cleaning.model.paths import checksum_of
+from crawlclean.cleaning.model.rules import PageSet, Template, TemplatePart, TemplateText
+from crawlclean.cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE, class_masks
 
 MODEL_SHARE = 0.3  # share of all pages from which a line is kept in the model
 PART_SHARE = 0.7  # share of repeated text from which a part is template

@@ -17,23 +17,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from cleaning.body.noise import find_noise
-from cleaning.body.page_body import make_body
-from cleaning.document.tree import Tree
-from cleaning.features.lines import add_up, weigh_lines
-from cleaning.learn.views import View
-from cleaning.metadata.dates import time_reader
-from cleaning.posts.groups import PostFinder
-from cleaning.posts.members import find_thread_of_users
-from cleaning.posts.names import Name
-from cleaning.posts.parts import DIGITS, is_date, is_name
-from cleaning.posts.posts import choose_slots, read_slots
-from cleaning.posts.threads import PostPlace, Shape, Thread, find_shaped
-from cleaning.records import NO_THREADS, BodySource
-from cleaning.url_classes.evidence import TITLE_UNITS
-from cleaning.url_classes.rules import class_of, kind_by_words
-from cleaning.urls.normal_form import normalize
-from cleaning.urls.shapes import shape_of
+from crawlclean.cleaning.body.noise import find_noise
+from crawlclean.cleaning.body.page_body import make_body
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import add_up, weigh_lines
+from crawlclean.cleaning.learn.views import View
+from crawlclean.cleaning.metadata.dates import time_reader
+from crawlclean.cleaning.posts.groups import PostFinder
+from crawlclean.cleaning.posts.members import find_thread_of_users
+from crawlclean.cleaning.posts.names import Name
+from crawlclean.cleaning.posts.parts import DIGITS, is_date, is_name
+from crawlclean.cleaning.posts.posts import choose_slots, read_slots
+from crawlclean.cleaning.posts.threads import PostPlace, Shape, Thread, find_shaped
+from crawlclean.cleaning.records import NO_THREADS, BodySource
+from crawlclean.cleaning.url_classes.evidence import TITLE_UNITS
+from crawlclean.cleaning.url_classes.rules import class_of, kind_by_words
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.urls.shapes import shape_of
 
 _LEAST_PAGES = 4  # of a URL class
 _LEAST_VOTERS = 3

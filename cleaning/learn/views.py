@@ -11,14 +11,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import repeat
 
-from cleaning.body.page_body import Body, extract_body, weigh
-from cleaning.document.document import Document, read_document
-from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import Tree
-from cleaning.model.paths import line_key, numbered_names, open_step, step_of
-from cleaning.model.rules import PageSet
-from cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE
-from cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.body.page_body import Body, extract_body, weigh
+from crawlclean.cleaning.document.document import Document, read_document
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.model.paths import line_key, numbered_names, open_step, step_of
+from crawlclean.cleaning.model.rules import PageSet
+from crawlclean.cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE
+from crawlclean.cleaning.url_classes.rules import class_of
 
 COPY_SHARE = 0.8  # share of a body's text in another page's body, from which it is a copy
 MANY_COPIES = 3  # copies of a body ...

@@ -9,10 +9,10 @@ the body.
 
 from __future__ import annotations
 
-from cleaning.features.lines import is_meta
-from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.learn.views import Sample, View
-from cleaning.model.paths import is_plain
+from crawlclean.cleaning.features.lines import is_meta
+from crawlclean.cleaning.features.parts import PartKind, kind_of_part
+from crawlclean.cleaning.learn.views import Sample, View
+from crawlclean.cleaning.model.paths import is_plain
 
 _LEAST_SHARE = 0.1  # share of the place's text that the block around it adds
 _WRONG_SHARE = 0.1  # share of what it adds that may be links, bylines, titles

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cleaning.body.page_body import Body
-from cleaning.document.tree import Tree
-from cleaning.features.sections import Section
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.sections import Section
 
 NEAR_LINES = 15  # lines around the body in which its keywords and its title stand
 _WHOLE_PAGE = ("html", "body")

@@ -18,8 +18,8 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from cleaning.lexicon import hint_of, pattern_of, word_list
-from cleaning.records import LinkKind, LinkReason
+from crawlclean.cleaning.lexicon import hint_of, pattern_of, word_list
+from crawlclean.cleaning.records import LinkKind, LinkReason
 
 Verdict = tuple[LinkKind, float, LinkReason]  # kind, score 0..1, the evidence it rests on
 

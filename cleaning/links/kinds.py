@@ -37,10 +37,10 @@ from __future__ import annotations
 
 import re
 
-from cleaning.features.sections import Section
-from cleaning.links.evidence import Verdict, asks_for, is_home
-from cleaning.links.lists import LinkLists
-from cleaning.records import LinkKind, LinkReason
+from crawlclean.cleaning.features.sections import Section
+from crawlclean.cleaning.links.evidence import Verdict, asks_for, is_home
+from crawlclean.cleaning.links.lists import LinkLists
+from crawlclean.cleaning.records import LinkKind, LinkReason
 
 _COUNTER = re.compile(
     r"[\W\d_]*(?:(?:评论|評論|赞|回复|回覆|阅读|閱讀|人参与|人評論|跟贴|跟帖|播放|浏览|瀏覽|收藏|点赞|转发|"

@@ -13,18 +13,23 @@ first position and its best score.
 
 from __future__ import annotations
 
-from cleaning.body.page_body import Body
-from cleaning.document.document import Document
-from cleaning.document.tree import Tree
-from cleaning.links.evidence import MAX_WORDS_CHARS, OwnValues, judge_address, judge_words
-from cleaning.links.kinds import judge_links
-from cleaning.links.lists import LinkLists
-from cleaning.links.moves import REFRESH, moves
-from cleaning.links.with_model import apply_model_to_links
-from cleaning.model.places import SitePlaces
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import Link, LinkKind, Outlink, Via
-from cleaning.urls.normal_form import is_asset, normalize, resolver
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.links.evidence import (
+    MAX_WORDS_CHARS,
+    OwnValues,
+    judge_address,
+    judge_words,
+)
+from crawlclean.cleaning.links.kinds import judge_links
+from crawlclean.cleaning.links.lists import LinkLists
+from crawlclean.cleaning.links.moves import REFRESH, moves
+from crawlclean.cleaning.links.with_model import apply_model_to_links
+from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.records import Link, LinkKind, Outlink, Via
+from crawlclean.cleaning.urls.normal_form import is_asset, normalize, resolver
 
 MAX_LINKS = 20_000
 MAX_TEXT_CHARS = 2000

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cleaning.body.page_body import Body
-from cleaning.document.document import Document
-from cleaning.document.tree import Tree
-from cleaning.features.cards import Cards
-from cleaning.features.sections import Section, find_sections
-from cleaning.links.beside_body import BesideBody
-from cleaning.links.evidence import (
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.cards import Cards
+from crawlclean.cleaning.features.sections import Section, find_sections
+from crawlclean.cleaning.links.beside_body import BesideBody
+from crawlclean.cleaning.links.evidence import (
     HEADLINE_UNITS,
     OwnValues,
     Verdict,
@@ -24,10 +24,10 @@ from cleaning.links.evidence import (
     is_home,
     site_of,
 )
-from cleaning.links.part_flags import AD, COMMENT, TAGGED, flags_of_blocks
-from cleaning.links.topic import Run, RunKey, Topic
-from cleaning.links.totals import share, totals_by_line
-from cleaning.records import LinkKind
+from crawlclean.cleaning.links.part_flags import AD, COMMENT, TAGGED, flags_of_blocks
+from crawlclean.cleaning.links.topic import Run, RunKey, Topic
+from crawlclean.cleaning.links.totals import share, totals_by_line
+from crawlclean.cleaning.records import LinkKind
 
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
 _CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL

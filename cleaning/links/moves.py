@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cleaning.document.document import Document
+from crawlclean.cleaning.document.document import Document
 
 MAX_TEXT_CHARS = 100  # "Loading, please wait. If nothing happens, click here."
 MAX_SOURCE_CHARS = 64 << 10  # an entry page is short; a longer one is made by its scripts

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from cleaning.document.tree import Tree
-from cleaning.features.parts import PartKind, kind_of_names
-from cleaning.lexicon import word_table
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.parts import PartKind, kind_of_names
+from crawlclean.cleaning.lexicon import word_table
 
 # tag-linux among the names of an article is one of its keywords, not a list of them.
 _TAG_NAMES = re.compile(

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cleaning.links.evidence import grams
+from crawlclean.cleaning.links.evidence import grams
 
 RunKey = tuple[int, str]
 """(section, region) of the links of a run."""

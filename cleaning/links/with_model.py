@@ -20,13 +20,13 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from cleaning.document.tree import Anchor, Tree
-from cleaning.links.evidence import HEADLINE_UNITS, Verdict, headline_units, is_home
-from cleaning.model.paths import line_key
-from cleaning.model.places import SitePlaces
-from cleaning.model.rules import LinkPlace
-from cleaning.records import Link, LinkKind, LinkReason
-from cleaning.urls.normal_form import is_asset
+from crawlclean.cleaning.document.tree import Anchor, Tree
+from crawlclean.cleaning.links.evidence import HEADLINE_UNITS, Verdict, headline_units, is_home
+from crawlclean.cleaning.model.paths import line_key
+from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.model.rules import LinkPlace
+from crawlclean.cleaning.records import Link, LinkKind, LinkReason
+from crawlclean.cleaning.urls.normal_form import is_asset
 
 # Verdicts that rest on the look of a list alone.
 _WEAK_LINKS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.NO_EVIDENCE))

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG, Tree
-from cleaning.records import Link, LinkKind
+from crawlclean.cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG, Tree
+from crawlclean.cleaning.records import Link, LinkKind
 
 _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)|[`~]|(?<!\s)\*|\*(?!\s)|(?<![^\W_])_|_(?![^\W_])|<(?=[a-zA-Z/!?])"

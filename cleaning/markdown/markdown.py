@@ -21,9 +21,9 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from cleaning.document.tree import HEADINGS, STRONG, Tree
-from cleaning.features.code_blocks import Code, find_code
-from cleaning.markdown.inline import (
+from crawlclean.cleaning.document.tree import HEADINGS, STRONG, Tree
+from crawlclean.cleaning.features.code_blocks import Code, find_code
+from crawlclean.cleaning.markdown.inline import (
     ANY_MARKUP,
     FIRST_MARKUP,
     InlineWriter,
@@ -32,8 +32,8 @@ from cleaning.markdown.inline import (
     longest_ticks,
     start_escaped,
 )
-from cleaning.markdown.tables import Table, innermost_tables, read_table, write_table
-from cleaning.records import Image, ImageKind, Link
+from crawlclean.cleaning.markdown.tables import Table, innermost_tables, read_table, write_table
+from crawlclean.cleaning.records import Image, ImageKind, Link
 
 _MAX_NESTING = 8
 _MAX_HEADING_CHARS = 300

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.lines import count_words
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.lines import count_words
 
 _NO_CELLS = HEADINGS | {"pre", "blockquote", "form", "article"}
 _MAX_COLUMNS = 60

@@ -25,13 +25,13 @@ from functools import lru_cache
 from itertools import accumulate
 from operator import itemgetter
 
-from cleaning.body.page_body import Body
-from cleaning.document.document import Declared, Document
-from cleaning.document.tree import Tree
-from cleaning.features.lines import plain_title
-from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.lexicon import word_list
-from cleaning.metadata.title import brand_names, site_names
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.document import Declared, Document
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import plain_title
+from crawlclean.cleaning.features.parts import PartKind, kind_of_part
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.metadata.title import brand_names, site_names
 
 # The lines
 _LINES_BEFORE = 8  # lines before the title, or before the body of a page without title line

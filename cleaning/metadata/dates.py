@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from functools import lru_cache
 
-from cleaning.lexicon import word_table
+from crawlclean.cleaning.lexicon import word_table
 
 MAX_CHARS = 400  # characters of a text that are searched for a date
 FIRST_YEAR = 1990

@@ -18,15 +18,15 @@ from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
 
-from cleaning.body.page_body import Body
-from cleaning.document.document import Declared, Document
-from cleaning.document.tree import Tree
-from cleaning.lexicon import word_table
-from cleaning.lost_fields import LostFields
-from cleaning.metadata.byline import Byline, find_author
-from cleaning.metadata.page_kind import decide_kind
-from cleaning.metadata.published import find_published
-from cleaning.records import Link, PageKind
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.document import Declared, Document
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.lost_fields import LostFields
+from crawlclean.cleaning.metadata.byline import Byline, find_author
+from crawlclean.cleaning.metadata.page_kind import decide_kind
+from crawlclean.cleaning.metadata.published import find_published
+from crawlclean.cleaning.records import Link, PageKind
 
 _PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
 _METAS = ("content-language", "og:locale", "language", "inlanguage")

@@ -22,14 +22,14 @@ from itertools import compress, pairwise
 from operator import attrgetter
 from urllib.parse import unquote, urlsplit
 
-from cleaning.body.page_body import Body
-from cleaning.document.document import Declared, Document, is_article
-from cleaning.document.tree import Anchor, Tree
-from cleaning.lexicon import word_table
-from cleaning.metadata.byline import Byline
-from cleaning.posts.threads import is_forum
-from cleaning.records import BodySource, Link, LinkKind, PageKind
-from cleaning.url_classes.sample import asks_password
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.document import Declared, Document, is_article
+from crawlclean.cleaning.document.tree import Anchor, Tree
+from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.metadata.byline import Byline
+from crawlclean.cleaning.posts.threads import is_forum
+from crawlclean.cleaning.records import BodySource, Link, LinkKind, PageKind
+from crawlclean.cleaning.url_classes.sample import asks_password
 
 _INDEX_TYPES = frozenset(("collectionpage", "itemlist"))
 _OTHER_TYPES = frozenset(("profilepage", "searchresultspage", "contactpage", "checkoutpage"))

@@ -24,12 +24,12 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from cleaning.document.document import Declared, Document
-from cleaning.document.tree import Tree
-from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.lexicon import by_first_letter, find_words, word_table
-from cleaning.metadata.byline import Byline, Inline
-from cleaning.metadata.dates import (
+from crawlclean.cleaning.document.document import Declared, Document
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.parts import PartKind, kind_of_part
+from crawlclean.cleaning.lexicon import by_first_letter, find_words, word_table
+from crawlclean.cleaning.metadata.byline import Byline, Inline
+from crawlclean.cleaning.metadata.dates import (
     DATE_HINT,
     FoundDate,
     find_date,

@@ -15,8 +15,8 @@ from functools import lru_cache
 from itertools import combinations, islice
 from zlib import crc32
 
-from cleaning.document.tree import Tree
-from cleaning.urls.patterns import is_session_like
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.urls.patterns import is_session_like
 
 ANY = "*"
 _MAX_NAME_CHARS = 40

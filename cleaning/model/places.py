@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cleaning.document.document import Document
-from cleaning.document.tree import Tree
-from cleaning.model.rules import Dropped, ImagePlace, LinkPlace, PostRule
-from cleaning.model.site_model import SiteModel
-from cleaning.records import NO_THREADS
-from cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.model.rules import Dropped, ImagePlace, LinkPlace, PostRule
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import NO_THREADS
+from crawlclean.cleaning.url_classes.rules import class_of
 
 
 @dataclass(slots=True)

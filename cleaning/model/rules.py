@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from cleaning.posts.posts import PostSlots
-from cleaning.posts.threads import Shape
-from cleaning.records import ImageKind, LinkKind
+from crawlclean.cleaning.posts.posts import PostSlots
+from crawlclean.cleaning.posts.threads import Shape
+from crawlclean.cleaning.records import ImageKind, LinkKind
 
 
 class PageSet(int):

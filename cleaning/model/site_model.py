@@ -17,9 +17,9 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Struct, field, structs
 
-from cleaning.errors import ConfigError
-from cleaning.model.paths import PathIndex
-from cleaning.model.rules import (
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.model.paths import PathIndex
+from crawlclean.cleaning.model.rules import (
     BodyRule,
     ClassShares,
     Dropped,
@@ -34,9 +34,9 @@ from cleaning.model.rules import (
     TemplatePart,
     TemplateText,
 )
-from cleaning.records import UrlKind
-from cleaning.url_classes.rules import UrlRule, UrlRules, class_of, url_kind
-from cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_of, url_kind
+from crawlclean.cleaning.urls.normal_form import normalize
 
 FORMAT = 10
 """Number of the JSON form, raised when a program of another number would misread a model.

@@ -36,7 +36,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
 
-from cleaning.papers.scan import scan_tags
+from crawlclean.cleaning.papers.scan import scan_tags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,9 +38,9 @@ from enum import StrEnum
 from html import unescape
 from itertools import islice, pairwise
 
-from cleaning.document.tree import BREAK, REGION, ROLES
-from cleaning.papers.scan import Tag, scan_tags, scan_texts
-from cleaning.records import LinkBlock
+from crawlclean.cleaning.document.tree import BREAK, REGION, ROLES
+from crawlclean.cleaning.papers.scan import Tag, scan_tags, scan_texts
+from crawlclean.cleaning.records import LinkBlock
 
 
 class Distance(StrEnum):

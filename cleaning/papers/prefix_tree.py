@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import zip_longest
 
-from cleaning.papers.knn_dpc import (
+from crawlclean.cleaning.papers.knn_dpc import (
     DecisionGraph,
     Params,
     Ties,

@@ -42,16 +42,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from cleaning.document.tree import Tree
-from cleaning.lexicon import word_list
-from cleaning.papers.link_blocks import Params as LogicalParams
-from cleaning.papers.link_blocks import (
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.papers.link_blocks import (
+    Params as LogicalParams,
     SourceLink,
     find_link_blocks,
     find_source_links,
     text_distance,
 )
-from cleaning.papers.scan import scan_tags, scan_texts
+from crawlclean.cleaning.papers.scan import scan_tags, scan_texts
 
 Words = Callable[[str], Iterable[str]]
 """Splits a text into words, such as ``Segmenter.words``."""

@@ -42,8 +42,8 @@ from hashlib import blake2b
 from heapq import nsmallest
 from math import factorial
 
-from cleaning.papers import knn_dpc
-from cleaning.papers.prefix_tree import PrefixTree
+from crawlclean.cleaning.papers import knn_dpc
+from crawlclean.cleaning.papers.prefix_tree import PrefixTree
 
 _SEPARATOR = re.compile(r"[^0-9A-Za-z]")
 _INSIDE = re.compile(r"[0-9A-Za-z][^0-9A-Za-z]+[0-9A-Za-z]")

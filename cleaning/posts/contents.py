@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from cleaning.features.lines import MIN_UNITS
-from cleaning.posts.names import Name
-from cleaning.posts.parts import DIGIT, POST_SHARE, PostReader
+from crawlclean.cleaning.features.lines import MIN_UNITS
+from crawlclean.cleaning.posts.names import Name
+from crawlclean.cleaning.posts.parts import DIGIT, POST_SHARE, PostReader
 
 POST_JUNK_COST = 3  # units of text that a unit of links, dates or buttons costs a content
 _SAME_SHARE = 0.9  # of the text in posts that another name for the same texts has

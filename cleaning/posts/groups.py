@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from itertools import combinations, pairwise
 
-from cleaning.features.lines import MIN_UNITS, count_words, plain_title
-from cleaning.posts.contents import POST_JUNK_COST, ContentFinder
-from cleaning.posts.names import Name
-from cleaning.posts.parts import (
+from crawlclean.cleaning.features.lines import MIN_UNITS, count_words, plain_title
+from crawlclean.cleaning.posts.contents import POST_JUNK_COST, ContentFinder
+from crawlclean.cleaning.posts.names import Name
+from crawlclean.cleaning.posts.parts import (
     BUTTON_UNITS,
     DATE_UNITS,
     DIGIT,
@@ -26,7 +26,7 @@ from cleaning.posts.parts import (
     LEAST_UNITS,
     POST_SHARE,
 )
-from cleaning.posts.runs import name_alike
+from crawlclean.cleaning.posts.runs import name_alike
 
 _HEADLINE_UNITS = 6
 _ROW_SHARE = 0.7

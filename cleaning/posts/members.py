@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from cleaning.document.tree import Tree
-from cleaning.posts.groups import PostFinder
-from cleaning.posts.posts import texts_around
-from cleaning.posts.threads import Thread, find_thread
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.posts.groups import PostFinder
+from crawlclean.cleaning.posts.posts import texts_around
+from crawlclean.cleaning.posts.threads import Thread, find_thread
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _END = re.compile("[.:]")

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
 
-from cleaning.document.tree import Tree
+from crawlclean.cleaning.document.tree import Tree
 
 Name = tuple[str, str]
 """Tag, and the first class names and id: ``("div", "post-body p")``."""

@@ -14,13 +14,13 @@ from enum import Enum
 from functools import lru_cache
 from itertools import repeat
 
-from cleaning.document.tree import HEADINGS, Tree
-from cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
-from cleaning.features.parts import is_quote
-from cleaning.lexicon import word_list
-from cleaning.posts.names import Name, name_of, numbered_names, telling_names
-from cleaning.posts.runs import is_loose, name_alike, name_known
-from cleaning.verdict import VerdictReason
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.features.lines import MIN_UNITS, Lines, is_meta, plain_title
+from crawlclean.cleaning.features.parts import is_quote
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.posts.names import Name, name_of, numbered_names, telling_names
+from crawlclean.cleaning.posts.runs import is_loose, name_alike, name_known
+from crawlclean.cleaning.verdict import VerdictReason
 
 # Whole names: Novice 1 and Mars 3 are no dates.
 _MONTHS = (

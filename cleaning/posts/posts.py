@@ -25,13 +25,13 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from cleaning.document.tree import Tree
-from cleaning.features.code_blocks import text_of
-from cleaning.lexicon import word_list
-from cleaning.posts.names import Name, name_of
-from cleaning.posts.parts import is_date, is_name
-from cleaning.posts.threads import PostPlace, Thread
-from cleaning.records import Post
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.code_blocks import text_of
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.posts.names import Name, name_of
+from crawlclean.cleaning.posts.parts import is_date, is_name
+from crawlclean.cleaning.posts.threads import PostPlace, Thread
+from crawlclean.cleaning.records import Post
 
 QUOTE = "> "
 _TIMES = 512

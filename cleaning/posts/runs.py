@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain, islice
 
-from cleaning.document.tree import Tree
+from crawlclean.cleaning.document.tree import Tree
 
 Name = tuple[str, str]
 

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from cleaning.document.tree import Tree
-from cleaning.features.lines import plain_title
-from cleaning.lexicon import word_list
-from cleaning.posts.groups import PostFinder
-from cleaning.posts.names import Name
-from cleaning.posts.parts import PostReader
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import plain_title
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.posts.groups import PostFinder
+from crawlclean.cleaning.posts.names import Name
+from crawlclean.cleaning.posts.parts import PostReader
 
 _SEPARATOR = re.compile(r"[-_|–—·»«]")
 _MAX_PARAMETERS = 12

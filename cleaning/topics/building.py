@@ -8,13 +8,13 @@ from math import log
 
 from msgspec.structs import replace
 
-from cleaning.lexicon import word_list
-from cleaning.topics.query import Query, QueryName, parse_query
-from cleaning.topics.relevance import judge
-from cleaning.topics.teaching import MarkedPage, Taught, teach
-from cleaning.topics.text import TOKEN, is_unspaced, plain, terms
-from cleaning.topics.topic import Concept, Example, ExampleText, Name, Topic, TopicSpec
-from cleaning.topics.vectors import (
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.topics.query import Query, QueryName, parse_query
+from crawlclean.cleaning.topics.relevance import judge
+from crawlclean.cleaning.topics.teaching import MarkedPage, Taught, teach
+from crawlclean.cleaning.topics.text import TOKEN, is_unspaced, plain, terms
+from crawlclean.cleaning.topics.topic import Concept, Example, ExampleText, Name, Topic, TopicSpec
+from crawlclean.cleaning.topics.vectors import (
     COMPARED_CHARS,
     PageVector,
     counted,
@@ -22,7 +22,7 @@ from cleaning.topics.vectors import (
     unit,
     weighted,
 )
-from cleaning.words import HIGHEST_IDF, Segmenter, default_segmenter
+from crawlclean.cleaning.words import HIGHEST_IDF, Segmenter, default_segmenter
 
 EXAMPLE_CHARS = 8_000
 """Characters of an example that are read."""

@@ -25,7 +25,7 @@ from math import exp, isfinite, log, sqrt
 
 import msgspec
 
-from cleaning.topics.links import (
+from crawlclean.cleaning.topics.links import (
     FIRST_WORD,
     FIXED,
     HOST_IDS,
@@ -36,7 +36,7 @@ from cleaning.topics.links import (
     ids_of,
     word_ids,
 )
-from cleaning.topics.text import plain
+from crawlclean.cleaning.topics.text import plain
 
 # Mean and precision of weights before any example.
 PRIORS = {

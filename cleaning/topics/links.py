@@ -29,8 +29,7 @@ weight.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from functools import lru_cache
 from itertools import chain
 from operator import add
@@ -38,9 +37,9 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from cleaning.records import LinkKind, Via
-from cleaning.topics.text import is_unspaced, plain
-from cleaning.urls.readable import readable
+from crawlclean.cleaning.records import LinkKind, Via
+from crawlclean.cleaning.topics.text import is_unspaced, plain
+from crawlclean.cleaning.urls.readable import readable
 
 MAX_FEATURES = 16
 MAX_IDS = 4096

@@ -81,8 +81,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_picture(body: bytes) -> Picture:
     """Returns the looks of an image file; of a file that no decoder takes, nothing is known."""
-    from PIL.Image import DecompressionBombError, DecompressionBombWarning
-    from PIL.Image import open as open_image
+    from PIL.Image import DecompressionBombError, DecompressionBombWarning, open as open_image
 
     try:
         with warnings.catch_warnings():

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from cleaning.errors import ConfigError
-from cleaning.lexicon import word_list
-from cleaning.topics.text import TOKEN, plain
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.topics.text import TOKEN, plain
 
 MAX_CONCEPTS = 32
 """A query with more would name no topic; each concept costs time on every page."""

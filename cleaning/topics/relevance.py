@@ -18,11 +18,11 @@ from msgspec import Struct
 from msgspec.json import encode
 from msgspec.structs import replace
 
-from cleaning.records import CleanRecord, PageKind
-from cleaning.topics.teaching import STEEPNESS, probability
-from cleaning.topics.text import UNSPACED, is_unspaced, plain
-from cleaning.topics.topic import Concept, Name, Topic
-from cleaning.topics.vectors import COMPARED_CHARS, PageVector, likeness
+from crawlclean.cleaning.records import CleanRecord, PageKind
+from crawlclean.cleaning.topics.teaching import STEEPNESS, probability
+from crawlclean.cleaning.topics.text import UNSPACED, is_unspaced, plain
+from crawlclean.cleaning.topics.topic import Concept, Name, Topic
+from crawlclean.cleaning.topics.vectors import COMPARED_CHARS, PageVector, likeness
 
 BODY_CHARS = 8_000
 """Characters of a body in which the query's words are looked for."""

@@ -17,7 +17,7 @@ import unicodedata
 from hashlib import sha256
 from operator import eq, xor
 
-from cleaning.records import CleanRecord, PageKind
+from crawlclean.cleaning.records import CleanRecord, PageKind
 
 LEAST_CHARS = 100
 """Letters and digits under which a text has no signature: so few of them are often a template."""

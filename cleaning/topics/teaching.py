@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from cleaning.topics.vectors import dot
+from crawlclean.cleaning.topics.vectors import dot
 
 STEEPNESS = 10.0
 """Logits from relevance 0 to 1: relevance .5 is the probability .5, .7 is .88."""

@@ -7,8 +7,8 @@ from functools import cache
 from msgspec import Struct
 from msgspec.json import Decoder
 
-from cleaning.json_values import dump_versioned, load_versioned
-from cleaning.topics.teaching import Taught
+from crawlclean.cleaning.json_values import dump_versioned, load_versioned
+from crawlclean.cleaning.topics.teaching import Taught
 
 DEFAULT_THRESHOLD = 0.5
 """Relevance from which a page counts as relevant, until the user has marked pages."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 from typing import NamedTuple
 
-from cleaning.topics.text import terms
+from crawlclean.cleaning.topics.text import terms
 
 COMPARED_CHARS = 2_000
 """Characters of a body whose terms are compared; the query is searched in more."""

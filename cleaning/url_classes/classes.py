@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
-from cleaning.url_classes.sample import FoundUrl, PageFacts, Stratum, UrlSample
-from cleaning.urls.shapes import UrlShape, shape_of, template_of, word_slots
+from crawlclean.cleaning.url_classes.sample import FoundUrl, PageFacts, Stratum, UrlSample
+from crawlclean.cleaning.urls.shapes import UrlShape, shape_of, template_of, word_slots
 
 _Fixed = tuple[tuple[int, str], ...]
 """Fixed words by slot: ``((0, "thread"),)``."""

@@ -32,11 +32,16 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from cleaning.records import UrlKind
-from cleaning.url_classes.classes import UrlClass
-from cleaning.url_classes.evidence import TITLE_CHARS, Evidence, own_lines, template_lines
-from cleaning.url_classes.sample import PageFacts
-from cleaning.urls.shapes import shape_of, template_of_words
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.classes import UrlClass
+from crawlclean.cleaning.url_classes.evidence import (
+    TITLE_CHARS,
+    Evidence,
+    own_lines,
+    template_lines,
+)
+from crawlclean.cleaning.url_classes.sample import PageFacts
+from crawlclean.cleaning.urls.shapes import shape_of, template_of_words
 
 # Kinds of pages worth having in their better form.
 _KEPT = (UrlKind.THREAD, UrlKind.ARTICLE, UrlKind.INDEX, UrlKind.USER)

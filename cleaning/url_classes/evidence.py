@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from cleaning.features.lines import count_words, plain_title
-from cleaning.records import PageKind
-from cleaning.url_classes.classes import UrlClass
-from cleaning.url_classes.sample import FoundUrl, PageFacts
+from crawlclean.cleaning.features.lines import count_words, plain_title
+from crawlclean.cleaning.records import PageKind
+from crawlclean.cleaning.url_classes.classes import UrlClass
+from crawlclean.cleaning.url_classes.sample import FoundUrl, PageFacts
 
 TITLE_CHARS = 4  # shortest title without punctuation that is compared
 MAX_TITLE_CHARS = 200

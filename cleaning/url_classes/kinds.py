@@ -25,11 +25,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from cleaning.posts.threads import is_forum
-from cleaning.records import PageKind, UrlKind
-from cleaning.url_classes.evidence import Evidence, TitleIndex
-from cleaning.url_classes.rules import kind_by_words
-from cleaning.urls.shapes import shape_of
+from crawlclean.cleaning.posts.threads import is_forum
+from crawlclean.cleaning.records import PageKind, UrlKind
+from crawlclean.cleaning.url_classes.evidence import Evidence, TitleIndex
+from crawlclean.cleaning.url_classes.rules import kind_by_words
+from crawlclean.cleaning.urls.shapes import shape_of
 
 _FEW = 3  # pages that cannot outvote the words of address and title
 _TEXT = (PageKind.THREAD, PageKind.ARTICLE)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from cleaning.records import UrlKind
-from cleaning.url_classes.classes import UrlClass, find_classes
-from cleaning.url_classes.duplicates import find_twins
-from cleaning.url_classes.evidence import Evidence, weigh_classes
-from cleaning.url_classes.kinds import decide_kinds
-from cleaning.url_classes.rules import UrlRule, UrlRules
-from cleaning.url_classes.sample import PageFacts, UrlSample
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.classes import UrlClass, find_classes
+from crawlclean.cleaning.url_classes.duplicates import find_twins
+from crawlclean.cleaning.url_classes.evidence import Evidence, weigh_classes
+from crawlclean.cleaning.url_classes.kinds import decide_kinds
+from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules
+from crawlclean.cleaning.url_classes.sample import PageFacts, UrlSample
 
 MAX_EXAMPLE_CHARS = 120
 MAX_RULES_CHARS = 48 * 1024  # all templates, twins and examples: their JSON stays below 64 KB

@@ -21,11 +21,11 @@ from functools import lru_cache, partial
 
 import msgspec
 
-from cleaning.phrases import counted
-from cleaning.records import UrlKind
-from cleaning.urls.normal_form import is_asset
-from cleaning.urls.patterns import pattern_of, patterns_of
-from cleaning.urls.shapes import read_template, shape_of
+from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.urls.normal_form import is_asset
+from crawlclean.cleaning.urls.patterns import pattern_of, patterns_of
+from crawlclean.cleaning.urls.shapes import read_template, shape_of
 
 _SLOT = re.compile(r"\{([0-9]{1,2})\}")
 # The end of a path that has the name of a page: /report/{w}.html, /edit/{x}, /calendar/{n}.htm.

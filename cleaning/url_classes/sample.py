@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappush, heapreplace
 
-from cleaning.document.document import Document
-from cleaning.features.lines import count_units, count_words, plain_title
-from cleaning.records import CleanRecord, Link, PageKind
-from cleaning.urls.normal_form import normalize
-from cleaning.urls.shapes import shape_of, word_slots
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.features.lines import count_units, count_words, plain_title
+from crawlclean.cleaning.records import CleanRecord, Link, PageKind
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.urls.shapes import shape_of, word_slots
 
 MAX_LINES = 64
 LEAST_UNITS = 6.0  # shortest line that distinguishes pages

@@ -44,8 +44,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from cleaning.lexicon import word_table
-from cleaning.records import CleanRecord, ImageKind
+from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.records import CleanRecord, ImageKind
 
 MAX_NEW_CLASSES = 20  # classes of the URLs that one page found; more do not change the judgement
 GROUP_ROWS = 4

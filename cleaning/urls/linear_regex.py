@@ -15,11 +15,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from re import _constants as sre  # type: ignore[attr-defined] # no stubs: the parser of `re`
-from re import _parser as parser  # type: ignore[attr-defined] # as above
+from re import _constants as sre, _parser as parser  # type: ignore[attr-defined] # no stubs
 from typing import Any
 
-from cleaning.errors import ConfigError
+from crawlclean.cleaning.errors import ConfigError
 
 MAX_PATTERN_CHARS = 1000
 MAX_PLACES = 500

@@ -19,8 +19,8 @@ from ipaddress import AddressValueError, IPv6Address
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from cleaning.errors import InvalidUrl
-from cleaning.lexicon import word_list
+from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.lexicon import word_list
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList

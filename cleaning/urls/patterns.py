@@ -27,7 +27,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from cleaning.urls.readable import readable
+from crawlclean.cleaning.urls.readable import readable
 
 MAX_PATTERN_CHARS = 160
 MAX_NAMES = 12

@@ -21,7 +21,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from cleaning.urls.readable import readable
+from crawlclean.cleaning.urls.readable import readable
 
 MAX_CHARS = 1_000  # of path and query, readable; all longer ones have the shape ``LONG``
 MAX_SLOTS = 40

@@ -14,8 +14,8 @@ from collections import Counter
 from enum import StrEnum
 from urllib.parse import unquote
 
-from cleaning.urls.patterns import SESSION_NAMES, is_session_like
-from cleaning.urls.readable import readable
+from crawlclean.cleaning.urls.patterns import SESSION_NAMES, is_session_like
+from crawlclean.cleaning.urls.readable import readable
 
 MAX_SEGMENTS = 20
 MAX_PARAMETERS = 30

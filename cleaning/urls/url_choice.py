@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleaning.errors import ConfigError
-from cleaning.urls.linear_regex import LinearRegex
-from cleaning.urls.readable import readable
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.urls.linear_regex import LinearRegex
+from crawlclean.cleaning.urls.readable import readable
 
 MAX_PATTERNS = 50
 """Patterns of one kind; more cost time for each link. ``/(?:tag|author|login)/`` is one."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleaning.document.tree import Tree
-from cleaning.features.headings import heading_kind
-from cleaning.records import Link, LinkKind
-from cleaning.verdict import VerdictKind, VerdictReason
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.headings import heading_kind
+from crawlclean.cleaning.records import Link, LinkKind
+from crawlclean.cleaning.verdict import VerdictKind, VerdictReason
 
 _OF_LINK = {
     LinkKind.BODY: VerdictKind.LINKS,

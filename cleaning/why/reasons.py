@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cleaning.body.page_body import Body
-from cleaning.document.tree import Tree
-from cleaning.features.lines import Lines
-from cleaning.features.trail import Attempt, Trail
-from cleaning.model.paths import step_of
-from cleaning.model.places import SitePlaces
-from cleaning.model.rules import DropReason
-from cleaning.records import BodySource
-from cleaning.verdict import VerdictReason
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import Lines
+from crawlclean.cleaning.features.trail import Attempt, Trail
+from crawlclean.cleaning.model.paths import step_of
+from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.model.rules import DropReason
+from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.verdict import VerdictReason
 
 _MAX_PATH_CHARS = 400
 _MAX_BY_CHARS = 120

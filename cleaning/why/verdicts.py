@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cleaning.body.page_body import Body
-from cleaning.document.raw_page import RawPage
-from cleaning.document.tree import Tree
-from cleaning.features.code_blocks import find_code
-from cleaning.features.trail import Trail
-from cleaning.images.captions import Captions
-from cleaning.model.places import SitePlaces
-from cleaning.model.site_model import SiteModel
-from cleaning.page import Reading, read
-from cleaning.records import CleanRecord
-from cleaning.verdict import Verdict, VerdictKind, VerdictReason
-from cleaning.why.kinds import kind_of_cut, kind_of_links
-from cleaning.why.reasons import Reason, Reasons
+from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.code_blocks import find_code
+from crawlclean.cleaning.features.trail import Trail
+from crawlclean.cleaning.images.captions import Captions
+from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import Reading, read
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.verdict import Verdict, VerdictKind, VerdictReason
+from crawlclean.cleaning.why.kinds import kind_of_cut, kind_of_links
+from crawlclean.cleaning.why.reasons import Reason, Reasons
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from twisted.internet.interfaces import (
 )
 from zope.interface import implementer
 
-from crawler.addresses.public import is_public
+from crawlclean.crawler.addresses.public import is_public
 
 MAX_HOSTS = 100_000  # names remembered
 TEMPORARY_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_MEMORY, socket.EAI_SYSTEM})

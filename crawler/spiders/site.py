@@ -24,22 +24,21 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 from twisted.python.failure import Failure as TwistedFailure
 
-from cleaning.document.raw_page import CUT_SHORT_HEADER
-from cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
-from cleaning.urls.normal_form import resolve
-from crawler.addresses.guard import is_web_port
-from crawler.addresses.public import is_public
-from crawler.fetch_log import FetchLog
-from crawler.lease_filter import LeaseFilter
-from crawler.leasing import LeaseSource
-from crawler.outage import OutageDetector
-from crawler.politeness import outcome_of, slow_down_ms
-from crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES
-from crawler.robots import end_robots
-from crawler.transfer.certificates import WrongCertificate
-from crawler.transfer.content_encoding import undo_codings
-from crawler.transfer.requests import RequestBuilder, elapsed_ms
-from crawler.transfer.responses import (
+from crawlclean.cleaning.document.raw_page import CUT_SHORT_HEADER
+from crawlclean.cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
+from crawlclean.cleaning.urls.normal_form import resolve
+from crawlclean.crawler.addresses.guard import is_web_port
+from crawlclean.crawler.addresses.public import is_public
+from crawlclean.crawler.fetch_log import FetchLog
+from crawlclean.crawler.lease_filter import LeaseFilter
+from crawlclean.crawler.leasing import LeaseSource
+from crawlclean.crawler.outage import OutageDetector
+from crawlclean.crawler.politeness import outcome_of, slow_down_ms
+from crawlclean.crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES, end_robots
+from crawlclean.crawler.transfer.certificates import WrongCertificate
+from crawlclean.crawler.transfer.content_encoding import undo_codings
+from crawlclean.crawler.transfer.requests import RequestBuilder, elapsed_ms
+from crawlclean.crawler.transfer.responses import (
     CUT_SHORT,
     Fetched,
     address_refused,
@@ -55,8 +54,8 @@ from crawler.transfer.responses import (
     unreachable_of,
     was_reached,
 )
-from storage.config import StorageConfig
-from storage.crawl_types import (
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import (
     CertificateFault,
     Failure,
     FailureReason,
@@ -64,10 +63,10 @@ from storage.crawl_types import (
     Lease,
     PageRole,
 )
-from storage.opening import has_ended, patience_s
-from storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
-from storage.queue.counters import Counter
-from storage.queue.fetch_queue import FetchQueue
+from crawlclean.storage.opening import has_ended, patience_s
+from crawlclean.storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.fetch_queue import FetchQueue
 
 log = logging.getLogger(__name__)
 

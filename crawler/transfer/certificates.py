@@ -29,8 +29,8 @@ from twisted.internet.ssl import AcceptableCiphers, CertificateOptions
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
-from cleaning.errors import ConfigError
-from storage.crawl_types import CertificateFault
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.crawl_types import CertificateFault
 
 MAX_HOSTS = 10_000  # hosts whose fault is remembered, for answers over an older connection
 OLD_SERVERS = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy: servers without secure renegotiation

@@ -17,7 +17,7 @@ from typing import Any
 
 import zstandard
 
-from cleaning.errors import FetchError, PageTooLarge
+from crawlclean.cleaning.errors import FetchError, PageTooLarge
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 # Values of the header that are no encoding: the body is not decoded.

@@ -45,11 +45,15 @@ from twisted.web.client import HTTPConnectionPool, ResponseNeverReceived
 from twisted.web.http import _ChunkedTransferDecoder, maxChunkSizeLineLength
 from twisted.web.iweb import IResponse
 
-from cleaning.errors import FetchError
-from crawler.addresses.guard import installed_resolver
-from crawler.transfer.certificates import CertificateFaults, CertificatePolicy, tls_context
-from crawler.transfer.responses import KeptConnectionLostError
-from storage.crawl_types import Lease
+from crawlclean.cleaning.errors import FetchError
+from crawlclean.crawler.addresses.guard import installed_resolver
+from crawlclean.crawler.transfer.certificates import (
+    CertificateFaults,
+    CertificatePolicy,
+    tls_context,
+)
+from crawlclean.crawler.transfer.responses import KeptConnectionLostError
+from crawlclean.storage.crawl_types import Lease
 
 # The limit of browsers; a policy or a cookie may be longer than Twisted's 16 KB.
 MAX_HEAD_BYTES = 256 << 10

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.addresses.guard import address_of, installed_guard, is_local_name
-from crawler.cookies import cookie_header, cookies_after
-from crawler.host_overrides import HostOverride
-from crawler.hosts_file import load_hosts
-from storage.crawl_types import Lease, PageRole, StoredCookie
+from crawlclean.crawler.addresses.guard import address_of, installed_guard, is_local_name
+from crawlclean.crawler.cookies import cookie_header, cookies_after
+from crawlclean.crawler.host_overrides import HostOverride
+from crawlclean.crawler.hosts_file import load_hosts
+from crawlclean.storage.crawl_types import Lease, PageRole, StoredCookie
 
 log = logging.getLogger(__name__)
 

@@ -23,8 +23,8 @@ from scrapy.http import Headers, Response
 from twisted.internet.error import ConnectError, ConnectionClosed
 from twisted.python.failure import Failure as TwistedFailure
 
-from cleaning.errors import FetchError, PageTooLarge
-from crawler.politeness import (
+from crawlclean.cleaning.errors import FetchError, PageTooLarge
+from crawlclean.crawler.politeness import (
     RETRY_STATUSES,
     UNANSWERED,
     backoff_ms,
@@ -32,9 +32,9 @@ from crawler.politeness import (
     retry_after_ms,
     slow_down_ms,
 )
-from crawler.transfer.certificates import WrongCertificate
-from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
-from storage.politeness_policy import ResponseOutcome, Retry, Unreachable
+from crawlclean.crawler.transfer.certificates import WrongCertificate
+from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
+from crawlclean.storage.politeness_policy import ResponseOutcome, Retry, Unreachable
 
 CODING_HEADERS = frozenset({"content-encoding", "transfer-encoding"})
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml"})

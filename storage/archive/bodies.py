@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from storage.archive.warc import Original
-from storage.store.export_state import ExportState
-from storage.store.records import Once
+from crawlclean.storage.archive.warc import Original
+from crawlclean.storage.store.export_state import ExportState
+from crawlclean.storage.store.records import Once
 
 _TABLE = """CREATE TABLE IF NOT EXISTS bodies (
     digest TEXT PRIMARY KEY, record_id TEXT, url TEXT, date TEXT

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage.store.records import Once
+from crawlclean.storage.store.records import Once
 
 _TABLE = """
     CREATE TABLE bodies (digest TEXT PRIMARY KEY, file TEXT, member INT, offset INT) WITHOUT ROWID

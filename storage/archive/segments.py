@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from cleaning.errors import StoreDamaged, StoreFull, StoreUnavailable
-from storage.archive.warc import info_record, pack_member, unpack_member
+from crawlclean.cleaning.errors import StoreDamaged, StoreFull, StoreUnavailable
+from crawlclean.storage.archive.warc import info_record, pack_member, unpack_member
 
 SEGMENT_LIMIT_BYTES = 256 * 1024 * 1024
 """A segment that has reached this length gets no more records."""

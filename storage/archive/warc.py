@@ -27,9 +27,9 @@ from http import HTTPStatus
 from io import BytesIO
 from urllib.parse import quote, urlsplit
 
-import storage
-from cleaning.errors import StoreDamaged
-from cleaning.surrogates import replace_surrogates
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.surrogates import replace_surrogates
 
 ZLIB_LEVEL = 4
 ORIGINAL = "X-Archive-Orig-"
@@ -236,7 +236,7 @@ def info_record(name: str, more: Sequence[tuple[str, str]] = ()) -> bytes:
         name: Of the file: ``00001.warc.gz``.
         more: Fields besides software and format, ``[("isPartOf", "news")]``.
     """
-    fields = [("software", storage.__dist__), ("format", "WARC File Format 1.1"), *more]
+    fields = [("software", __dist__), ("format", "WARC File Format 1.1"), *more]
     lines = [
         ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
         ("WARC-Date", _date(datetime.fromtimestamp(time.time(), UTC))),

@@ -13,7 +13,7 @@ from typing import Any
 
 from pymongo import ReplaceOne
 
-from cleaning.errors import StoreDamaged
+from crawlclean.cleaning.errors import StoreDamaged
 
 CHUNK_BYTES = 12 << 20
 """Largest blob or chunk in one document; its other fields are far below the 4 MB left."""

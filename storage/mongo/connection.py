@@ -31,7 +31,7 @@ from pymongo.errors import (
     PyMongoError,
 )
 
-from cleaning.errors import (
+from crawlclean.cleaning.errors import (
     ConfigError,
     SchemaMismatch,
     ServiceError,
@@ -40,8 +40,8 @@ from cleaning.errors import (
     StoreFull,
     StoreUnavailable,
 )
-from storage.config import DATABASE
-from storage.mongo.schema import prepare
+from crawlclean.storage.config import DATABASE
+from crawlclean.storage.mongo.schema import prepare
 
 OLDEST_WIRE = 9
 """The wire version of MongoDB 4.4."""

@@ -26,15 +26,15 @@ from typing import Any
 
 from pymongo.errors import DuplicateKeyError
 
-from cleaning.errors import StoreUnavailable
-from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.crawl_types import FailureReason, UrlState
-from storage.mongo.stories import MongoStoryRows, Opened
-from storage.mongo.writing import stale_key, write_owed
-from storage.store.codec import from_microseconds, stats_to_json
-from storage.store.encoded_outcomes import count_warnings
-from storage.store.overview import Groups, HostFigures, Overview
-from storage.store.stories import count_copies
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.storage.mongo.stories import MongoStoryRows, Opened
+from crawlclean.storage.mongo.writing import stale_key, write_owed
+from crawlclean.storage.store.codec import from_microseconds, stats_to_json
+from crawlclean.storage.store.encoded_outcomes import count_warnings
+from crawlclean.storage.store.overview import Groups, HostFigures, Overview
+from crawlclean.storage.store.stories import count_copies
 
 STEP = 1_000
 REFRESH_HOSTS = 50

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from storage.mongo.connection import MongoConnection
-from storage.mongo.ports import key_of
-from storage.store.pictures import CANDIDATES, KEY_ROWS, PICTURE, PictureRow
+from crawlclean.storage.mongo.connection import MongoConnection
+from crawlclean.storage.mongo.ports import key_of
+from crawlclean.storage.store.pictures import CANDIDATES, KEY_ROWS, PICTURE, PictureRow
 
 SEARCHED = 512
 """Documents read for all keys of a picture; when there are more, each key is read by itself."""

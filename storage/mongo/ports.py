@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
-from storage.mongo.chunks import get_blob
-from storage.mongo.connection import MongoConnection
-from storage.store.codec import to_microseconds
-from storage.store.ports import (
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.storage.mongo.chunks import get_blob
+from crawlclean.storage.mongo.connection import MongoConnection
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.ports import (
     KEYS,
     PAGE_KEY,
     PRESENT,
@@ -30,7 +30,7 @@ from storage.store.ports import (
     Values,
     Where,
 )
-from storage.store.record_blobs import decompress
+from crawlclean.storage.store.record_blobs import decompress
 
 READ_BYTES = 16 << 20
 """Bytes after which one read of records ends."""

@@ -51,9 +51,9 @@ from typing import Any
 from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
-from cleaning.errors import StoreDamaged
-from storage.store.overview import HOST_COLUMNS
-from storage.store.ports import check_schema_number
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.storage.store.overview import HOST_COLUMNS
+from crawlclean.storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 

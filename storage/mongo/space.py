@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.mongo.chunks import owner_of
-from storage.store.ports import of
-from storage.store.space import COUNTED, SAMPLED, HostSample, RawSpace, Space, SpaceKind
+from crawlclean.storage.mongo.chunks import owner_of
+from crawlclean.storage.store.ports import of
+from crawlclean.storage.store.space import COUNTED, SAMPLED, HostSample, RawSpace, Space, SpaceKind
 
 DROP_ROWS = 500
 

@@ -25,26 +25,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from storage.crawl_types import Outcome
-from storage.mongo.connection import MongoConnection
-from storage.mongo.host_statistics import is_behind, refresh
-from storage.mongo.pictures import MongoPictureRows
-from storage.mongo.ports import MongoBlobs, MongoTables
-from storage.mongo.space import drop_rows, raw_space, sample_host, space
-from storage.mongo.stories import MongoStoryRows, delete_stories, put_stories
-from storage.mongo.story_rebuild import MongoRebuildRows
-from storage.mongo.topic_pages import put_pages
-from storage.mongo.writing import save_outcomes
-from storage.store.encoded_outcomes import encode_outcome
-from storage.store.hosts import Statistics
-from storage.store.members import Members
-from storage.store.overview import Overview
-from storage.store.pictures import save_picture
-from storage.store.space import HostSample, RawSpace, Space
-from storage.store.stories import Stories
-from storage.store.story_rebuild import StoryRebuild
-from storage.store.topics import Topics
-from storage.store.visits import Visits
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.mongo.connection import MongoConnection
+from crawlclean.storage.mongo.host_statistics import is_behind, refresh
+from crawlclean.storage.mongo.pictures import MongoPictureRows
+from crawlclean.storage.mongo.ports import MongoBlobs, MongoTables
+from crawlclean.storage.mongo.space import drop_rows, raw_space, sample_host, space
+from crawlclean.storage.mongo.stories import MongoStoryRows, delete_stories, put_stories
+from crawlclean.storage.mongo.story_rebuild import MongoRebuildRows
+from crawlclean.storage.mongo.topic_pages import put_pages
+from crawlclean.storage.mongo.writing import save_outcomes
+from crawlclean.storage.store.encoded_outcomes import encode_outcome
+from crawlclean.storage.store.hosts import Statistics
+from crawlclean.storage.store.members import Members
+from crawlclean.storage.store.overview import Overview
+from crawlclean.storage.store.pictures import save_picture
+from crawlclean.storage.store.space import HostSample, RawSpace, Space
+from crawlclean.storage.store.stories import Stories
+from crawlclean.storage.store.story_rebuild import StoryRebuild
+from crawlclean.storage.store.topics import Topics
+from crawlclean.storage.store.visits import Visits
 
 DELETE_ROWS = 500
 _OF_CRAWLS = (

@@ -15,12 +15,12 @@ from typing import Any
 from pymongo import ASCENDING, DESCENDING
 from pymongo.errors import DuplicateKeyError
 
-from cleaning.topics.stories import BINS, story_keys
-from storage.mongo.connection import MongoConnection
-from storage.mongo.ports import key_of
-from storage.mongo.writing import FencedCollection, Numbered, Plan, stale_key
-from storage.store.encoded_outcomes import EncodedOutcome
-from storage.store.stories import (
+from crawlclean.cleaning.topics.stories import BINS, story_keys
+from crawlclean.storage.mongo.connection import MongoConnection
+from crawlclean.storage.mongo.ports import key_of
+from crawlclean.storage.mongo.writing import FencedCollection, Numbered, Plan, stale_key
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome
+from crawlclean.storage.store.stories import (
     CANDIDATES,
     KEY_ROWS,
     Candidate,

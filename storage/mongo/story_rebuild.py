@@ -11,12 +11,12 @@ from typing import Any
 from pymongo import ASCENDING, DeleteOne
 from pymongo.errors import DuplicateKeyError
 
-from cleaning.topics.stories import story_keys
-from storage.mongo.ports import key_of
-from storage.mongo.stories import MongoStoryRows, member_of
-from storage.store.ports import PackedRecord
-from storage.store.stories import Member, after_deletion
-from storage.store.story_rebuild import FENCE
+from crawlclean.cleaning.topics.stories import story_keys
+from crawlclean.storage.mongo.ports import key_of
+from crawlclean.storage.mongo.stories import MongoStoryRows, member_of
+from crawlclean.storage.store.ports import PackedRecord
+from crawlclean.storage.store.stories import Member, after_deletion
+from crawlclean.storage.store.story_rebuild import FENCE
 
 MEMBERS_AT_ONCE, POINTERS_AT_ONCE = 500, 200
 

@@ -12,11 +12,11 @@ from typing import Any
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
-from storage.crawl_types import Outcome
-from storage.mongo.connection import DUPLICATE_KEY, MongoConnection
-from storage.store.encoded_outcomes import naming
-from storage.store.ports import KEYS, Row
-from storage.store.topic_rows import CHANGING, outbox_rows, rows_of
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.mongo.connection import DUPLICATE_KEY, MongoConnection
+from crawlclean.storage.store.encoded_outcomes import naming
+from crawlclean.storage.store.ports import KEYS, Row
+from crawlclean.storage.store.topic_rows import CHANGING, outbox_rows, rows_of
 
 IF_KNOWN = ("features", "parent")
 """Columns without a value when a page is judged anew without the link that led to it."""

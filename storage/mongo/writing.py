@@ -29,18 +29,18 @@ from typing import Any
 from pymongo import InsertOne, ReplaceOne, ReturnDocument
 from pymongo.errors import BulkWriteError
 
-from cleaning.errors import StoreDamaged, StoreUnavailable
-from cleaning.surrogates import replace_surrogates
-from storage.archive.warc import archived_headers
-from storage.crawl_types import UrlState
-from storage.mongo.chunks import drop_old_chunks, owner_of, put_blob
-from storage.mongo.connection import DUPLICATE_KEY
-from storage.mongo.ports import key_of
-from storage.mongo.topic_pages import put_judgements
-from storage.store.codec import to_microseconds
-from storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
-from storage.store.record_blobs import compress
-from storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits
+from crawlclean.cleaning.errors import StoreDamaged, StoreUnavailable
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.storage.archive.warc import archived_headers
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.mongo.chunks import drop_old_chunks, owner_of, put_blob
+from crawlclean.storage.mongo.connection import DUPLICATE_KEY
+from crawlclean.storage.mongo.ports import key_of
+from crawlclean.storage.mongo.topic_pages import put_judgements
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
+from crawlclean.storage.store.record_blobs import compress
+from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits
 
 ATTEMPTS = 50
 """Attempts to write one document that other processes keep replacing."""

@@ -25,8 +25,8 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
 from redis.retry import Retry
 
-from cleaning.errors import ConfigError, QueueUnavailable, StorageError, StoreDamaged
-from storage import __dist__
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import ConfigError, QueueUnavailable, StorageError, StoreDamaged
 
 log = logging.getLogger(__name__)
 
@@ -318,7 +318,7 @@ Arg = str | bytes | int
 @cache
 def script_source(name: str) -> str:
     """Text of a script: its shared parts (``lua/shared/``), then ``lua/<name>.lua``."""
-    folder = files("storage") / "queue" / "lua"
+    folder = files("crawlclean.storage") / "queue" / "lua"
     parts = [folder / "shared" / f"{part}.lua" for part in (*SHARED, *PARTS.get(name, ()))]
     return "".join(part.read_text("utf-8") for part in (*parts, folder / f"{name}.lua"))
 

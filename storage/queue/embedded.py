@@ -30,7 +30,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Protocol
 
-from cleaning.errors import (
+from crawlclean.cleaning.errors import (
     DataDirectoryInUse,
     ServerNotFound,
     StorageError,

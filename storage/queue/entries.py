@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import zstandard
 
-from cleaning.errors import StoreDamaged
-from cleaning.records import Provenance, Via
-from cleaning.urls.normal_form import host_of
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.records import Provenance, Via
+from crawlclean.cleaning.urls.normal_form import host_of
+from crawlclean.storage.crawl_types import (
     CertificateFault,
     CrawlCounts,
     CrawlSpec,
@@ -35,14 +35,14 @@ from storage.crawl_types import (
     StoredCookie,
     UrlState,
 )
-from storage.politeness_policy import HostPoliteness
-from storage.queue.feature_ids import pack_features, unpack_features
-from storage.store.codec import from_microseconds, spec_to_json
-from storage.store.images import IMAGE_RANK, id_of
-from storage.store.pauses import Pause
+from crawlclean.storage.politeness_policy import HostPoliteness
+from crawlclean.storage.queue.feature_ids import pack_features, unpack_features
+from crawlclean.storage.store.codec import from_microseconds, spec_to_json
+from crawlclean.storage.store.images import IMAGE_RANK, id_of
+from crawlclean.storage.store.pauses import Pause
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and the store reads entries, too
-    from storage.queue.clients import Arg
+    from crawlclean.storage.queue.clients import Arg
 
 T = TypeVar("T")
 

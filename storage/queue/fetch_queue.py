@@ -16,9 +16,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cleaning.errors import QueueUnavailable
-from storage.config import StorageConfig
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,
     FetchResult,
@@ -26,22 +26,22 @@ from storage.crawl_types import (
     LeaseBatch,
     StoredCookie,
 )
-from storage.live_state import SILENT_S, ProcessRole
-from storage.politeness_policy import (
+from crawlclean.storage.live_state import SILENT_S, ProcessRole
+from crawlclean.storage.politeness_policy import (
     HOST_PATIENCE_S,
     LeaseDecision,
     ResponseOutcome,
     Retry,
     Unreachable,
 )
-from storage.queue.clients import (
+from crawlclean.storage.queue.clients import (
     Arg,
     AsyncScripts,
     keep_listening,
     open_async_client,
     queue_errors,
 )
-from storage.queue.entries import (
+from crawlclean.storage.queue.entries import (
     log_detail,
     offer_args,
     pack_cookie,
@@ -49,9 +49,9 @@ from storage.queue.entries import (
     process_name,
     read_lease,
 )
-from storage.queue.jobs import JobQueue
-from storage.queue.processes import beat_args
-from storage.store.codec import spec_from_json
+from crawlclean.storage.queue.jobs import JobQueue
+from crawlclean.storage.queue.processes import beat_args
+from crawlclean.storage.store.codec import spec_from_json
 
 SESSION_TTL_MS = round(SILENT_S * 1000)
 RENEW_S = 5.0

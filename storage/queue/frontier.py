@@ -12,9 +12,9 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from cleaning.errors import ConfigError, NotFound, StorageError
-from cleaning.urls.normal_form import host_of
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import ConfigError, NotFound, StorageError
+from crawlclean.cleaning.urls.normal_form import host_of
+from crawlclean.storage.crawl_types import (
     CrawlCounts,
     CrawlSpec,
     CrawlState,
@@ -23,15 +23,15 @@ from storage.crawl_types import (
     Step,
     UrlState,
 )
-from storage.live_state import SILENT_S, QueueNow
-from storage.queue.clients import (
+from crawlclean.storage.live_state import SILENT_S, QueueNow
+from crawlclean.storage.queue.clients import (
     Arg,
     Scripts,
     open_client,
     queue_ms,
     raises_queue_errors,
 )
-from storage.queue.entries import (
+from crawlclean.storage.queue.entries import (
     chunks,
     crawl_fields,
     fingerprint,
@@ -43,20 +43,20 @@ from storage.queue.entries import (
     read_page,
     read_pause,
 )
-from storage.queue.identity import Identity, read_identity
-from storage.queue.jobs import JobQueue
-from storage.queue.learning import LearningQueue
-from storage.queue.live import read_now
-from storage.queue.maintenance import create_crawl, purge_crawl, purge_pages, sweep
-from storage.queue.operation_jobs import OperationJobs
-from storage.queue.processes import Processes
-from storage.queue.receipts import Receipt, read_receipts
-from storage.queue.revisits import Revisits
-from storage.queue.topic_ranks import TopicRanks, join_turns, owner_of
-from storage.queue.url_classes import UrlClassLedger
-from storage.queue.waits import HostWaits
-from storage.store.codec import spec_from_json, to_microseconds
-from storage.store.pauses import Pause
+from crawlclean.storage.queue.identity import Identity, read_identity
+from crawlclean.storage.queue.jobs import JobQueue
+from crawlclean.storage.queue.learning import LearningQueue
+from crawlclean.storage.queue.live import read_now
+from crawlclean.storage.queue.maintenance import create_crawl, purge_crawl, purge_pages, sweep
+from crawlclean.storage.queue.operation_jobs import OperationJobs
+from crawlclean.storage.queue.processes import Processes
+from crawlclean.storage.queue.receipts import Receipt, read_receipts
+from crawlclean.storage.queue.revisits import Revisits
+from crawlclean.storage.queue.topic_ranks import TopicRanks, join_turns, owner_of
+from crawlclean.storage.queue.url_classes import UrlClassLedger
+from crawlclean.storage.queue.waits import HostWaits
+from crawlclean.storage.store.codec import spec_from_json, to_microseconds
+from crawlclean.storage.store.pauses import Pause
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = round(SILENT_S * 1000)

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from storage.queue.clients import queue_errors
+from crawlclean.storage.queue.clients import queue_errors
 
 KEY = "cc:queue"
 

@@ -17,12 +17,14 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.utils import import_attribute
 
-from cleaning.errors import StoreDamaged
-from storage.queue.clients import open_client, raises_queue_errors
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.storage.queue.clients import open_client, raises_queue_errors
 
 PAGES = "pages"
 LEARNING = "learning"
 QUEUES = (PAGES, LEARNING)  # in order of priority
+# As they stand in queues, below the package: queues of 0.2 and rolling upgrades go on.
 CLEAN_PAGES = "workers.tasks.clean_pages"
 LEARN_SITE = "workers.tasks.learn_site"
 RECLEAN_HOST = "workers.tasks.reclean_host"
@@ -54,7 +56,7 @@ class PagesJob(Job):
         """
         if self.func_name not in TASKS or self.instance is not None:
             raise StoreDamaged(f"a job in the queue names {self.func_name!r}, which is no task")
-        return import_attribute(self.func_name)
+        return import_attribute(f"{__dist__}.{self.func_name}")
 
     def send_webhooks(self, *_args: Any, **_kwargs: Any) -> None:
         """Sends no webhook, whatever the job names."""

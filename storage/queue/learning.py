@@ -21,8 +21,8 @@ from typing import Any
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
-from storage.queue.jobs import (
+from crawlclean.storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
+from crawlclean.storage.queue.jobs import (
     FAILURE_TTL_S,
     JOB_TIMEOUT_S,
     LEARN_SITE,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from storage.host_waits import Hold
-from storage.live_state import Claim, Process, ProcessRole, QueueNow, SpiderSession
-from storage.queue.clients import Scripts, queue_errors
-from storage.queue.entries import from_ms
-from storage.queue.processes import LIFE_S
+from crawlclean.storage.host_waits import Hold
+from crawlclean.storage.live_state import Claim, Process, ProcessRole, QueueNow, SpiderSession
+from crawlclean.storage.queue.clients import Scripts, queue_errors
+from crawlclean.storage.queue.entries import from_ms
+from crawlclean.storage.queue.processes import LIFE_S
 
 MOST_READ = 500
 """Leases of a session, and claims, whose ages are read; larger fleets have older ones unseen."""

@@ -24,14 +24,20 @@ from typing import Any
 
 from redis.exceptions import WatchError
 
-from cleaning.errors import NotFound
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.queue.clients import Arg, Scripts, open_client, queue_ms, raises_queue_errors
-from storage.queue.entries import crawl_fields, fingerprint
-from storage.queue.jobs import JobQueue
-from storage.queue.topic_ranks import TOPIC_KEYS, join_turns
-from storage.store.codec import to_microseconds
-from storage.store.urls import EndedUrl
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.queue.clients import (
+    Arg,
+    Scripts,
+    open_client,
+    queue_ms,
+    raises_queue_errors,
+)
+from crawlclean.storage.queue.entries import crawl_fields, fingerprint
+from crawlclean.storage.queue.jobs import JobQueue
+from crawlclean.storage.queue.topic_ranks import TOPIC_KEYS, join_turns
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.urls import EndedUrl
 
 log = logging.getLogger(__name__)
 

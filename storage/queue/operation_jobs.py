@@ -17,8 +17,8 @@ from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from storage.queue.clients import raises_queue_errors
-from storage.queue.jobs import FAILURE_TTL_S, PAGES, RUN_OPERATION
+from crawlclean.storage.queue.clients import raises_queue_errors
+from crawlclean.storage.queue.jobs import FAILURE_TTL_S, PAGES, RUN_OPERATION
 
 TIMEOUT_S = 3600
 """A slice is killed after this long: a purge is one slice."""

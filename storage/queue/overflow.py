@@ -23,18 +23,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from cleaning.errors import StoreDamaged
-from storage.queue.clients import (
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.storage.queue.clients import (
     Arg,
     Scripts,
     open_client,
     queue_ms,
     raises_queue_errors,
 )
-from storage.queue.entries import RANK_SCORE, is_pending
-from storage.queue.spill_format import Entry, pack_entries, unpack_entries
-from storage.queue.tail_ranks import TailRanks, TopicModel
-from storage.store.spills import Spill, Spills
+from crawlclean.storage.queue.entries import RANK_SCORE, is_pending
+from crawlclean.storage.queue.spill_format import Entry, pack_entries, unpack_entries
+from crawlclean.storage.queue.tail_ranks import TailRanks, TopicModel
+from crawlclean.storage.store.spills import Spill, Spills
 
 log = logging.getLogger(__name__)
 

@@ -14,14 +14,14 @@ import time
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from cleaning.errors import StorageError
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlState
-from storage.store.queues import QueueRow
+from crawlclean.cleaning.errors import StorageError
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.store.queues import QueueRow
 
 if TYPE_CHECKING:
-    from storage.queue.frontier import Frontier
-    from storage.store.protocol import Store
+    from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.store.protocol import Store
 
 LISTEN_S = 25.0
 """A sweeper is heard every ten seconds."""

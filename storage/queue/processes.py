@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from storage.live_state import ProcessRole
-from storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
-from storage.queue.entries import process_name
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
+from crawlclean.storage.queue.entries import process_name
 
 LIFE_S = 60
 """A process that was not heard for so long is lost."""

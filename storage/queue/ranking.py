@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from storage.queue.clients import Scripts, raises_queue_errors, send_packed
-from storage.queue.entries import RANK_SCORE
+from crawlclean.storage.queue.clients import Scripts, raises_queue_errors, send_packed
+from crawlclean.storage.queue.entries import RANK_SCORE
 
 Score = Callable[[Sequence[tuple[bytes, bytes]]], Sequence[int]]
 """Ranks 101..998 of links, given as (16 bytes of page id, packed features: ``feature_ids.py``)."""

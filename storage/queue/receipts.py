@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from cleaning.errors import StorageError
-from storage.store.urls import Urls
+from crawlclean.cleaning.errors import StorageError
+from crawlclean.storage.store.urls import Urls
 
 if TYPE_CHECKING:
-    from storage.queue.frontier import Frontier
+    from crawlclean.storage.queue.frontier import Frontier
 
 
 class Receipt(NamedTuple):

@@ -12,10 +12,10 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from storage.queue.clients import Arg, Scripts, raises_queue_errors
-from storage.queue.entries import LINK_TEXT_CHARS, from_ms
-from storage.store.codec import to_microseconds
-from storage.store.urls import Visit
+from crawlclean.storage.queue.clients import Arg, Scripts, raises_queue_errors
+from crawlclean.storage.queue.entries import LINK_TEXT_CHARS, from_ms
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.urls import Visit
 
 MOST_OF_A_HOST = 60
 """A host with the usual pause of a second serves them in a minute, beside new URLs in two."""

@@ -19,10 +19,10 @@ from itertools import accumulate, pairwise
 
 import zstandard
 
-from cleaning.errors import InvalidUrl, StoreDamaged
-from storage.queue.entries import read_pending
-from storage.store.images import id_of
-from storage.store.record_blobs import decompress
+from crawlclean.cleaning.errors import InvalidUrl, StoreDamaged
+from crawlclean.storage.queue.entries import read_pending
+from crawlclean.storage.store.images import id_of
+from crawlclean.storage.store.record_blobs import decompress
 
 LEVEL = 9
 _HEAD = struct.Struct("<3sII")

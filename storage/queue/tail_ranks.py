@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cleaning.errors import StoreDamaged
-from storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
-from storage.queue.ranking import Score, moved_entries
-from storage.queue.spill_format import Entry, pack_entries, unpack_entries
-from storage.store.spills import Spills
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
+from crawlclean.storage.queue.ranking import Score, moved_entries
+from crawlclean.storage.queue.spill_format import Entry, pack_entries, unpack_entries
+from crawlclean.storage.store.spills import Spills
 
 TopicModel = tuple[int, Score]
 """The version of a topic crawl's link model, and the model."""

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from cleaning.urls.normal_form import domain_of
-from storage.crawl_types import CrawlSpec
-from storage.queue.clients import Arg, Scripts, raises_queue_errors
-from storage.queue.entries import fingerprint
-from storage.queue.ranking import Ranker, Reranked, Score
+from crawlclean.cleaning.urls.normal_form import domain_of
+from crawlclean.storage.crawl_types import CrawlSpec
+from crawlclean.storage.queue.clients import Arg, Scripts, raises_queue_errors
+from crawlclean.storage.queue.entries import fingerprint
+from crawlclean.storage.queue.ranking import Ranker, Reranked, Score
 
 MOST_HOSTS = 20
 """Hosts of a registered domain in a topic crawl: a link farm makes hosts at no cost."""

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from cleaning.url_classes.stopping import QUARTERS, Account, Asked, Known, Verdict
-from storage.crawl_types import Discovery, PageRole
-from storage.live_state import StoppedClass
-from storage.queue.clients import Arg, Scripts, queue_errors, raises_queue_errors
-from storage.queue.entries import RANK_SCORE, from_ms, read_pending
+from crawlclean.cleaning.url_classes.stopping import QUARTERS, Account, Asked, Known, Verdict
+from crawlclean.storage.crawl_types import Discovery, PageRole
+from crawlclean.storage.live_state import StoppedClass
+from crawlclean.storage.queue.clients import Arg, Scripts, queue_errors, raises_queue_errors
+from crawlclean.storage.queue.entries import RANK_SCORE, from_ms, read_pending
 
 REFUSED, FOLLOWED = "=", "+"
 MOST_RANKED = 50_000  # pending URLs of a host that are ranked anew when its rules change

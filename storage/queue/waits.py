@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from storage.host_waits import Hold, HostWait, WaitReason, Waits
-from storage.queue.clients import Scripts, raises_queue_errors
-from storage.queue.entries import from_ms
+from crawlclean.storage.host_waits import Hold, HostWait, WaitReason, Waits
+from crawlclean.storage.queue.clients import Scripts, raises_queue_errors
+from crawlclean.storage.queue.entries import from_ms
 
 MOST_HOSTS = 2_000
 """Hosts of a crawl that are examined; 2,000 take 0.2 s (server and client, one core)."""

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from cleaning.errors import StoreUnavailable
-from storage.queue.embedded import make_data_folder
-from storage.search.terms import Phrase, terms_of
-from storage.store.records import SearchText
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.storage.queue.embedded import make_data_folder
+from crawlclean.storage.search.terms import Phrase, terms_of
+from crawlclean.storage.store.records import SearchText
 
 log = logging.getLogger(__name__)
 

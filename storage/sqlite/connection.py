@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from cleaning.errors import (
+from crawlclean.cleaning.errors import (
     DatabaseDamaged,
     StorageError,
     StoreDamaged,
     StoreFull,
     StoreUnavailable,
 )
-from storage.sqlite.schema import prepare
+from crawlclean.storage.sqlite.schema import prepare
 
 BUSY_TIMEOUT_S = 30.0
 WAL_LIMIT_BYTES = 16 * 1024 * 1024

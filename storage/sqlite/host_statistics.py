@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import sqlite3
 
-from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.crawl_types import FailureReason, UrlState
-from storage.sqlite.connection import SqliteConnection
-from storage.sqlite.ports import conditions
-from storage.sqlite.stories import SqliteStoryRows
-from storage.store.codec import from_microseconds, stats_to_json
-from storage.store.encoded_outcomes import count_warnings
-from storage.store.overview import HostFigures, Overview
-from storage.store.ports import of
-from storage.store.stories import count_copies
+from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.storage.sqlite.connection import SqliteConnection
+from crawlclean.storage.sqlite.ports import conditions
+from crawlclean.storage.sqlite.stories import SqliteStoryRows
+from crawlclean.storage.store.codec import from_microseconds, stats_to_json
+from crawlclean.storage.store.encoded_outcomes import count_warnings
+from crawlclean.storage.store.overview import HostFigures, Overview
+from crawlclean.storage.store.ports import of
+from crawlclean.storage.store.stories import count_copies
 
 REFRESH_HOSTS = 50
 """Hosts recomputed in one transaction: other writers wait for it."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from cleaning.topics.pictures import picture_keys
-from storage.sqlite.connection import SqliteConnection
-from storage.store.pictures import CANDIDATES, KEY_ROWS, PICTURE, PictureRow
+from crawlclean.cleaning.topics.pictures import picture_keys
+from crawlclean.storage.sqlite.connection import SqliteConnection
+from crawlclean.storage.store.pictures import CANDIDATES, KEY_ROWS, PICTURE, PictureRow
 
 _PUT = (
     f"INSERT INTO pictures ({', '.join(PICTURE.columns)}) "

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from cleaning.errors import StoreDamaged
-from storage.archive.segments import Archive, Place
-from storage.sqlite.connection import SqliteConnection
-from storage.store.ports import (
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.storage.archive.segments import Archive, Place
+from crawlclean.storage.sqlite.connection import SqliteConnection
+from crawlclean.storage.store.ports import (
     KEYS,
     PAGE_KEY,
     PRESENT,

@@ -14,9 +14,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from cleaning.errors import SchemaMismatch, StoreDamaged
-from storage.store.overview import HOST_COLUMNS
-from storage.store.ports import check_schema_number
+from crawlclean.cleaning.errors import SchemaMismatch, StoreDamaged
+from crawlclean.storage.store.overview import HOST_COLUMNS
+from crawlclean.storage.store.ports import check_schema_number
 
 APPLICATION_ID = 0x63726C63
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING

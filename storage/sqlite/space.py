@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from cleaning.errors import StoreFull
-from storage.archive.segments import Archive, Commits, Place
-from storage.sqlite.connection import SqliteConnection
-from storage.sqlite.ports import conditions
-from storage.store.ports import of
-from storage.store.space import COUNTED, SAMPLED, HostSample, RawSpace, Space, SpaceKind
+from crawlclean.cleaning.errors import StoreFull
+from crawlclean.storage.archive.segments import Archive, Commits, Place
+from crawlclean.storage.sqlite.connection import SqliteConnection
+from crawlclean.storage.sqlite.ports import conditions
+from crawlclean.storage.store.ports import of
+from crawlclean.storage.store.space import COUNTED, SAMPLED, HostSample, RawSpace, Space, SpaceKind
 
 DROP_ROWS = 200
 """A transaction's part of the log stays below 2 MB: a full disk has little more."""

@@ -31,29 +31,29 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from storage.archive.segments import Archive, Place, Segment
-from storage.crawl_types import Outcome
-from storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
-from storage.sqlite.host_statistics import is_behind, refresh
-from storage.sqlite.pictures import SqlitePictureRows, delete_pictures
-from storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
-from storage.sqlite.space import drop_rows, free_segments, raw_space, sample_host, space
-from storage.sqlite.stories import SqliteStoryRows, delete_members, put_story, saved_seq
-from storage.sqlite.story_rebuild import SqliteRebuildRows
-from storage.sqlite.topic_pages import put_judgements, put_pages
-from storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
-from storage.store.codec import to_microseconds
-from storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, naming
-from storage.store.hosts import Statistics
-from storage.store.members import Members
-from storage.store.overview import Overview
-from storage.store.pictures import save_picture
-from storage.store.ports import of
-from storage.store.space import HostSample, RawSpace, Space
-from storage.store.stories import Stories
-from storage.store.story_rebuild import StoryRebuild
-from storage.store.topics import Topics
-from storage.store.visits import Comparison, Visits
+from crawlclean.storage.archive.segments import Archive, Place, Segment
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
+from crawlclean.storage.sqlite.host_statistics import is_behind, refresh
+from crawlclean.storage.sqlite.pictures import SqlitePictureRows, delete_pictures
+from crawlclean.storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
+from crawlclean.storage.sqlite.space import drop_rows, free_segments, raw_space, sample_host, space
+from crawlclean.storage.sqlite.stories import SqliteStoryRows, delete_members, put_story, saved_seq
+from crawlclean.storage.sqlite.story_rebuild import SqliteRebuildRows
+from crawlclean.storage.sqlite.topic_pages import put_judgements, put_pages
+from crawlclean.storage.sqlite.writing import archived_answer, delete_record, put_outcome, put_raw
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, naming
+from crawlclean.storage.store.hosts import Statistics
+from crawlclean.storage.store.members import Members
+from crawlclean.storage.store.overview import Overview
+from crawlclean.storage.store.pictures import save_picture
+from crawlclean.storage.store.ports import of
+from crawlclean.storage.store.space import HostSample, RawSpace, Space
+from crawlclean.storage.store.stories import Stories
+from crawlclean.storage.store.story_rebuild import StoryRebuild
+from crawlclean.storage.store.topics import Topics
+from crawlclean.storage.store.visits import Comparison, Visits
 
 DELETE_ROWS = 500
 MOST_NAMED = 3  # segments in one line

@@ -13,10 +13,10 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cleaning.topics.stories import BINS, KEYS, story_keys
-from storage.sqlite.connection import SqliteConnection
-from storage.store.encoded_outcomes import EncodedOutcome
-from storage.store.stories import (
+from crawlclean.cleaning.topics.stories import BINS, KEYS, story_keys
+from crawlclean.storage.sqlite.connection import SqliteConnection
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome
+from crawlclean.storage.store.stories import (
     CANDIDATES,
     KEY_ROWS,
     Candidate,

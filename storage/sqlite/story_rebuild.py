@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cleaning.topics.stories import story_keys
-from storage.sqlite.stories import SqliteStoryRows
-from storage.store.ports import PackedRecord
-from storage.store.stories import Member, after_deletion
+from crawlclean.cleaning.topics.stories import story_keys
+from crawlclean.storage.sqlite.stories import SqliteStoryRows
+from crawlclean.storage.store.ports import PackedRecord
+from crawlclean.storage.store.stories import Member, after_deletion
 
 KEYS_AT_ONCE, MEMBERS_AT_ONCE, POINTERS_AT_ONCE = 5_000, 1_000, 200
 

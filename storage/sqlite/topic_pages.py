@@ -9,11 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from storage.crawl_types import Outcome
-from storage.sqlite.connection import SqliteConnection
-from storage.store.encoded_outcomes import naming
-from storage.store.ports import Row
-from storage.store.topic_rows import outbox_rows, rows_of
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.sqlite.connection import SqliteConnection
+from crawlclean.storage.store.encoded_outcomes import naming
+from crawlclean.storage.store.ports import Row
+from crawlclean.storage.store.topic_rows import outbox_rows, rows_of
 
 _COLUMNS = (
     "topic", "page_id", "crawl_id", "url", "host", "title", "fetched_at", "day", "version", "fence",

@@ -9,14 +9,20 @@ import sqlite3
 from collections import Counter
 from typing import Any
 
-from cleaning.records import ImageKind, LinkKind
-from cleaning.surrogates import replace_surrogates
-from storage.archive.segments import Place
-from storage.archive.warc import Answer, archived_headers, pack_member, response_record
-from storage.crawl_types import Outcome, UrlState
-from storage.store.codec import to_microseconds
-from storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
-from storage.store.visits import NO_SCHEDULE, SCHEDULE_COLUMNS, Comparison, Schedule, Visits
+from crawlclean.cleaning.records import ImageKind, LinkKind
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.storage.archive.segments import Place
+from crawlclean.storage.archive.warc import Answer, archived_headers, pack_member, response_record
+from crawlclean.storage.crawl_types import Outcome, UrlState
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
+from crawlclean.storage.store.visits import (
+    NO_SCHEDULE,
+    SCHEDULE_COLUMNS,
+    Comparison,
+    Schedule,
+    Visits,
+)
 
 _RECORD_COLUMNS = (
     "saved_seq, page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, "

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cleaning.errors import DatabaseDamaged, StoreDamaged
-from cleaning.records import Provenance, Via
-from storage.crawl_types import FailureReason
-from storage.store.codec import from_microseconds, to_microseconds
-from storage.store.ports import PAGE_KEY, ArchivedAnswer, Blobs, Scan, Tables, of, steps
-from storage.store.records import Once
-from storage.store.urls import time_or_none
+from crawlclean.cleaning.errors import DatabaseDamaged, StoreDamaged
+from crawlclean.cleaning.records import Provenance, Via
+from crawlclean.storage.crawl_types import FailureReason
+from crawlclean.storage.store.codec import from_microseconds, to_microseconds
+from crawlclean.storage.store.ports import PAGE_KEY, ArchivedAnswer, Blobs, Scan, Tables, of, steps
+from crawlclean.storage.store.records import Once
+from crawlclean.storage.store.urls import time_or_none
 
 if TYPE_CHECKING:
-    from cleaning.document.raw_page import RawPage
+    from crawlclean.cleaning.document.raw_page import RawPage
 
 READ_ROWS = 200
 _FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at", "reason")
@@ -53,7 +53,7 @@ class Answers:
             page_id: 32 hex digits.
             crawl_id: Only of this crawl; None: of any.
         """
-        from cleaning.document.raw_page import RawPage  # charsets and their words: 13 ms
+        from crawlclean.cleaning.document.raw_page import RawPage  # charsets and their words: 13 ms
 
         found = self._newest(page_id, crawl_id)
         if found is None or found[1][-1] == FailureReason.POISON:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from storage.store.numbered import NumberedRows
-from storage.store.ports import Tables
-from storage.store.row_types import RowType
+from crawlclean.storage.store.numbered import NumberedRows
+from crawlclean.storage.store.ports import Tables
+from crawlclean.storage.store.row_types import RowType
 
 KEPT_ACTIONS = 100_000
 """Actions kept, the newest: some 30 MB."""

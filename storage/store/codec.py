@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE, dump, dump_versioned, load_versioned, utc
-from cleaning.records import HostStats
-from storage.crawl_types import CrawlSpec, Step
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE, dump, dump_versioned, load_versioned, utc
+from crawlclean.cleaning.records import HostStats
+from crawlclean.storage.crawl_types import CrawlSpec, Step
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

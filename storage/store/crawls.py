@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
-from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
-from storage.store.codec import from_microseconds, spec_from_json, spec_to_json
-from storage.store.events import Event, EventKind, Events
-from storage.store.ports import Scan, Tables, Where
+from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
+from crawlclean.storage.store.codec import from_microseconds, spec_from_json, spec_to_json
+from crawlclean.storage.store.events import Event, EventKind, Events
+from crawlclean.storage.store.ports import Scan, Tables, Where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

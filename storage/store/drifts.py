@@ -16,12 +16,12 @@ from typing import Any
 
 import msgspec
 
-from cleaning.drift.alarms import Alarm, DriftSign
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE, dump
-from storage.store.codec import to_microseconds
-from storage.store.events import Event, EventKind, Events
-from storage.store.ports import Row, Scan, Tables, Values
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE, dump
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.events import Event, EventKind, Events
+from crawlclean.storage.store.ports import Row, Scan, Tables, Values
 
 KEPT_DRIFTS = 20
 """Events kept of a host, the newest."""

@@ -15,14 +15,14 @@ from email.utils import parsedate_to_datetime
 from hashlib import blake2b, sha256
 from typing import Any
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE, dump
-from cleaning.page_warnings import WarningKind
-from cleaning.records import CleanRecord
-from cleaning.surrogates import replace_surrogates
-from storage.crawl_types import Failure, FailureReason, Outcome, UrlState
-from storage.store.codec import log_to_json, to_microseconds
-from storage.store.record_blobs import compress, encode_record
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE, dump
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, UrlState
+from crawlclean.storage.store.codec import log_to_json, to_microseconds
+from crawlclean.storage.store.record_blobs import compress, encode_record
 
 OFFERED = ("due again", "offered again")  # steps of ``revisit.lua`` and ``reopen.lua``
 LARGEST = (1 << 63) - 1  # SQLite's integers have 64 bits

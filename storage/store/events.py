@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from storage.store.numbered import NumberedRows
-from storage.store.ports import Tables
-from storage.store.row_types import RowType
+from crawlclean.storage.store.numbered import NumberedRows
+from crawlclean.storage.store.ports import Tables
+from crawlclean.storage.store.row_types import RowType
 
 KEPT_EVENTS = 20_000
 """Events kept, the newest: some 5 MB."""

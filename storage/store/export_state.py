@@ -11,8 +11,8 @@ import sqlite3
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
-from cleaning.errors import ConfigError, StoreFull
-from storage.store.records import Once
+from crawlclean.cleaning.errors import ConfigError, StoreFull
+from crawlclean.storage.store.records import Once
 
 FILE = ".unfinished-export"
 

@@ -10,11 +10,11 @@ from collections.abc import Collection
 
 import msgspec
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
-from cleaning.visit_trust import HostTrust
-from storage.store.ports import Tables
-from storage.store.record_blobs import compress, decompress
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.cleaning.visit_trust import HostTrust
+from crawlclean.storage.store.ports import Tables
+from crawlclean.storage.store.record_blobs import compress, decompress
 
 HostKey = tuple[str, str]
 """(host, crawl): ``("www.example.com", "news")``."""

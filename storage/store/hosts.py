@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.page_warnings import WarningKind
-from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.crawl_types import PageRole
-from storage.store.codec import from_microseconds, stats_from_json
-from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, count_by, of, steps
-from storage.store.row_types import RowType
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from crawlclean.storage.crawl_types import PageRole
+from crawlclean.storage.store.codec import from_microseconds, stats_from_json
+from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, count_by, of, steps
+from crawlclean.storage.store.row_types import RowType
 
 READ_PAGES = 1000
 

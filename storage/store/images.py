@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from cleaning.records import Image
-from cleaning.urls.normal_form import normalize, page_id
-from storage.crawl_types import PageRole
-from storage.store.ports import Blobs, PackedRecord, Tables, of
-from storage.store.record_blobs import unpack_images
-from storage.store.records import packed_records, placed
+from crawlclean.cleaning.records import Image
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
+from crawlclean.storage.crawl_types import PageRole
+from crawlclean.storage.store.ports import Blobs, PackedRecord, Tables, of
+from crawlclean.storage.store.record_blobs import unpack_images
+from crawlclean.storage.store.records import packed_records, placed
 
 IMAGE_RANK = 1
 """Rank of images: behind the seeds, before pages; most image hosts have no pages."""

@@ -6,28 +6,28 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from storage.store.answers import Answers
-from storage.store.audit import Audit
-from storage.store.crawls import Crawls
-from storage.store.drifts import Drifts
-from storage.store.events import Events
-from storage.store.hosts import HostPages
-from storage.store.images import Images
-from storage.store.models import Models
-from storage.store.operations import Operations
-from storage.store.pauses import Pauses
-from storage.store.pictures import Pictures
-from storage.store.ports import Blobs, Tables
-from storage.store.protocol import Store
-from storage.store.queues import Queues
-from storage.store.receivers import Receivers
-from storage.store.records import Records
-from storage.store.revisits import Revisits
-from storage.store.rules import Rules
-from storage.store.samples import Samples
-from storage.store.spills import Spills
-from storage.store.urls import Urls
-from storage.store.versions import Versions
+from crawlclean.storage.store.answers import Answers
+from crawlclean.storage.store.audit import Audit
+from crawlclean.storage.store.crawls import Crawls
+from crawlclean.storage.store.drifts import Drifts
+from crawlclean.storage.store.events import Events
+from crawlclean.storage.store.hosts import HostPages
+from crawlclean.storage.store.images import Images
+from crawlclean.storage.store.models import Models
+from crawlclean.storage.store.operations import Operations
+from crawlclean.storage.store.pauses import Pauses
+from crawlclean.storage.store.pictures import Pictures
+from crawlclean.storage.store.ports import Blobs, Tables
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.queues import Queues
+from crawlclean.storage.store.receivers import Receivers
+from crawlclean.storage.store.records import Records
+from crawlclean.storage.store.revisits import Revisits
+from crawlclean.storage.store.rules import Rules
+from crawlclean.storage.store.samples import Samples
+from crawlclean.storage.store.spills import Spills
+from crawlclean.storage.store.urls import Urls
+from crawlclean.storage.store.versions import Versions
 
 OF_ROWS: Final[Mapping[str, type]] = MappingProxyType(
     {

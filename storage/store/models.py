@@ -13,13 +13,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
-from cleaning.phrases import counted
-from storage.store.events import Event, EventKind, Events
-from storage.store.ports import Scan, Tables
-from storage.store.record_blobs import compress, decompress
-from storage.store.row_types import RowType
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.cleaning.phrases import counted
+from crawlclean.storage.store.events import Event, EventKind, Events
+from crawlclean.storage.store.ports import Scan, Tables
+from crawlclean.storage.store.record_blobs import compress, decompress
+from crawlclean.storage.store.row_types import RowType
 
 KEPT_VERSIONS = 10
 """Versions kept of a host, the newest."""

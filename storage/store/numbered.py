@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from storage.store.ports import Scan, Tables, Where
-from storage.store.row_types import RowType
+from crawlclean.storage.store.ports import Scan, Tables, Where
+from crawlclean.storage.store.row_types import RowType
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from storage.store.numbered import NumberedRows
-from storage.store.ports import Scan, Tables
-from storage.store.row_types import RowType
+from crawlclean.storage.store.numbered import NumberedRows
+from crawlclean.storage.store.ports import Scan, Tables
+from crawlclean.storage.store.row_types import RowType
 
 KEPT_OPERATIONS = 1_000
 """Operations kept, the newest."""

@@ -22,12 +22,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
-from cleaning.records import HostStats
-from storage.crawl_types import FailureReason, UrlState
-from storage.store.codec import from_microseconds, stats_from_json, to_microseconds
-from storage.store.hosts import merge_stats
-from storage.store.ports import KEYS, PRESENT, Fold, Row, Scan, Tables, Where, of
-from storage.store.row_types import RowType
+from crawlclean.cleaning.records import HostStats
+from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.storage.store.codec import from_microseconds, stats_from_json, to_microseconds
+from crawlclean.storage.store.hosts import merge_stats
+from crawlclean.storage.store.ports import KEYS, PRESENT, Fold, Row, Scan, Tables, Where, of
+from crawlclean.storage.store.row_types import RowType
 
 HostColumn = Literal["records", "failed", "excluded", "body_chars", "fetched_bytes", "last_seen"]
 """A column that hosts can be sorted by; each has an index."""

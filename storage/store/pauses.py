@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from storage.store.events import Event, EventKind, Events
-from storage.store.ports import Scan, Tables
-from storage.store.row_types import RowType
+from crawlclean.storage.store.events import Event, EventKind, Events
+from crawlclean.storage.store.ports import Scan, Tables
+from crawlclean.storage.store.row_types import RowType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from cleaning.errors import StoreUnavailable
-from cleaning.topics.pictures import Picture, is_same_picture, picture_keys
-from storage.crawl_types import Outcome
-from storage.store.codec import from_microseconds
-from storage.store.encoded_outcomes import EncodedOutcome
-from storage.store.ports import PAGE_KEY, Scan, Tables, steps
-from storage.store.row_types import RowType
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.cleaning.topics.pictures import Picture, is_same_picture, picture_keys
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome
+from crawlclean.storage.store.ports import PAGE_KEY, Scan, Tables, steps
+from crawlclean.storage.store.row_types import RowType
 
 KEY_ROWS = 64
 """Pictures read for a key: one of a frequent shade has thousands."""

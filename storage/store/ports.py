@@ -47,7 +47,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
-from cleaning.errors import SchemaMismatch
+from crawlclean.cleaning.errors import SchemaMismatch
 
 PAGE_KEY = ("page_id", "crawl_id")
 """Key of the tables with one row for each URL of a crawl: ``("4f11...", "news")``.

@@ -26,32 +26,32 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from storage.crawl_types import Outcome
-from storage.store.answers import Answers
-from storage.store.audit import Audit
-from storage.store.crawls import Crawls
-from storage.store.drifts import Drifts
-from storage.store.events import Events
-from storage.store.hosts import HostPages, Statistics
-from storage.store.images import Images
-from storage.store.models import Models
-from storage.store.operations import Operations
-from storage.store.overview import Overview
-from storage.store.pauses import Pauses
-from storage.store.pictures import Pictures
-from storage.store.queues import Queues
-from storage.store.receivers import Receivers
-from storage.store.records import Records
-from storage.store.revisits import Revisits
-from storage.store.rules import Rules
-from storage.store.samples import Samples
-from storage.store.space import HostSample, RawSpace, Space
-from storage.store.spills import Spills
-from storage.store.stories import Stories
-from storage.store.story_rebuild import StoryRebuild
-from storage.store.topics import Topics
-from storage.store.urls import Urls
-from storage.store.versions import Versions
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.store.answers import Answers
+from crawlclean.storage.store.audit import Audit
+from crawlclean.storage.store.crawls import Crawls
+from crawlclean.storage.store.drifts import Drifts
+from crawlclean.storage.store.events import Events
+from crawlclean.storage.store.hosts import HostPages, Statistics
+from crawlclean.storage.store.images import Images
+from crawlclean.storage.store.models import Models
+from crawlclean.storage.store.operations import Operations
+from crawlclean.storage.store.overview import Overview
+from crawlclean.storage.store.pauses import Pauses
+from crawlclean.storage.store.pictures import Pictures
+from crawlclean.storage.store.queues import Queues
+from crawlclean.storage.store.receivers import Receivers
+from crawlclean.storage.store.records import Records
+from crawlclean.storage.store.revisits import Revisits
+from crawlclean.storage.store.rules import Rules
+from crawlclean.storage.store.samples import Samples
+from crawlclean.storage.store.space import HostSample, RawSpace, Space
+from crawlclean.storage.store.spills import Spills
+from crawlclean.storage.store.stories import Stories
+from crawlclean.storage.store.story_rebuild import StoryRebuild
+from crawlclean.storage.store.topics import Topics
+from crawlclean.storage.store.urls import Urls
+from crawlclean.storage.store.versions import Versions
 
 
 class Store(ABC):

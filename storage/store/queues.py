@@ -10,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from storage.store.codec import from_microseconds
-from storage.store.ports import Scan, Tables
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.ports import Scan, Tables
 
 LIFE_S = 60.0
 """A queue that was not heard for so long is gone."""

@@ -16,11 +16,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from cleaning.surrogates import replace_surrogates
-from storage.store.codec import to_microseconds
-from storage.store.ports import Row, Scan, Tables
-from storage.store.row_types import RowType
-from storage.topic_types import OutboxRow, Receiver, ReceiverKind
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.ports import Row, Scan, Tables
+from crawlclean.storage.store.row_types import RowType
+from crawlclean.storage.topic_types import OutboxRow, Receiver, ReceiverKind
 
 MOST_NUMBERS = 10_000
 """Numbers of a story that are looked up: a story of more reprints was told long ago."""

@@ -16,10 +16,10 @@ from typing import TypeVar
 import msgspec
 import zstandard
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE, PREFIX, dump_versioned, load_versioned
-from cleaning.records import CleanRecord, Image, Link, Outlink
-from storage.store.ports import PackedRecord
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE, PREFIX, dump_versioned, load_versioned
+from crawlclean.cleaning.records import CleanRecord, Image, Link, Outlink
+from crawlclean.storage.store.ports import PackedRecord
 
 ZSTD_LEVEL = 3
 """Level 6 saves 6 % of the bytes for 2.6 times the time of writing."""

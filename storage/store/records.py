@@ -10,11 +10,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cleaning.errors import StoreFull
-from cleaning.records import CleanRecord, Link, Outlink, Via
-from storage.store.codec import from_microseconds, to_microseconds
-from storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
-from storage.store.record_blobs import (
+from crawlclean.cleaning.errors import StoreFull
+from crawlclean.cleaning.records import CleanRecord, Link, Outlink, Via
+from crawlclean.storage.store.codec import from_microseconds, to_microseconds
+from crawlclean.storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
+from crawlclean.storage.store.record_blobs import (
     find_links,
     find_signature,
     has_capped_links,

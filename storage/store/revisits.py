@@ -30,8 +30,8 @@ from typing import Any
 
 from msgspec import structs
 
-from cleaning.records import PageKind, Via
-from cleaning.revisits import (
+from crawlclean.cleaning.records import PageKind, Via
+from crawlclean.cleaning.revisits import (
     BOUNDS,
     DAY,
     HOUR,
@@ -42,16 +42,15 @@ from cleaning.revisits import (
     unpack_state,
     visit_kind,
 )
-from cleaning.urls.normal_form import normalize
-from cleaning.urls.normal_form import page_id as page_id_of
-from cleaning.visit_trust import HostTrust, Lastmod, after_sitemap, read_lastmod
-from storage.crawl_types import PageRole, UrlState
-from storage.store.codec import from_microseconds, to_microseconds
-from storage.store.host_trust import read_trust, write_trust
-from storage.store.ports import PAGE_KEY, PRESENT, Blobs, Scan, Tables, of
-from storage.store.record_blobs import unpack_text
-from storage.store.urls import Visit, time_or_none
-from storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
+from crawlclean.cleaning.urls.normal_form import normalize, page_id as page_id_of
+from crawlclean.cleaning.visit_trust import HostTrust, Lastmod, after_sitemap, read_lastmod
+from crawlclean.storage.crawl_types import PageRole, UrlState
+from crawlclean.storage.store.codec import from_microseconds, to_microseconds
+from crawlclean.storage.store.host_trust import read_trust, write_trust
+from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Blobs, Scan, Tables, of
+from crawlclean.storage.store.record_blobs import unpack_text
+from crawlclean.storage.store.urls import Visit, time_or_none
+from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
 
 READ_DUE = 20_000
 """Due rows read at once, narrow ones of an index."""
@@ -305,7 +304,9 @@ class Revisits:
                 if record.published_at is not None:
                     published = to_microseconds(record.published_at) // (SECOND_US * DAY)
                     born = published if 0 < published <= born else born
-        from cleaning.url_classes.rules import url_kind  # stores that are only read need no cleaner
+        from crawlclean.cleaning.url_classes.rules import (
+            url_kind,  # stores that are only read need no cleaner
+        )
 
         is_sitemap = role == PageRole.SITEMAP.value
         known = visit_kind(

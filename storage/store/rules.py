@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from cleaning.json_values import dump_versioned, load_versioned
-from storage.store.ports import Tables
-from storage.store.record_blobs import compress, decompress
+from crawlclean.cleaning.json_values import dump_versioned, load_versioned
+from crawlclean.storage.store.ports import Tables
+from crawlclean.storage.store.record_blobs import compress, decompress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,11 +26,11 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Final
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
-from storage.store.codec import from_microseconds, to_microseconds
-from storage.store.ports import Scan, Tables
-from storage.store.record_blobs import compress, decompress
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.storage.store.codec import from_microseconds, to_microseconds
+from crawlclean.storage.store.ports import Scan, Tables
+from crawlclean.storage.store.record_blobs import compress, decompress
 
 MINUTE_S, QUARTER_S, HOUR_S, DAY_S = 60, 900, 3600, 86_400
 

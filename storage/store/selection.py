@@ -7,9 +7,9 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.records import CleanRecord, PageKind
-from storage.store.protocol import Store
-from storage.store.records import Once
+from crawlclean.cleaning.records import CleanRecord, PageKind
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.records import Once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from storage.store.ports import Scan, Tables, of
-from storage.store.row_types import RowType
+from crawlclean.storage.store.ports import Scan, Tables, of
+from crawlclean.storage.store.row_types import RowType
 
 DELETED_AT_ONCE = 1000
 

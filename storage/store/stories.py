@@ -24,10 +24,10 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Protocol
 
-from cleaning.errors import StoreUnavailable
-from cleaning.records import CleanRecord
-from cleaning.topics.stories import is_same_story
-from storage.store.codec import from_microseconds, to_microseconds
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.topics.stories import is_same_story
+from crawlclean.storage.store.codec import from_microseconds, to_microseconds
 
 KEY_ROWS = 32
 """Members read for a key, the oldest ones: a key of a template has thousands. A search for a story

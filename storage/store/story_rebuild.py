@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from cleaning.errors import StoreUnavailable
-from cleaning.records import CleanRecord
-from cleaning.topics.stories import BINS, record_signature, story_keys
-from storage.store.ports import Blobs, PackedRecord, Scan, Tables
-from storage.store.record_blobs import unpack_text
-from storage.store.stories import Member, StoryRows, fresh_number, join, next_member
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.topics.stories import BINS, record_signature, story_keys
+from crawlclean.storage.store.ports import Blobs, PackedRecord, Scan, Tables
+from crawlclean.storage.store.record_blobs import unpack_text
+from crawlclean.storage.store.stories import Member, StoryRows, fresh_number, join, next_member
 
 AT_ONCE = 100
 """Records added in one step: SQLite's lock is held for some 50 ms."""

@@ -6,14 +6,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
-from cleaning.surrogates import replace_surrogates
-from storage.crawl_types import Outcome
-from storage.store.codec import from_microseconds, to_microseconds
-from storage.store.ports import Row
-from storage.store.row_types import RowType
-from storage.topic_types import (
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.store.codec import from_microseconds, to_microseconds
+from crawlclean.storage.store.ports import Row
+from crawlclean.storage.store.row_types import RowType
+from crawlclean.storage.topic_types import (
     JudgedPage,
     StoredLinkModel,
     TopicJudgement,

@@ -14,16 +14,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cleaning.surrogates import replace_surrogates
-from storage.store.ports import PRESENT, Row, Scan, Tables, Where, count_by, of, steps
-from storage.store.topic_rows import (
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.storage.store.ports import PRESENT, Row, Scan, Tables, Where, count_by, of, steps
+from crawlclean.storage.store.topic_rows import (
     MODEL,
     PAGE,
     TOPIC,
     page_of,
     page_row,
 )
-from storage.topic_types import (
+from crawlclean.storage.topic_types import (
     JudgedPage,
     StoredLinkModel,
     StoredReading,

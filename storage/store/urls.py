@@ -12,11 +12,18 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from cleaning.records import Via
-from storage.crawl_types import FailureReason, FailureRow, PageRole, Step, UrlRow, UrlState
-from storage.store.codec import from_microseconds, log_from_json, to_microseconds
-from storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
-from storage.store.row_types import RowType
+from crawlclean.cleaning.records import Via
+from crawlclean.storage.crawl_types import (
+    FailureReason,
+    FailureRow,
+    PageRole,
+    Step,
+    UrlRow,
+    UrlState,
+)
+from crawlclean.storage.store.codec import from_microseconds, log_from_json, to_microseconds
+from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
+from crawlclean.storage.store.row_types import RowType
 
 READ_ENDS = 1000
 READ_FAILURES = 1000

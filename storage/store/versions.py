@@ -20,13 +20,20 @@ from zlib import crc32
 
 import msgspec
 
-from cleaning.errors import NotFound, StoreDamaged
-from cleaning.json_values import DAMAGE
-from cleaning.records import CleanRecord
-from cleaning.versions import Edit, edits_back, go_back, kept_lines, record_of, shown_lines
-from storage.store.codec import from_microseconds, to_microseconds
-from storage.store.ports import Blobs, PackedRecord, Scan, Tables
-from storage.store.record_blobs import compress, decompress, unpack_record, unpack_text
+from crawlclean.cleaning.errors import NotFound, StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.versions import (
+    Edit,
+    edits_back,
+    go_back,
+    kept_lines,
+    record_of,
+    shown_lines,
+)
+from crawlclean.storage.store.codec import from_microseconds, to_microseconds
+from crawlclean.storage.store.ports import Blobs, PackedRecord, Scan, Tables
+from crawlclean.storage.store.record_blobs import compress, decompress, unpack_record, unpack_text
 
 MOST_VERSIONS = 50
 """Older versions of a page that are kept; a thinned page has 26."""

@@ -21,8 +21,8 @@ from operator import itemgetter
 from typing import Any
 from zlib import crc32
 
-from cleaning.records import CleanRecord
-from cleaning.revisits import (
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.revisits import (
     DAY,
     ClassSums,
     Found,
@@ -33,19 +33,17 @@ from cleaning.revisits import (
     next_interval_s,
     unpack_state,
 )
-from cleaning.surrogates import replace_surrogates
-from cleaning.urls.normal_form import normalize
-from cleaning.urls.normal_form import page_id as page_id_of
-from cleaning.versions import Change
-from cleaning.versions import compare as compare_records
-from cleaning.visit_trust import HostTrust, after_page, after_response
-from storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
-from storage.store.codec import to_microseconds
-from storage.store.encoded_outcomes import EncodedOutcome, naming
-from storage.store.host_trust import HostKey, read_trust, write_trust
-from storage.store.ports import Blobs, PackedRecord, Tables
-from storage.store.record_blobs import unpack_text
-from storage.store.versions import Versions
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.urls.normal_form import normalize, page_id as page_id_of
+from crawlclean.cleaning.versions import Change, compare as compare_records
+from crawlclean.cleaning.visit_trust import HostTrust, after_page, after_response
+from crawlclean.storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming
+from crawlclean.storage.store.host_trust import HostKey, read_trust, write_trust
+from crawlclean.storage.store.ports import Blobs, PackedRecord, Tables
+from crawlclean.storage.store.record_blobs import unpack_text
+from crawlclean.storage.store.versions import Versions
 
 SCHEDULE_COLUMNS = ("next_visit", "interval_s", "checked_at", "visits")
 """Columns of ``urls`` with the schedule: microseconds, seconds, microseconds, ``VisitState``."""

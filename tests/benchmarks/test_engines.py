@@ -7,9 +7,9 @@ import pytest
 from benchmarks.robust.copies import copy_page, copy_url
 from benchmarks.robust.engine_markup import ENGINES
 from benchmarks.robust.engines import Row, generated_forum
-from cleaning import RawPage, clean, learn_site
-from cleaning.records import PageKind, UrlKind
-from cleaning.urls.normal_form import normalize
+from crawlclean import RawPage, clean, learn_site
+from crawlclean.cleaning.records import PageKind, UrlKind
+from crawlclean.cleaning.urls.normal_form import normalize
 
 PAGES = 36  # a board and its threads, and half of the next
 CLEANED = 12  # the pages after them

@@ -26,8 +26,8 @@ def test_the_longest_chain_is_found_with_and_without_deferred_imports(tmp_path: 
         tmp_path,
         {
             "cleaning/a.py": "",
-            "cleaning/b.py": "from cleaning import a",
-            "storage/c.py": "from cleaning.b import thing",
+            "cleaning/b.py": "from crawlclean.cleaning import a",
+            "storage/c.py": "from crawlclean.cleaning.b import thing",
             "workers/d.py": "def run():\n    import storage.c",
         },
     )
@@ -41,9 +41,9 @@ def test_a_circle_is_found_once(tmp_path: Path) -> None:
     graph = graph_of(
         tmp_path,
         {
-            "cleaning/a.py": "from cleaning.b import x",
+            "cleaning/a.py": "from crawlclean.cleaning.b import x",
             "cleaning/b.py": "import cleaning.c",
-            "cleaning/c.py": "from cleaning import a",
+            "cleaning/c.py": "from crawlclean.cleaning import a",
         },
     )
     assert graph.circles() == [["cleaning.a", "cleaning.b", "cleaning.c"]]

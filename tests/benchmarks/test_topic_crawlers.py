@@ -13,7 +13,7 @@ from benchmarks.topic.harvest import faults, harvest, least, line
 from benchmarks.topic.simulator import Order, Simulated, port_of, simulate
 from benchmarks.topic.sites import ServedSites
 from benchmarks.topic.web import BenchTopic, PageText, Web
-from storage.queue import clients
+from crawlclean.storage.queue import clients
 
 HOSTS = {"a.test": "127.0.9.1", "b.test": "127.0.9.2", "portal.test": "127.0.9.3"}
 PAGES = 12

@@ -26,8 +26,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from storage.config import StorageConfig
-from storage.opening import open_store
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.opening import open_store
 from tests.kit.crawls import run_crawl, start
 from tests.kit.servers import require
 from tests.kit.stored_topics import store_topic

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Browser, expect
 
-from cleaning.drift.alarms import Alarm, DriftSign
-from storage.config import StorageConfig
-from storage.opening import open_store
-from storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.workers.operations.controlling.crawl_states import list_pauses
 from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
 from tests.browser.test_pages import PHONE, WIDE, assert_calm, violations
 from tests.kit.console import settings_of
 from tests.kit.timing import wait_until
-from workers.operations.controlling.crawl_states import list_pauses
 
 
 @pytest.fixture(scope="module")

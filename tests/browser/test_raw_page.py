@@ -17,17 +17,17 @@ import pytest
 from playwright.sync_api import Browser, Playwright
 from werkzeug.serving import make_server
 
-from cleaning.urls.normal_form import page_id
-from storage.config import StorageConfig
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.config import StorageConfig
+from crawlclean.workers.config import Settings
+from crawlclean.workers.console.access import Access
+from crawlclean.workers.console.app import create_app
+from crawlclean.workers.console.routes import Console
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from tests.browser.conftest import FLAGS
 from tests.kit.crawls import run_crawl
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web
-from workers.config import Settings
-from workers.console.access import Access
-from workers.console.app import create_app
-from workers.console.routes import Console
-from workers.operations.watching.kept_backends import KeptBackends
 
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4
 NAME = "looked-up.example"

@@ -19,13 +19,13 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from cleaning.errors import StorageError
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.mongo.store import MongoStore
-from storage.queue.embedded import EmbeddedServer, find_server, socket_url
-from storage.queue.frontier import Frontier
-from storage.sqlite.store import SqliteStore
-from storage.store.protocol import Store
+from crawlclean.cleaning.errors import StorageError
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.queue.embedded import EmbeddedServer, find_server, socket_url
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.protocol import Store
 from tests.chaos.flight import answers
 from tests.chaos.members import Member
 from tests.kit.crawls import ROOT, command, environment
@@ -45,20 +45,20 @@ WORD_IN_URL = "geheim%2F%2B%40%3A"
 HURRY = """
 import sys
 
-import crawler.leasing
-import storage.queue.fetch_queue, storage.queue.frontier
-import storage.queue.learning, storage.queue.maintenance
+import crawlclean.crawler.leasing
+import crawlclean.storage.queue.fetch_queue, crawlclean.storage.queue.frontier
+import crawlclean.storage.queue.learning, crawlclean.storage.queue.maintenance
 
-storage.queue.fetch_queue.SESSION_TTL_MS = 3000
-storage.queue.fetch_queue.RENEW_S = crawler.leasing.RENEW_S = 0.5
-storage.queue.frontier.CLAIM_TTL_MS = 5000
-storage.queue.maintenance.LOST_JOB_MS = 3000
-storage.queue.learning.LOST_MS = 3000
+crawlclean.storage.queue.fetch_queue.SESSION_TTL_MS = 3000
+crawlclean.storage.queue.fetch_queue.RENEW_S = crawlclean.crawler.leasing.RENEW_S = 0.5
+crawlclean.storage.queue.frontier.CLAIM_TTL_MS = 5000
+crawlclean.storage.queue.maintenance.LOST_JOB_MS = 3000
+crawlclean.storage.queue.learning.LOST_MS = 3000
 if {"run", "sweeper"} & {*sys.orig_argv}:  # `run` forks its sweeper
-    import workers.processes.sweeper
+    import crawlclean.workers.processes.sweeper
 
-    workers.processes.sweeper.STATISTICS_S = 2.0
-    workers.processes.sweeper.GRACE_S = 1.5
+    crawlclean.workers.processes.sweeper.STATISTICS_S = 2.0
+    crawlclean.workers.processes.sweeper.GRACE_S = 1.5
 """
 
 

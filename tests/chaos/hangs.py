@@ -11,8 +11,8 @@ from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from cleaning.urls.normal_form import page_id
-from storage.queue.jobs import PAGES
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.queue.jobs import PAGES
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.processes import kill
 from tests.kit.worker_bench import Bench
@@ -27,7 +27,7 @@ import hashlib, signal, sys
 from pathlib import Path
 
 if "worker" in sys.orig_argv:
-    import workers.jobs.outcomes as endings
+    import crawlclean.workers.jobs.outcomes as endings
 
     real, folder = endings.read, Path(__file__).parent
 

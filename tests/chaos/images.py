@@ -14,10 +14,10 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from cleaning.records import ImageKind
-from storage.crawl_types import UrlState
-from storage.store.images import image_id
-from storage.store.protocol import Store
+from crawlclean.cleaning.records import ImageKind
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.protocol import Store
 from tests.chaos.fleets import fleet_of
 from tests.chaos.kills import Bout, Kill, Report, plan
 from tests.chaos.sites import Sites

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from storage.queue.entries import process_name
+from crawlclean.storage.queue.entries import process_name
 from tests.chaos.fleets import CRAWL_LIMIT_S, LOOK_S, Embedded, Fleet, fleet_of
 from tests.chaos.flight import Flying, Redo, answers, in_flight
 from tests.chaos.rest import archived, complaints

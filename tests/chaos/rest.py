@@ -10,11 +10,11 @@ from typing import Any
 
 from warcio.archiveiterator import ArchiveIterator
 
-from cleaning import CleanRecord
-from cleaning.records import HostStats
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import UrlState
-from storage.store.protocol import Store
+from crawlclean import CleanRecord
+from crawlclean.cleaning.records import HostStats
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.store.protocol import Store
 from tests.chaos.sites import Sites
 from tests.kit.recount import counted
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from cleaning import CleanRecord, RawPage, clean
+from crawlclean import CleanRecord, RawPage, clean
 from tests.kit.server_process import Running
 from tests.kit.web import Page, Web, html
 

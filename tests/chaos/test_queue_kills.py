@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from storage.crawl_types import CrawlSpec, CrawlState, Discovery, UrlState
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery, UrlState
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, age_jobs, job_ids, let_time_pass
 from tests.kit.timing import wait_until
 
@@ -27,9 +27,9 @@ ROUNDS = 4
 # Fetches and cleans as fast as it can, until it is killed or the server is.
 CHILD = """
 import sys
-from cleaning.errors import QueueUnavailable
-from storage.crawl_types import UrlState
-from storage.queue.frontier import Frontier
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import Spider
 
 url, name = sys.argv[1:]

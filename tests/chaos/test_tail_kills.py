@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from storage.crawl_types import CrawlSpec, CrawlState, Discovery
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
-from storage.queue.overflow import Overflow
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.overflow import Overflow
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.queues import Spider, ack_all, let_time_pass
 
 HOSTS = [f"h{i}.example" for i in range(3)]

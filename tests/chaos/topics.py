@@ -24,19 +24,19 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import load_settings
+from crawlclean.workers.jobs.topic_learning import BATCHES, LARGEST_BATCH
+from crawlclean.workers.operations.topics.crawls import topic_spec
+from crawlclean.workers.operations.topics.topics import TopicFlags, begin_topic, planned_topic
 from tests.chaos.fleets import LOOK_S, Embedded, Fleet, Servers
 from tests.chaos.flight import answers
 from tests.kit.processes import is_alive, kill
 from tests.kit.timing import wait_until
 from tests.kit.wide_web import EXAMPLE, NAMES, QUERY, ROBOTS, WideSpec, WideVisit, WideWeb
-from workers.config import load_settings
-from workers.jobs.topic_learning import BATCHES, LARGEST_BATCH
-from workers.operations.topics.crawls import topic_spec
-from workers.operations.topics.topics import TopicFlags, begin_topic, planned_topic
 
 TOPIC = "quake"
 DELAY_S = 0.5

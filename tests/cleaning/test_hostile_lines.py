@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from cleaning import RawPage, clean
+from crawlclean import RawPage, clean
 
 CHARS = 10_000
 MOST_S = 1.5

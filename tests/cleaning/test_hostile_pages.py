@@ -10,15 +10,14 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from cleaning import CleanRecord, RawPage, clean
-from cleaning.document.charset import decode
-from cleaning.document.limits import Limits
-from cleaning.document.sniffing import foreign_type
-from cleaning.errors import ServiceError
-from cleaning.page_warnings import WarningKind
+from crawlclean import CleanRecord, RawPage, clean
+from crawlclean.cleaning.document.charset import decode
+from crawlclean.cleaning.document.limits import Limits
+from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.cleaning.page_warnings import WarningKind
 from tests.kit.timing import timed
 
 URL = "http://a.example/p"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import cleaning
-from cleaning.lexicon import by_first_letter, find_words, word_list, word_table
+from crawlclean import cleaning
+from crawlclean.cleaning.lexicon import by_first_letter, find_words, word_list, word_table
 
 FILES = sorted((Path(cleaning.__file__).parent / "data").glob("*.txt"))
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cleaning.missing_page import absence_words, has_vanished
-from cleaning.records import Post
+from crawlclean.cleaning.missing_page import absence_words, has_vanished
+from crawlclean.cleaning.records import Post
 from tests.kit.outcomes import make_outcome
 
 MADE = make_outcome("/1").record

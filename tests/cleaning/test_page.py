@@ -6,11 +6,9 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-import cleaning
-from cleaning import (
+from crawlclean import (
     CleanRecord,
     ConfigError,
     Image,
@@ -44,20 +42,6 @@ def only_link(html: str) -> Link:
 def only_image(html: str) -> Image:
     (image,) = record(html).images
     return image
-
-
-def test_the_public_names() -> None:
-    assert sorted(cleaning.__all__) == [
-        "BodySource", "CleanRecord", "ConfigError", "DataDirectoryInUse", "FetchError",
-        "HostStats", "Image", "ImageKind", "ImageReason", "InvalidUrl", "Link", "LinkBlock",
-        "LinkKind", "LinkReason", "NotFound", "NotHtml", "Outlink", "PageError", "PageKind",
-        "PageTooLarge", "PageWarning", "Post", "Provenance", "QueueUnavailable", "RawPage",
-        "SchemaMismatch", "ServerNotFound", "ServiceError", "SiteModel", "StorageError",
-        "StoreDamaged", "StoreFull", "StoreUnavailable", "UrlKind", "Verdict", "VerdictKind",
-        "VerdictReason", "Via", "WarningKind", "clean", "learn_site", "verdicts",
-    ]  # fmt: skip
-    assert all(hasattr(cleaning, name) for name in cleaning.__all__)
-    assert cleaning.__dist__ == "crawlclean"
 
 
 def test_an_empty_page_gives_an_empty_record() -> None:
@@ -304,7 +288,7 @@ def test_a_defect_in_one_field_costs_that_field(monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object) -> None:
         raise OverflowError("date value out of range")
 
-    monkeypatch.setattr("cleaning.metadata.metadata.find_published", broken)
+    monkeypatch.setattr("crawlclean.cleaning.metadata.metadata.find_published", broken)
     text = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 5
     page = RawPage.from_bytes("http://a.example/1.html", f"<h1>题</h1><p>{text}".encode())
     record = clean(page)

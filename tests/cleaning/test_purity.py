@@ -37,14 +37,14 @@ sys.addaudithook(refuse)
 """
 
 DOMAINS = """
-from cleaning.urls.normal_form import domain_of, normalize
+from crawlclean.cleaning.urls.normal_form import domain_of, normalize
 assert domain_of("news.example.com.cn") == "example.com.cn"
 assert domain_of("a.b.unknown") == "b.unknown"
 assert normalize("http://例子.中国/") == "http://xn--fsqu00a.xn--fiqs8s/"
 """
 
 CLEAN = """
-from cleaning import RawPage, clean, learn_site
+from crawlclean import RawPage, clean, learn_site
 body = "<title>题目</title><p>正文很长。</p><a href=/a>链接</a>".encode()
 page = RawPage.from_bytes("http://www.example.com/", body)
 assert clean(page, learn_site([page])).title == "题目"

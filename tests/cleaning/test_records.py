@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cleaning.records import Image, Link, Outlink, Via
+from crawlclean.cleaning.records import Image, Link, Outlink, Via
 
 MADE: list[Any] = [
     Link(href="/a", url="http://a.example/a", text="甲"),

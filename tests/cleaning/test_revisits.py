@@ -3,12 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.errors import StoreDamaged
-from cleaning.records import PageKind, UrlKind
-from cleaning.revisits import (
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.records import PageKind, UrlKind
+from crawlclean.cleaning.revisits import (
     BOUNDS,
     DAY,
     HOUR,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cleaning import (
+from crawlclean import (
     ConfigError,
     ImageKind,
     LinkKind,
@@ -16,8 +16,8 @@ from cleaning import (
     clean,
     learn_site,
 )
-from cleaning.learn.link_places import find_repeats
-from cleaning.model.rules import (
+from crawlclean.cleaning.learn.link_places import find_repeats
+from crawlclean.cleaning.model.rules import (
     BodyPlace,
     BodyRule,
     Dropped,
@@ -31,9 +31,9 @@ from cleaning.model.rules import (
     TemplatePart,
     TemplateText,
 )
-from cleaning.model.site_model import MAX_MODEL_BYTES, bounded
-from cleaning.records import ImageReason
-from cleaning.url_classes.rules import UrlRule, UrlRules
+from crawlclean.cleaning.model.site_model import MAX_MODEL_BYTES, bounded
+from crawlclean.cleaning.records import ImageReason
+from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules
 
 LONG = "这一段文字超过了十五个汉字所以它算是正文"
 
@@ -68,7 +68,7 @@ def test_equation_3_without_the_page_itself() -> None:
 def test_the_threshold_is_strict(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [frozenset("a"), frozenset("a"), *[frozenset[str]()] * 4]
     assert find_repeats(pages) == {}
-    monkeypatch.setattr("cleaning.learn.link_places.MIN_REPEAT_SHARE", 0.19)
+    monkeypatch.setattr("crawlclean.cleaning.learn.link_places.MIN_REPEAT_SHARE", 0.19)
     assert find_repeats(pages) == {"a": 0.2}
 
 

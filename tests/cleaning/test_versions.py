@@ -4,11 +4,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.errors import StoreDamaged
-from cleaning.records import (
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.records import (
     BodySource,
     CleanRecord,
     LinkKind,
@@ -17,7 +16,7 @@ from cleaning.records import (
     Post,
     Via,
 )
-from cleaning.versions import (
+from crawlclean.cleaning.versions import (
     Edit,
     compare,
     edits_back,

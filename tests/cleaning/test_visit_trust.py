@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from cleaning.visit_trust import (
+from crawlclean.cleaning.visit_trust import (
     DISTRUST_S,
     SAMPLE,
     HostTrust,

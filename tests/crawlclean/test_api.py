@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import crawlclean
 from crawlclean import (
     ConfigError,
     NotFound,
@@ -23,10 +22,10 @@ from crawlclean import (
     learn_site,
     open_data,
 )
-from storage.config import StorageConfig
+from crawlclean.storage.config import StorageConfig
+from crawlclean.workers.config import Settings
 from tests.kit.commands import call
 from tests.kit.web import html
-from workers.config import Settings
 
 URL = "https://a.example/news/1.html"
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
@@ -130,36 +129,50 @@ def test_a_folder_without_a_crawl_is_named(tmp_path: Path) -> None:
 
 
 def run(code: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {"PYTHONPATH": str(Path(crawlclean.__file__).parents[1])}
+    """Python code in a folder of somebody's, who has installed the program."""
     command = [sys.executable, "-c", code]
-    return subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(command, cwd=cwd, env={}, capture_output=True, text=True, check=False)
 
 
 def test_cleaning_imports_nothing_that_crawls(tmp_path: Path) -> None:
     code = (
         "import sys, crawlclean\n"
         "crawlclean.clean_html('<p>x', 'http://a.example/'), crawlclean.learn_site\n"
-        "print({n.partition('.')[0] for n in sys.modules} & {'storage', 'workers', 'crawler', "
-        "'scrapy', 'twisted', 'redis', 'rq', 'pymongo', 'asyncio'})"
+        "print({n.removeprefix('crawlclean.').partition('.')[0] for n in sys.modules} & {"
+        "'storage', 'workers', 'crawler', 'scrapy', 'twisted', 'redis', 'rq', 'pymongo', "
+        "'asyncio'})"
     )
     done = run(code, tmp_path)
     assert done.stdout == "set()\n", done.stderr
 
 
-def test_packages_of_the_user_with_our_names_stay_theirs(tmp_path: Path) -> None:
+def test_packages_of_the_user_with_our_names_stay_theirs(folder: Path, tmp_path: Path) -> None:
     for name in ("storage", "workers"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(f"print('their {name}')")
     code = (
-        "import storage, workers, crawlclean\n"
-        "print(crawlclean.clean_html('<p>x', 'http://a.example/').kind)\n"
-        "crawlclean.open_data('x')"
+        "import storage, workers\n"
+        "from crawlclean import clean_html, open_data\n"
+        "print(clean_html('<p>x', 'http://a.example/').kind)\n"
+        f"print(len(open_data({str(folder)!r})), storage.__file__)"
     )
     done = run(code, tmp_path)
-    assert done.stdout.startswith("their storage\ntheir workers\n"), done.stderr
-    assert len(done.stdout.splitlines()) == 3
-    last = done.stderr.splitlines()[-1]
-    assert "the package 'storage' is not ours but" in last
-    assert str(tmp_path) in last
+    theirs = tmp_path / "storage" / "__init__.py"
+    assert done.stdout.splitlines()[:2] == ["their storage", "their workers"], done.stderr
+    assert done.stdout.endswith(f"6 {theirs}\n"), done.stderr
+
+
+def test_a_scrapy_project_may_be_named_like_one_of_our_folders(tmp_path: Path) -> None:
+    made = run(
+        "from scrapy.cmdline import execute; execute(['scrapy', 'startproject', 'crawler'])",
+        tmp_path,
+    )
+    assert made.returncode == 0, made.stderr
+    code = (
+        "import crawler.settings, crawlclean.crawler.settings\n"
+        "print(crawler.settings.BOT_NAME, crawler.settings.__file__)\n"
+        "import crawlclean; print(crawlclean.clean_html('<p>x', 'http://a.example/').kind)"
+    )
+    done = run(code, tmp_path / "crawler")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"crawler {tmp_path / 'crawler' / 'crawler'}"), done.stdout

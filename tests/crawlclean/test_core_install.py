@@ -8,9 +8,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.sqlite.store import SqliteStore
-from storage.store.rules import KeptRules
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.rules import KeptRules
 from tests.kit.web import html
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ class Absent:
                                       "brotli", "protego", "OpenSSL", "zope", "jieba"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
-from workers.cli import main
+from crawlclean.workers.cli import main
 sys.exit(main(sys.argv[1:]))
 """
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from storage.crawl_types import CrawlSpec, FailureReason
+from crawlclean.storage.crawl_types import CrawlSpec, FailureReason
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess
 from tests.kit.timing import wait_until

@@ -7,8 +7,8 @@ import time
 import pytest
 from scrapy.http import Response
 
-from crawler.cookies import MOST_COOKIE_BYTES, cookie_header, cookies_after
-from storage.crawl_types import Lease, PageRole, StoredCookie
+from crawlclean.crawler.cookies import MOST_COOKIE_BYTES, cookie_header, cookies_after
+from crawlclean.storage.crawl_types import Lease, PageRole, StoredCookie
 
 NOW_S = int(time.time())
 SID = StoredCookie(name="sid", value="3f9a")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.records import Via
-from crawler.fetch_log import AGAIN_S, FILES, HEAD, FetchLog
-from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
+from crawlclean.cleaning.records import Via
+from crawlclean.crawler.fetch_log import AGAIN_S, FILES, HEAD, FetchLog
+from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import ConfigError
-from crawler.addresses.guard import AddressGuard, is_local_name
-from crawler.host_overrides import HostOverrides
-from crawler.hosts_file import load_hosts
-from storage.politeness_policy import HostPoliteness
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.crawler.addresses.guard import AddressGuard, is_local_name
+from crawlclean.crawler.host_overrides import HostOverrides
+from crawlclean.crawler.hosts_file import load_hosts
+from crawlclean.storage.politeness_policy import HostPoliteness
+from crawlclean.workers.cli import main
 from tests.kit.crawls import crawlclean
-from workers.cli import main
 
 GOOD = """
 ["Example.com"]

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from cleaning.errors import QueueUnavailable, StorageError
-from crawler import leasing
-from crawler.leasing import LeaseSource
-from storage.config import StorageConfig
-from storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch, PageRole
-from storage.politeness_policy import Retry
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
-from storage.queue.frontier import Frontier
+from crawlclean.cleaning.errors import QueueUnavailable, StorageError
+from crawlclean.crawler import leasing
+from crawlclean.crawler.leasing import LeaseSource
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch, PageRole
+from crawlclean.storage.politeness_policy import Retry
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import ANSWER, server_ms, spec, urls
 from tests.kit.timing import LIMIT_S
 
@@ -324,7 +324,7 @@ def test_background_work_that_fails_ends_the_leases(
 def test_counters_that_could_not_be_told_are_kept(
     queue_url: str, frontier: Frontier, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.leasing.RENEW_S", 0.01)
+    monkeypatch.setattr("crawlclean.crawler.leasing.RENEW_S", 0.01)
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(3))
 
@@ -345,7 +345,7 @@ def test_counters_that_could_not_be_told_are_kept(
 def test_counters_of_an_absence_are_told_after_it(
     queue_url: str, frontier: Frontier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.leasing.RENEW_S", 0.01)
+    monkeypatch.setattr("crawlclean.crawler.leasing.RENEW_S", 0.01)
     frontier.open_crawl(spec("c"))
     count = FetchQueue.count
     lost: list[dict[str, int]] = []

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from crawler.politeness import (
+from crawlclean.crawler.politeness import (
     LONGEST_RETRY_AFTER_MS,
     LONGEST_WAIT_MS,
     RETRY_STATUSES,

@@ -13,13 +13,13 @@ from scrapy import Request
 from scrapy.http import Headers, HtmlResponse
 from scrapy.settings import Settings
 
-from crawler.config import CrawlConfig
-from crawler.outage import OutageDetector
-from crawler.settings import LOOKUP_SLOTS, scrapy_settings, user_agent
-from crawler.spiders.site import SiteSpider
-from crawler.transfer.responses import Fetched, header_pairs
-from storage.config import StorageConfig
-from storage.crawl_types import FailureReason, Lease, PageRole
+from crawlclean.crawler.config import CrawlConfig
+from crawlclean.crawler.outage import OutageDetector
+from crawlclean.crawler.settings import LOOKUP_SLOTS, scrapy_settings, user_agent
+from crawlclean.crawler.spiders.site import SiteSpider
+from crawlclean.crawler.transfer.responses import Fetched, header_pairs
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import FailureReason, Lease, PageRole
 
 
 def test_the_user_agent_names_us_and_whom_to_ask() -> None:
@@ -40,7 +40,7 @@ def test_settings_are_plain_and_leave_nothing_to_scrapy() -> None:
         "DefaultHeadersMiddleware",
         "UserAgentMiddleware",
     ]
-    assert settings["TWISTED_DNS_RESOLVER"] == "crawler.addresses.guard.GuardedResolver"
+    assert settings["TWISTED_DNS_RESOLVER"] == "crawlclean.crawler.addresses.guard.GuardedResolver"
     assert settings["CONCURRENT_REQUESTS_PER_DOMAIN"] == 7
     assert settings["CONCURRENT_REQUESTS"] == 7 + LOOKUP_SLOTS
     assert (settings["DOWNLOAD_TIMEOUT"], settings["DOWNLOAD_MAXSIZE"]) == (5, 99)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.cli import build_parser
+from crawlclean.workers.config import load_settings
+from crawlclean.workers.operations.crawling.specs import crawl_spec
 from tests.kit.commands import call_main
 from tests.kit.crawls import crawlclean
 from tests.kit.web import Web, html
-from workers.cli import build_parser
-from workers.config import load_settings
-from workers.operations.crawling.specs import crawl_spec
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import UrlState
-from storage.queue.embedded import socket_url
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.queue.embedded import socket_url
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import ROOT, command, counted, environment, start
 from tests.kit.timing import LIMIT_S, wait_until

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from cleaning.urls.normal_form import page_id
-from storage.mongo.store import MongoStore
-from storage.queue.frontier import Frontier
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.crawls import crawlclean, start
 from tests.kit.mongo_server import running
 from tests.kit.queue_server import QueueServer

@@ -9,17 +9,17 @@ import zlib
 from contextlib import closing
 from pathlib import Path
 
-from cleaning.records import ImageKind
-from storage.crawl_types import FailureReason, UrlState
-from storage.sqlite.store import SqliteStore
-from storage.store.models import LearnReason
+from crawlclean.cleaning.records import ImageKind
+from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.workers.jobs.learning import learn_host
+from crawlclean.workers.operations.files.stored_images import report_images
 from tests.kit.archived_site import album_html
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, crawlclean, run_crawl
 from tests.kit.mongo_server import free_port
 from tests.kit.web import Page, Web, html
-from workers.jobs.learning import learn_host
-from workers.operations.files.stored_images import report_images
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分，前后都是文字。"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import UrlState
+from crawlclean.storage.crawl_types import UrlState
 from tests.kit.crawls import counted, crawlclean, run_crawl, stored_urls
 from tests.kit.web import Web, html
 

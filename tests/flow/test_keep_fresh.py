@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, UrlState
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlState, UrlState
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.changing_web import ChangingWeb, Shown
 from tests.kit.crawls import crawlclean, start
 from tests.kit.timing import LIMIT_S, wait_until

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from cleaning import LinkKind
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import FailureReason, UrlState
-from storage.queue.embedded import socket_url
-from storage.sqlite.store import SqliteStore
+from crawlclean import LinkKind
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.storage.queue.embedded import socket_url
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
 from tests.kit.timing import LIMIT_S, wait_until

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import FailureReason
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import FailureReason
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.crawls import crawlclean, run_crawl
 from tests.kit.web import Web, html
 

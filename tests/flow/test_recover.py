@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import UrlState
-from storage.queue.embedded import socket_url
-from storage.queue.frontier import Frontier
-from storage.queue.receipts import find_gap
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.queue.embedded import socket_url
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.receipts import find_gap
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls
 from tests.kit.processes import family_of, is_alive

@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from cleaning.drift.alarms import DriftSign
-from cleaning.records import BodySource
-from storage.config import StorageConfig
-from storage.sqlite.store import SqliteStore
-from storage.store.drifts import DriftOutcome
-from storage.store.events import EventKind
-from storage.store.models import LearnReason
+from crawlclean.cleaning.drift.alarms import DriftSign
+from crawlclean.cleaning.records import BodySource
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.drifts import DriftOutcome
+from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.learning import store_next
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.signs.signs import signs_now
+from crawlclean.workers.site_models import read_model
 from tests.kit.archived_site import SENTENCE, article_html, redesigned_html
 from tests.kit.commands import call
 from tests.kit.crawls import run_crawl
 from tests.kit.web import Page, Web
-from workers.config import Settings
-from workers.jobs.learning import store_next
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.signs.signs import signs_now
-from workers.site_models import read_model
 
 
 def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(

@@ -19,15 +19,15 @@ from rq import Queue
 from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.worker import Worker
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlSpec
-from storage.mongo.store import MongoStore
-from storage.queue.clients import script_source
-from storage.queue.frontier import Frontier
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlSpec
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.queue.clients import script_source
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.workers.config import load_settings
 from tests.flow.test_images import LONG, article, picture, png
 from tests.flow.test_one_crawl import small_site
-from tests.flow.test_topic_images import OF_QUAKES, QUERY
-from tests.flow.test_topic_images import site as topic_site
+from tests.flow.test_topic_images import OF_QUAKES, QUERY, site as topic_site
 from tests.kit.commands import call_main
 from tests.kit.console import console_of
 from tests.kit.crawls import command, crawlclean, environment
@@ -38,7 +38,6 @@ from tests.kit.receiver import Receiver
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
 from tests.storage.store.topics_contract import judged, receiver
-from workers.config import load_settings
 
 CRAWL = "新闻.站"
 FORBIDDEN = (

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import run_crawl
 from tests.kit.web import Page, Web, html

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import UrlState
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, environment, run_crawl, stored_urls
 from tests.kit.recount import recount

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import ConfigError
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.answers.crawls import EndedBy, SiteReport
+from crawlclean.workers.commands.sites import reports_text
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.crawling.specs import read_list
 from tests.kit.crawls import crawlclean, start, stored_urls
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
-from workers.answers.crawls import EndedBy, SiteReport
-from workers.commands.sites import reports_text
-from workers.config import Settings
-from workers.operations.crawling.specs import read_list
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 PAGES = 8

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.queue.embedded import DataLock
-from storage.sqlite.store import SqliteStore
-from storage.topic_types import ReceiverKind
+from crawlclean.storage.queue.embedded import DataLock
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.topic_types import ReceiverKind
 from tests.kit.commands import DataFolder, valid
 from tests.kit.crawls import crawlclean, start
 from tests.kit.receiver import Delivered, Receiver

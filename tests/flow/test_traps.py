@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from storage.crawl_types import FailureReason
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import FailureReason
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import run_crawl, stored_urls
 from tests.kit.trap_pages import ENTRANCES

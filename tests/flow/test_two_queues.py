@@ -11,26 +11,26 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from cleaning.errors import StorageError
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.mongo.store import MongoStore
-from storage.queue import ownership
-from storage.queue.frontier import Frontier
-from storage.queue.ownership import announce, other_owners
-from storage.store import queues
+from crawlclean.cleaning.errors import StorageError
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.queue import ownership
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.ownership import announce, other_owners
+from crawlclean.storage.store import queues
+from crawlclean.workers.config import Settings
+from crawlclean.workers.context import Context
+from crawlclean.workers.operations.watching.views.queues import _queues
+from crawlclean.workers.processes.queue_watch import WatchedQueue
+from crawlclean.workers.processes.sweeper import update_crawls
+from crawlclean.workers.site_models import SiteModels
 from tests.kit.commands import call_main
 from tests.kit.mongo_server import MongoServer, own_store, running, url_of
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.queue_server import QueueServer
 from tests.kit.timing import wait_until
 from tests.storage.store.queues_contract import age
-from workers.config import Settings
-from workers.context import Context
-from workers.operations.watching.views.queues import _queues
-from workers.processes.queue_watch import WatchedQueue
-from workers.processes.sweeper import update_crawls
-from workers.site_models import SiteModels
 
 SPEC = CrawlSpec(crawl_id="c", seeds=(f"https://{HOST}/0",), delay_ms=0)
 

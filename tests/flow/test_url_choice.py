@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from storage.crawl_types import UrlState
+from crawlclean.storage.crawl_types import UrlState
 from tests.kit.commands import DataFolder, call_main
 from tests.kit.crawls import counted, crawlclean, run_crawl, stored_urls
 from tests.kit.web import Page, Web, html

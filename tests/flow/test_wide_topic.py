@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.topic.wide import crawl_wide, least_gap_s
-from storage.queue.topic_ranks import MOST_HOSTS
+from crawlclean.storage.queue.topic_ranks import MOST_HOSTS
 from tests.kit.wide_web import ROBOTS, WideSpec
 
 SMALL = WideSpec(news=20, slow=2, plain=10, farm=8, dead=3, articles=6, seeds=2)

@@ -23,7 +23,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cleaning import RawPage
+from crawlclean import RawPage
 from tests.fuzz.checks import URL, check_page
 from tests.fuzz.mutations import mutated
 from tests.fuzz.shapes import shaped_page

@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from datetime import UTC, datetime
 
-from cleaning import CleanRecord, RawPage, SiteModel, clean, learn_site
-from cleaning.document.reader import parse
-from cleaning.document.silent_html import silent_html
-from cleaning.errors import ServiceError
-from cleaning.records import BodySource
-from cleaning.why.verdicts import explain
+from crawlclean import CleanRecord, RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.silent_html import silent_html
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.why.verdicts import explain
 from tests.kit.timing import timed
 
 URL = "http://www.a.example/news/1.html"

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.workers.cli import build_parser
 from tests.kit.doc_shell import DocShell, own_arguments
 from tests.kit.documents import Block, Command, blocks_of, commands_of, differences
 from tests.kit.named_web import NamedWeb
 from tests.kit.practice_sites import EXAMPLE, other_crawlers_files, pages
-from workers.cli import build_parser
 
 ROOT = Path(__file__).parents[2]
 STORIES = (

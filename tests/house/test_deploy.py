@@ -14,11 +14,10 @@ import pytest
 import yaml
 from jsonschema import Draft201909Validator
 
+from crawlclean.workers.cli import build_parser
+from crawlclean.workers.config import FILE_SUFFIX, SECRETS, load_settings, variable as variable_of
 from tests.house.test_lock import pins
 from tests.kit.deployed_redis import DeployedRedis
-from workers.cli import build_parser
-from workers.config import FILE_SUFFIX, SECRETS, load_settings
-from workers.config import variable as variable_of
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -10,9 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from cleaning.errors import ServiceError, StoreUnavailable
-from storage.config import StorageConfig
-from storage.queue.fetch_queue import FetchQueue
+from crawlclean.cleaning.errors import ServiceError, StoreUnavailable
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.queue.fetch_queue import FetchQueue
 from tests.kit.deployed_redis import DEPLOY, DeployedRedis
 
 

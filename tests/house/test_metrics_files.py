@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from storage.queue.counters import Counter
-from storage.store.samples import Gauge
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.store.samples import Gauge
+from crawlclean.workers.metrics import metric_name
 from tests.house.test_deploy import SERVICES
-from workers.metrics import metric_name
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "metrics"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import cleaning
+import crawlclean
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
@@ -39,13 +39,12 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def test_the_project_is_named_in_four_places() -> None:
-    """Who renames it changes these: distribution, console script, prefix, `__dist__`.
-
-    Messages that name the program take the name from `__dist__`; the default data folder is what
-    users see of it.
-    """
-    allowed = re.compile(rf'^__dist__ = "{NAME}"$|{ENVIRONMENT_PREFIX}|\b{DATA_FOLDER}\b')
+def test_messages_take_the_name_of_the_program_from_one_place() -> None:
+    """Besides `__dist__` only imports, settings and the default data folder spell it."""
+    allowed = re.compile(
+        rf"\b{NAME}\.(?:cleaning|storage|crawler|workers|data)\b|^\s*from {NAME} import"
+        rf"|{ENVIRONMENT_PREFIX}|\b{DATA_FOLDER}\b"
+    )
     files = [
         path
         for package in PACKAGES
@@ -74,10 +73,10 @@ def test_the_project_file_names_it_as_distribution_command_and_package() -> None
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_says_whose_it_is_and_does_nothing_on_import(package: str) -> None:
-    """Docstring and `__dist__`; two also re-export names by a table, when asked."""
+    """A docstring; the one for other programs exports names by a table, when asked."""
     path = ROOT / package / "__init__.py"
     docstring, *rest = tree_of(path).body
-    exports = package in {"cleaning", NAME}
+    exports = package == NAME
     if exports:
         rest = [node for node in rest if not is_lazy_export(node)]
     assert isinstance(docstring, ast.Expr)
@@ -86,7 +85,8 @@ def test_a_package_says_whose_it_is_and_does_nothing_on_import(package: str) -> 
     for node in rest:
         assert isinstance(node, ast.Assign), f"{shown(path, node.lineno)}: not here"
         assigned[ast.unparse(node.targets[0])] = node.value
-    assert ast.literal_eval(assigned.pop("__dist__")) == NAME
+    if exports:
+        assert ast.literal_eval(assigned.pop("__dist__")) == NAME
     lazy = {"__all__", "_NAMES_OF", "_MODULE_OF"}
     assert set(assigned) <= (lazy if exports else set())
 
@@ -96,28 +96,29 @@ def is_lazy_export(node: ast.stmt) -> bool:
     if isinstance(node, ast.ImportFrom):
         return node.module in {"importlib", "types", "typing"}
     if isinstance(node, ast.FunctionDef):
-        return node.name in {"__getattr__", "__dir__", "_check"}
+        return node.name in {"__getattr__", "__dir__"}
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-def test_cleaning_exports_the_same_names_to_readers_checkers_and_callers() -> None:
-    """`__all__`, what type checkers see, and the table, which decides at run time."""
-    body = tree_of(ROOT / "cleaning" / "__init__.py").body
+def test_the_same_names_are_exported_to_type_checkers_and_callers() -> None:
+    """What type checkers see, and the table, which decides at run time."""
     seen = {
-        alias.name: statement.module
-        for node in body
+        alias.name: str(statement.module).removeprefix(f"{NAME}.")
+        for node in tree_of(ROOT / NAME / "__init__.py").body
         if isinstance(node, ast.If)
         for statement in node.body
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    assert seen == cleaning._MODULE_OF
-    assert cleaning.__all__ == sorted(seen)
-    assert set(seen) <= set(dir(cleaning))
+    assert seen == crawlclean._MODULE_OF
+    assert crawlclean.__all__ == sorted(seen)
+    assert set(seen) <= set(dir(crawlclean))
     for name, module in seen.items():
-        assert getattr(cleaning, name) is getattr(importlib.import_module(str(module)), name)
+        assert getattr(crawlclean, name) is getattr(
+            importlib.import_module(f"{NAME}.{module}"), name
+        )
     with pytest.raises(AttributeError, match="no_such_name"):
-        cleaning.no_such_name  # noqa: B018 - the question is the test
+        crawlclean.no_such_name  # noqa: B018 - the question is the test
 
 
 # Of the field, pinned by the design, and inside packages where they shadow nothing.
@@ -194,6 +195,18 @@ def test_nothing_executes_what_came_over_the_wire() -> None:
                 names |= {node.func.id} & REFUSED_CALLS
             if names:
                 found.append(f"{shown(path, getattr(node, 'lineno', 0))}: {', '.join(names)}")
+    assert found == []
+
+
+def test_our_folders_are_imported_by_one_name() -> None:
+    """`import cleaning` works in a checkout and would load each module a second time."""
+    folders = set(PACKAGES) - {NAME}
+    found = [
+        f"{shown(path, getattr(node, 'lineno', 0))}: {name}"
+        for path in [*modules(*PACKAGES, "tests", "benchmarks", ".ci")]
+        for node in ast.walk(tree_of(path))
+        for name in set(imported(node)) & folders
+    ]
     assert found == []
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+import crawlclean
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the parser's modules are private: no other shows repeats
-    from re import _constants as codes  # type: ignore[attr-defined]
-    from re import _parser as parser  # type: ignore[attr-defined]
+    from re import _constants as codes, _parser as parser  # type: ignore[attr-defined]
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("cleaning", "crawlclean", "crawler", "storage", "workers")
+PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
 SINGLE = (codes.ANY, codes.LITERAL, codes.NOT_LITERAL, codes.IN, codes.RANGE)
 
 
@@ -47,13 +48,11 @@ def wrong_constructs(item: Any) -> Iterator[str]:
 
 def patterns() -> Iterator[tuple[str, str | bytes, int]]:
     """Yields place, source and flags of each pattern that a module of the product holds."""
-    for room in ROOMS:
-        package = importlib.import_module(room)
-        names = [m.name for m in pkgutil.walk_packages(package.__path__, f"{room}.")]
-        for name in (room, *(n for n in names if not n.endswith("__main__"))):
-            for attribute, value in vars(importlib.import_module(name)).items():
-                if isinstance(value, re.Pattern):
-                    yield f"{name}.{attribute}", value.pattern, value.flags
+    names = [m.name for m in pkgutil.walk_packages(crawlclean.__path__, "crawlclean.")]
+    for name in (n for n in names if not n.endswith("__main__")):
+        for attribute, value in vars(importlib.import_module(name)).items():
+            if isinstance(value, re.Pattern):
+                yield f"{name}.{attribute}", value.pattern, value.flags
 
 
 def test_no_pattern_repeats_a_group_possessively() -> None:
@@ -70,7 +69,7 @@ def test_no_literal_of_the_product_holds_an_atomic_or_possessive_group() -> None
     wrong = re.compile(r"\(\?>|(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+")
     classes = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*+\]?")
     found = []
-    for path in sorted(p for room in ROOMS for p in (ROOT / room).rglob("*.py")):
+    for path in sorted(p for room in PACKAGES for p in (ROOT / room).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
                 text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import crawlclean
-from storage.config import StorageConfig
+from crawlclean.storage.config import StorageConfig
+from crawlclean.workers.config import Settings
 from tests.kit.commands import call
 from tests.kit.web import html
-from workers.config import Settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "python.md"
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 8

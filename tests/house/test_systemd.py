@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.workers.cli import build_parser
+from crawlclean.workers.config import FILE_SUFFIX, SECRETS, variable
 from tests.house.test_deploy import ROLES, SERVICES, size
-from workers.cli import build_parser
-from workers.config import FILE_SUFFIX, SECRETS, variable
 
 UNITS = Path(__file__).parents[2] / "deploy" / "systemd"
 ALL_ROLES = (*ROLES, "console")

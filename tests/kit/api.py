@@ -15,18 +15,18 @@ import jsonschema
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from storage.opening import open_store
-from storage.store.audit import Action
-from storage.store.events import Event, EventKind
-from storage.store.operations import Operation
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.operations import Operation
+from crawlclean.workers.console.api.tokens import TokenScope
+from crawlclean.workers.operations.api_tokens import make_token
 from tests.kit.commands import call
 from tests.kit.console import open_console, settings_of
 from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import make_failure
 from tests.kit.topic_web import PORTAL, QUERY, topic_web
 from tests.kit.web import html
-from workers.console.api.tokens import TokenScope
-from workers.operations.api_tokens import make_token
 
 A, B = "a.example", "b.example"
 IMPORTED, TOPIC = "import", "quake"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from cleaning.model.site_model import SiteModel
-from cleaning.records import Provenance, Via
-from cleaning.urls.normal_form import host_of, normalize, page_id
-from storage.crawl_types import FetchResult, KeepRaw, PageRole, QueuedPage
-from storage.store.protocol import Store
-from workers.jobs.outcomes import end_page, with_stored_step
-from workers.site_models import SiteModels
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import Provenance, Via
+from crawlclean.cleaning.urls.normal_form import host_of, normalize, page_id
+from crawlclean.storage.crawl_types import FetchResult, KeepRaw, PageRole, QueuedPage
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs.outcomes import end_page, with_stored_step
+from crawlclean.workers.site_models import SiteModels
 
 HOST = "www.example.com"
 T0 = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -14,9 +14,9 @@ from typing import Any, TextIO
 
 import jsonschema
 
-from workers.answers.schema import schema_of
-from workers.cli import build_parser, main
-from workers.config import Settings
+from crawlclean.workers.answers.schema import schema_of
+from crawlclean.workers.cli import build_parser, main
+from crawlclean.workers.config import Settings
 
 
 def call(settings: Settings, *arguments: str) -> int:

@@ -17,15 +17,15 @@ from jinja2.bccache import Bucket, BytecodeCache
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from storage.config import StorageConfig
-from storage.console_file import ConsoleFile
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.workers.config import Settings
+from crawlclean.workers.console.access import Access
+from crawlclean.workers.console.actions import Actions
+from crawlclean.workers.console.app import create_app
+from crawlclean.workers.console.routes import Console
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from tests.kit.timing import LIMIT_S
-from workers.config import Settings
-from workers.console.access import Access
-from workers.console.actions import Actions
-from workers.console.app import create_app
-from workers.console.routes import Console
-from workers.operations.watching.kept_backends import KeptBackends
 
 PASSWORD = "correct horse"  # noqa: S105 - of tests
 ORIGIN = {"Origin": "http://localhost"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from storage.crawl_types import FailureReason, Outcome
-from storage.store.protocol import Store
+from crawlclean.storage.crawl_types import FailureReason, Outcome
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import T0, make_failure, make_outcome, page_id_of
 
 REASONS = (FailureReason.TIMEOUT, FailureReason.HTTP_STATUS, FailureReason.DNS)

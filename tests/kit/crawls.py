@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from storage.crawl_types import UrlState
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import valid
 from tests.kit.forked import CAN_FORK, ForkedPopen, run_forked
 from tests.kit.timing import LIMIT_S
@@ -27,7 +27,7 @@ def environment(**extra: str) -> dict[str, str]:
 
 def command(*arguments: str) -> list[str]:
     """The command line of the program under test."""
-    return [sys.executable, "-m", "workers.cli", *arguments]
+    return [sys.executable, "-m", "crawlclean.workers.cli", *arguments]
 
 
 def crawlclean(

@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import crawler.leasing
-from cleaning.errors import StorageError
-from crawler.lease_filter import LeaseFilter
-from crawler.leasing import LeaseSource
-from crawler.spiders.site import SiteSpider
-from storage.crawl_types import FetchResult, Lease
-from workers.cli import main
+from crawlclean.cleaning.errors import StorageError
+from crawlclean.crawler import leasing
+from crawlclean.crawler.lease_filter import LeaseFilter
+from crawlclean.crawler.leasing import LeaseSource
+from crawlclean.crawler.spiders.site import SiteSpider
+from crawlclean.storage.crawl_types import FetchResult, Lease
+from crawlclean.workers.cli import main
 
 REQUEST, ANSWERED, UNANSWERED = "/request", "/answered", "/unanswered"
 FINISH, TWICE = "/finish", "/twice"
@@ -71,5 +71,5 @@ def plant() -> None:
 
 if __name__ == "__main__":
     plant()
-    setattr(crawler.leasing, "RENEW_S", 0.1)  # noqa: B010 - a name it imports, not its own
+    setattr(leasing, "RENEW_S", 0.1)  # noqa: B010 - a name it imports, not its own
     sys.exit(main(sys.argv[1:]))

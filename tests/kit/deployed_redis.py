@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from redis import Redis, exceptions
 
-from storage.queue.embedded import find_server
+from crawlclean.storage.queue.embedded import find_server
 from tests.kit.server_process import ROOT, ServerProcess
 from tests.kit.timing import wait_until
 

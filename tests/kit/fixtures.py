@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from storage.config import StorageConfig
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.mongo_server import MongoServer, running
 from tests.kit.queues import Spider
 

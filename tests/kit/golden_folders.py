@@ -17,10 +17,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cleaning.document.raw_page import RawPage
-from cleaning.model.site_model import SiteModel
-from cleaning.page import clean
-from cleaning.records import CleanRecord
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.records import CleanRecord
 
 URL, PAGE, EXPECTED, FETCHED_AT = "url", "page.html", "expected.json", "fetched_at"
 CONTENT_TYPE, MODEL = "content_type", "model.json"

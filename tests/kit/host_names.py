@@ -14,7 +14,7 @@ import sys
 import threading
 from typing import Any
 
-from workers.cli import main
+from crawlclean.workers.cli import main
 
 NAMES: dict[str, str] = json.loads(os.environ["CRAWLCLEAN_TEST_NAMES"])
 ASK = socket.getaddrinfo

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from storage.mongo.store import MongoStore
+from crawlclean.storage.mongo.store import MongoStore
 from tests.kit.server_process import ServerProcess
 from tests.kit.servers import require
 from tests.kit.timing import wait_until

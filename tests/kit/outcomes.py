@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import (
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.records import (
     BodySource,
     CleanRecord,
     Image,
@@ -23,7 +23,7 @@ from cleaning.records import (
     Provenance,
     Via,
 )
-from storage.crawl_types import (
+from crawlclean.storage.crawl_types import (
     CertificateFault,
     Failure,
     FailureReason,

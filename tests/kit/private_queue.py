@@ -9,8 +9,8 @@ from typing import IO, Any
 
 from redis import Redis
 
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.crawls import command, environment
 from tests.kit.forked import CAN_FORK, ForkedPopen
 from tests.kit.server_process import Running, ServerProcess

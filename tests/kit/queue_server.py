@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from storage.queue.clients import wait_for_queue
-from storage.queue.embedded import find_server
-from storage.queue.frontier import Frontier
+from crawlclean.storage.queue.clients import wait_for_queue
+from crawlclean.storage.queue.embedded import find_server
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.mongo_server import free_port
 from tests.kit.server_process import ServerProcess
 from tests.kit.timing import LIMIT_S

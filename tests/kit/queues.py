@@ -6,10 +6,10 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from cleaning.records import Via
-from cleaning.urls.normal_form import host_of, page_id
-from storage.config import StorageConfig
-from storage.crawl_types import (
+from crawlclean.cleaning.records import Via
+from crawlclean.cleaning.urls.normal_form import host_of, page_id
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,
     FetchResult,
@@ -19,11 +19,11 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.politeness_policy import ResponseOutcome, Retry
-from storage.queue.fetch_queue import FetchQueue, RobotsVerdict
-from storage.queue.frontier import Frontier
-from storage.store.pauses import Pause
-from storage.store.urls import EndedUrl
+from crawlclean.storage.politeness_policy import ResponseOutcome, Retry
+from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.urls import EndedUrl
 
 A = "http://a.example/"
 B = "http://b.example/"

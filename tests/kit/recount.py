@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from cleaning.records import CleanRecord, HostStats, PageKind
-from storage.crawl_types import FailureReason, UrlRow, UrlState
-from storage.store.hosts import Statistics
-from storage.store.protocol import Store
+from crawlclean.cleaning.records import CleanRecord, HostStats, PageKind
+from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
+from crawlclean.storage.store.hosts import Statistics
+from crawlclean.storage.store.protocol import Store
 
 MOST_URLS = 1_000_000
 

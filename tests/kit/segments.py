@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warcio.archiveiterator import ArchiveIterator
 
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.sqlite.store import SqliteStore
 
 
 def archived_bodies(store: SqliteStore) -> dict[str, bytes]:

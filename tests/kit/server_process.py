@@ -98,7 +98,7 @@ class ServerProcess(Running):
 
     def _open(self, output: int | IO[bytes]) -> None:
         # Not at the top: a server that imports this module would import the queue's client, too.
-        from storage.queue.embedded import die_with_parent
+        from crawlclean.storage.queue.embedded import die_with_parent
 
         self._process = subprocess.Popen(
             self.command,

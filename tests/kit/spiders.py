@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage.crawl_types import QueuedPage, UrlState
+from crawlclean.storage.crawl_types import QueuedPage, UrlState
 from tests.kit.crawls import command
 from tests.kit.private_queue import PrivateQueue
 from tests.kit.timing import LIMIT_S, wait_until
@@ -13,7 +13,7 @@ from tests.kit.timing import LIMIT_S, wait_until
 class SpiderProcess(PrivateQueue):
     """`crawlclean spider` on a private queue; the test is the worker."""
 
-    def __init__(self, data: Path, module: str = "workers.cli", **settings: str) -> None:
+    def __init__(self, data: Path, module: str = "crawlclean.workers.cli", **settings: str) -> None:
         """Prepares the process.
 
         Args:

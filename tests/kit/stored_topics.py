@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from cleaning.topics.topic import TopicSpec
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from storage.store.protocol import Store
-from storage.topic_types import TopicJudgement
+from crawlclean.cleaning.topics.topic import TopicSpec
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import TopicJudgement
+from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
 from tests.kit.outcomes import T0
 from tests.storage.store.stories_contract import page, text
-from workers.jobs.topic_rows import TopicOrder, first_version
 
 TOPIC = "quake"
 PARTS = (

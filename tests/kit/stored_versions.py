@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from cleaning.revisits import VisitClass, VisitKind
-from storage.store.protocol import Store
+from crawlclean.cleaning.revisits import VisitClass, VisitKind
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import T0, make_outcome
 
 

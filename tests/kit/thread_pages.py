@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cleaning.body.page_body import extract_body
-from cleaning.document.raw_page import RawPage
-from cleaning.document.reader import parse
-from cleaning.learn.post_rules import post_rule_of
-from cleaning.model.rules import PostRule
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.learn.post_rules import post_rule_of
+from crawlclean.cleaning.model.rules import PostRule
 
 
 def learn_post_rule(pages: Iterable[RawPage]) -> PostRule | None:

@@ -9,10 +9,10 @@ from typing import Any
 
 from redis import Redis
 
-from storage.crawl_types import CrawlSpec, Discovery, PageRole, Scope
-from storage.queue.clients import PARTS, SHARED
-from storage.queue.frontier import Frontier
-from storage.queue.topic_ranks import TopicRanks, owner_of
+from crawlclean.storage.crawl_types import CrawlSpec, Discovery, PageRole, Scope
+from crawlclean.storage.queue.clients import PARTS, SHARED
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.topic_ranks import TopicRanks, owner_of
 from tests.kit.queues import Spider, ack_all, spec
 
 JUDGED_FROM = 10  # pages: half of those that may wait
@@ -63,7 +63,7 @@ def next_pages(spider: Spider, most: int = 1000) -> list[str]:
 
 def count_pages(topics: TopicRanks, host: str, pages: int, relevant: int) -> None:
     """Counts judged pages of a host as their ack does."""
-    shared = files("storage") / "queue" / "lua" / "shared"
+    shared = files("crawlclean.storage") / "queue" / "lua" / "shared"
     parts = [(shared / f"{part}.lua").read_text("utf-8") for part in (*SHARED, *PARTS["ack"])]
     call = f"count_harvest('t', ARGV[1], ARGV[2], {pages}, {relevant}, {pages})"
     topics._client.eval("".join((*parts, call)), 0, host, owner_of(host))

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from storage.crawl_types import CrawlSpec, FailureReason, FetchResult, UrlRow
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import CrawlSpec, FailureReason, FetchResult, UrlRow
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.crawls import ROOT, command
 from tests.kit.private_queue import PrivateQueue
 from tests.kit.queues import Spider
@@ -26,7 +26,7 @@ import os, signal, sys, time
 from pathlib import Path
 
 if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
-    import workers.jobs.outcomes as endings
+    import crawlclean.workers.jobs.outcomes as endings
 
     real, folder = endings.read, Path(__file__).parent
     forked = []
@@ -71,11 +71,11 @@ from pathlib import Path
 
 folder = Path(__file__).parent
 if "run" in sys.orig_argv:
-    import workers.processes.supervisor
+    import crawlclean.workers.processes.supervisor as supervisor
 
-    workers.processes.supervisor.STOP_LIMIT_S = 0.5
+    supervisor.STOP_LIMIT_S = 0.5
 if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
-    import workers.jobs.outcomes as endings
+    import crawlclean.workers.jobs.outcomes as endings
 
     real = endings.read
 

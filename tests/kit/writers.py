@@ -14,10 +14,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO
 
-from storage.crawl_types import Outcome
-from storage.mongo.store import MongoStore
-from storage.sqlite.store import SqliteStore
-from storage.store.protocol import Store
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import make_outcome
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from storage.crawl_types import CrawlSpec
+from crawlclean.storage.crawl_types import CrawlSpec
 from tests.chaos.fleets import CRAWL, Servers
 from tests.kit.web import Page, Web
 from tests.machines.namespaces import HERE, Machine, Network

@@ -19,15 +19,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from cleaning.records import ImageKind, LinkKind, PageKind, Via
-from cleaning.verdict import Verdict
-from cleaning.why.verdicts import explain
-from storage.store.codec import from_microseconds
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.records import ImageKind, LinkKind, PageKind, Via
+from crawlclean.cleaning.verdict import Verdict
+from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.workers.config import load_settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.reading import find_page
 from tests.kit import golden_folders as golden
-from workers.config import load_settings
-from workers.operations.backends import existing_store
-from workers.operations.reading import find_page
 
 
 def main(argv: Sequence[str]) -> Path:

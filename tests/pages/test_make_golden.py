@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from storage.crawl_types import FailureReason, FetchResult, KeepRaw
-from storage.opening import open_store
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.storage.crawl_types import FailureReason, FetchResult, KeepRaw
+from crawlclean.storage.opening import open_store
+from crawlclean.workers.jobs.outcomes import end_page
 from tests.kit.commands import call
 from tests.kit.console import settings_of
 from tests.kit.golden_folders import as_text, expected_of, read_folder, shown
@@ -19,7 +20,6 @@ from tests.kit.outcomes import make_failure
 from tests.kit.web import html
 from tests.pages import test_pages
 from tests.pages.make_golden import main
-from workers.jobs.outcomes import end_page
 
 URL = "http://a.example/1.html"
 FIRST = "今年秋天，镇上的老茶馆重新开张，掌柜把二十多张旧方桌擦得发亮，从清早到黄昏都坐满了人。"

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from cleaning import CleanRecord
-from cleaning.document.tree import Tree
-from cleaning.links.lists import LinkLists
+from crawlclean import CleanRecord
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.links.lists import LinkLists
 from tests.kit.golden_folders import as_text, expected_of, read_folder, shown
 
 HERE = Path(__file__).parent

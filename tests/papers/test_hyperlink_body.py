@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.papers.hyperlink_body import (
+from crawlclean.cleaning.papers.hyperlink_body import (
     Params,
     count_text_units,
     find_long_gaps,

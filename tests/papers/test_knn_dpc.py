@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.papers.knn_dpc import (
+from crawlclean.cleaning.papers.knn_dpc import (
     Outliers,
     PairwiseSpace,
     Params,
@@ -16,8 +15,8 @@ from cleaning.papers.knn_dpc import (
     choose_centres,
     cluster,
 )
-from cleaning.papers.prefix_tree import PrefixTree
-from cleaning.papers.usc import dissimilarity, first_difference, number_blocks
+from crawlclean.cleaning.papers.prefix_tree import PrefixTree
+from crawlclean.cleaning.papers.usc import dissimilarity, first_difference, number_blocks
 
 LINE = (0, 1, 2, 3, 20, 21, 22, 50)
 

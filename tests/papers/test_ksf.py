@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from cleaning.papers.ksf import (
+from crawlclean.cleaning.papers.ksf import (
     Params,
     TextLine,
     drop_near_equal,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.papers.link_blocks import (
+from crawlclean.cleaning.papers.link_blocks import (
     Distance,
     Params,
     code_distance,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.papers.noise import (
+from crawlclean.cleaning.papers.noise import (
     DescribedLink,
     EntropyBase,
     Model,

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from cleaning.document.reader import parse
-from cleaning.papers.link_blocks import SourceLink
-from cleaning.papers.related_links import (
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.papers.link_blocks import SourceLink
+from crawlclean.cleaning.papers.related_links import (
     Measures,
     Params,
     Reading,
@@ -22,7 +22,7 @@ from cleaning.papers.related_links import (
     split_logical,
     split_tables,
 )
-from cleaning.words import default_segmenter
+from crawlclean.cleaning.words import default_segmenter
 
 FIGURE = Params(reading=Reading.FIGURE)
 LITERAL = Params(reading=Reading.FIGURE_LITERAL)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.papers.hyperlink_body import Params, hyperlink_body
-from cleaning.papers.link_blocks import find_link_blocks, text_outside
-from cleaning.papers.related_links import marked_links, split_tables
-from cleaning.papers.scan import scan_tags, scan_texts
+from crawlclean.cleaning.papers.hyperlink_body import Params, hyperlink_body
+from crawlclean.cleaning.papers.link_blocks import find_link_blocks, text_outside
+from crawlclean.cleaning.papers.related_links import marked_links, split_tables
+from crawlclean.cleaning.papers.scan import scan_tags, scan_texts
 from tests.kit.timing import timed
 
 LITERAL = Params(literal_pairing=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.papers import knn_dpc
-from cleaning.papers.usc import (
+from crawlclean.cleaning.papers import knn_dpc
+from crawlclean.cleaning.papers.usc import (
     Form,
     Params,
     dissimilarity,

@@ -9,7 +9,7 @@ from typing import Any
 
 from redis import Redis
 
-from storage.mongo.store import MongoStore
+from crawlclean.storage.mongo.store import MongoStore
 from tests.chaos.rest import complaints
 from tests.chaos.sites import Sites
 from tests.stack.machines import FIRST

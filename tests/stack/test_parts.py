@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cleaning import RawPage, clean, learn_site
+from crawlclean import RawPage, clean, learn_site
 from tests.chaos.rest import AS_WANTED
 from tests.stack import images
 from tests.stack.machines import news_sites

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.workers.answers.crawls import EndedBy
+from crawlclean.workers.cli import build_parser, main
+from crawlclean.workers.commands.arguments import EXIT_STATUSES
+from crawlclean.workers.commands.crawl_limits import status_of
+from crawlclean.workers.config import SECTIONS, variable
 from tests.kit.crawls import ROOT, command, crawlclean, environment
 from tests.kit.timing import LIMIT_S
-from workers.answers.crawls import EndedBy
-from workers.cli import build_parser, main
-from workers.commands.arguments import EXIT_STATUSES
-from workers.commands.crawl_limits import status_of
-from workers.config import SECTIONS, variable
 
 COMMANDS = (
     "run",
@@ -194,7 +194,9 @@ def test_an_interrupted_command_is_status_130(
     def press_ctrl_c(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("workers.operations.controlling.crawls.list_crawls", press_ctrl_c)
+    monkeypatch.setattr(
+        "crawlclean.workers.operations.controlling.crawls.list_crawls", press_ctrl_c
+    )
     assert main(["crawls"]) == 130
     assert capsys.readouterr().err == "crawlclean: interrupted\n"
 

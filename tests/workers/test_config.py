@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.errors import ConfigError
-from crawler.config import CrawlConfig
-from storage.config import OWN_QUEUES, StorageConfig
-from storage.crawl_types import KeepRaw, Scope
-from workers.config import (
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.crawler.config import CrawlConfig
+from crawlclean.storage.config import OWN_QUEUES, StorageConfig
+from crawlclean.storage.crawl_types import KeepRaw, Scope
+from crawlclean.workers.config import (
     SECTIONS,
     Settings,
     WorkerConfig,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from workers.logs import LineFormatter, set_up_logging
+from crawlclean.workers.logs import LineFormatter, set_up_logging
 
 
 def line(message: str, *args: Any, **extra: Any) -> str:
@@ -91,7 +91,13 @@ def test_libraries_speak_from_warning_up(
 ) -> None:
     set_up_logging("worker", logging.INFO)
     assert root.level == logging.INFO
-    for name in ("workers.tasks", "scrapy.core.engine", "rq.worker", "twisted", "asyncio"):
+    for name in (
+        "crawlclean.workers.tasks",
+        "scrapy.core.engine",
+        "rq.worker",
+        "twisted",
+        "asyncio",
+    ):
         logging.getLogger(name).info("info of %s", name)
         logging.getLogger(name).warning("warning of %s", name)
     with warnings.catch_warnings():
@@ -100,10 +106,10 @@ def test_libraries_speak_from_warning_up(
         warnings.warn("told by a library", UserWarning, stacklevel=1)
     said = capsys.readouterr().err
     assert said.count("info of") == 1
-    assert "worker info of workers.tasks" in said
+    assert "worker info of crawlclean.workers.tasks" in said
     assert said.count("warning of") == 5
     assert "told by a library" in said
     set_up_logging("worker", logging.ERROR)
-    logging.getLogger("workers.tasks").warning("quiet")
+    logging.getLogger("crawlclean.workers.tasks").warning("quiet")
     assert capsys.readouterr().err == ""
     assert len(root.handlers) == 1

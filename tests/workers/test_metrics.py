@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from storage.queue.counters import HELP, Counter
-from storage.store.samples import Gauge
-from workers.metrics import GAUGE_HELP, exposition, metric_name
+from crawlclean.storage.queue.counters import HELP, Counter
+from crawlclean.storage.store.samples import Gauge
+from crawlclean.workers.metrics import GAUGE_HELP, exposition, metric_name
 
 
 def test_every_counter_is_explained() -> None:

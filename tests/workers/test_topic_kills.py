@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from cleaning.topics.topic import TopicSpec
-from storage.crawl_types import CrawlSpec, CrawlState, Discovery, FetchResult, Scope
-from storage.queue.clients import Arg, Scripts
-from storage.queue.entries import read_pending
-from storage.queue.frontier import Frontier
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.topics.topic import TopicSpec
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery, FetchResult, Scope
+from crawlclean.storage.queue.clients import Arg, Scripts
+from crawlclean.storage.queue.entries import read_pending
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import load_settings
+from crawlclean.workers.context import Context
+from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
+from crawlclean.workers.site_models import SiteModels
+from crawlclean.workers.tasks import _Job
 from tests.kit.queues import Spider, age_jobs, job_ids
 from tests.kit.worker_bench import LONG
-from workers.config import load_settings
-from workers.context import Context
-from workers.jobs.topic_rows import TopicOrder, first_version
-from workers.site_models import SiteModels
-from workers.tasks import _Job
 
 HOST = "a.example"
 PAGES = 6  # a batch of the learner

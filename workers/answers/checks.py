@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from storage.crawl_types import KeepRaw, Scope
+from crawlclean.storage.crawl_types import KeepRaw, Scope
 
 
 class FileKind(StrEnum):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from storage.crawl_types import CrawlState
+from crawlclean.storage.crawl_types import CrawlState
 
 
 class TargetKind(StrEnum):

@@ -13,10 +13,10 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from cleaning.records import UrlKind, Via
-from storage.crawl_types import CrawlState, FailureReason, Step, UrlState
-from storage.host_waits import Hold
-from workers.answers.waits import WaitCount, WaitingHost
+from crawlclean.cleaning.records import UrlKind, Via
+from crawlclean.storage.crawl_types import CrawlState, FailureReason, Step, UrlState
+from crawlclean.storage.host_waits import Hold
+from crawlclean.workers.answers.waits import WaitCount, WaitingHost
 
 
 class EndedBy(StrEnum):

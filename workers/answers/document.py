@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from workers import __dist__
-from workers.answers.schema import (
+from crawlclean import __dist__
+from crawlclean.workers.answers.schema import (
     ANSWERS,
     VERSIONED,
     all_types,

@@ -13,12 +13,19 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from cleaning.drift.alarms import DriftSign
-from cleaning.records import BodySource, CleanRecord, HostStats, Image, ImageKind, ImageReason
-from storage.host_waits import Hold
-from storage.store.drifts import DriftOutcome
-from storage.store.models import LearnReason
-from workers.answers.waits import WaitingHost
+from crawlclean.cleaning.drift.alarms import DriftSign
+from crawlclean.cleaning.records import (
+    BodySource,
+    CleanRecord,
+    HostStats,
+    Image,
+    ImageKind,
+    ImageReason,
+)
+from crawlclean.storage.host_waits import Hold
+from crawlclean.storage.store.drifts import DriftOutcome
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.workers.answers.waits import WaitingHost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from storage.host_waits import WaitReason
-from storage.live_state import Claim, Process, QueueNow
-from workers.answers.crawls import CrawlLine, FailureCause, UnknownUrl, UrlTrace
-from workers.answers.stories import StoryLine
-from workers.answers.topics import TopicVerdict
+from crawlclean.storage.host_waits import WaitReason
+from crawlclean.storage.live_state import Claim, Process, QueueNow
+from crawlclean.workers.answers.crawls import CrawlLine, FailureCause, UnknownUrl, UrlTrace
+from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.answers.topics import TopicVerdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,11 @@ from typing import Any
 import msgspec
 from msgspec import inspect as types
 
-from cleaning.errors import NotFound
-from cleaning.json_values import SCHEMA, dump, dump_versioned
-from cleaning.records import CleanRecord, HostStats
-from cleaning.verdict import Verdict
-from workers.answers import (
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.json_values import SCHEMA, dump, dump_versioned
+from crawlclean.cleaning.records import CleanRecord, HostStats
+from crawlclean.cleaning.verdict import Verdict
+from crawlclean.workers.answers import (
     checks,
     control,
     crawls,

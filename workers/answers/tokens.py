@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from storage.console_tokens import TokenScope
+from crawlclean.storage.console_tokens import TokenScope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,11 @@ from datetime import datetime
 
 from msgspec import UNSET, UnsetType
 
-from storage.crawl_types import KeepRaw, Scope
-from storage.politeness_policy import HostPoliteness, Politeness
-from storage.topic_types import ReceiverKind, TopicState
-from workers.answers.images import TopicImages
-from workers.answers.stories import StoryLine
+from crawlclean.storage.crawl_types import KeepRaw, Scope
+from crawlclean.storage.politeness_policy import HostPoliteness, Politeness
+from crawlclean.storage.topic_types import ReceiverKind, TopicState
+from crawlclean.workers.answers.images import TopicImages
+from crawlclean.workers.answers.stories import StoryLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from storage.host_waits import WaitReason
+from crawlclean.storage.host_waits import WaitReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

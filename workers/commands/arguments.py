@@ -21,9 +21,9 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
-from cleaning.errors import ConfigError
-from workers import __dist__
-from workers.config import DROPPED, Settings
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.workers.config import DROPPED, Settings
 
 Run = Callable[[Settings, argparse.Namespace], int]
 
@@ -209,7 +209,12 @@ class Rows:
 
     def print(self, *, as_json: bool) -> None:
         """Prints them."""
-        from workers.output.printing import print_answer, table, terminal_columns, write_lines
+        from crawlclean.workers.output.printing import (
+            print_answer,
+            table,
+            terminal_columns,
+            write_lines,
+        )
 
         if as_json:
             for each in self.found:

@@ -7,16 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
-from cleaning.phrases import counted
-from workers.commands.arguments import Commands, Exit, add_json
-from workers.config import Settings
-from workers.control_characters import readable_line
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.phrases import counted
+from crawlclean.workers.commands.arguments import Commands, Exit, add_json
+from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import readable_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from workers.answers.checks import FileCheck, PlannedCrawl
+    from crawlclean.workers.answers.checks import FileCheck, PlannedCrawl
 
 MOST_SEEDS_SHOWN = 3
 MAX_PROBLEMS_SHOWN = 50  # a screen; a file that is no list at all has one a line
@@ -58,9 +58,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: No file is named.
     """
-    from workers.crawl_file.keys import example
-    from workers.operations.files.file_checking import check_file
-    from workers.output.printing import print_answer
+    from crawlclean.workers.crawl_file.keys import example
+    from crawlclean.workers.operations.files.file_checking import check_file
+    from crawlclean.workers.output.printing import print_answer
 
     if arguments.example:
         sys.stdout.write(example())
@@ -96,7 +96,7 @@ def _count(n: int, what: str) -> str:
 
 def _plan(crawl: PlannedCrawl) -> Iterator[str]:
     """Yields what would be crawled, a line for each question."""
-    from workers.output.progress import duration
+    from crawlclean.workers.output.progress import duration
 
     shown = " ".join(crawl.seeds[:MOST_SEEDS_SHOWN])
     more = len(crawl.seeds) - MOST_SEEDS_SHOWN

@@ -6,14 +6,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
-from cleaning.phrases import counted
-from cleaning.records import UrlKind
-from workers.commands.arguments import Commands, add_json
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.operations.hosts.classes import ClassSize
+    from crawlclean.workers.operations.hosts.classes import ClassSize
 
 
 def register(commands: Commands) -> None:
@@ -52,9 +52,14 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the URL classes of a host, or stores the operator's decisions."""
-    from workers.operations.hosts.classes import find_classes, lift_stops, pin_classes, size_of
-    from workers.output.class_report import classes_text
-    from workers.output.printing import print_answer
+    from crawlclean.workers.operations.hosts.classes import (
+        find_classes,
+        lift_stops,
+        pin_classes,
+        size_of,
+    )
+    from crawlclean.workers.output.class_report import classes_text
+    from crawlclean.workers.output.printing import print_answer
 
     pins = _pins(arguments)
     if pins and not arguments.host:
@@ -87,7 +92,7 @@ def _pins(arguments: argparse.Namespace) -> dict[str, str]:
     Raises:
         ConfigError: A `--pin` without template or kind.
     """
-    from cleaning.url_classes.rules import FORBID
+    from crawlclean.cleaning.url_classes.rules import FORBID
 
     pins = dict.fromkeys(arguments.forbid, FORBID) | dict.fromkeys(arguments.reset, "")
     for text in arguments.pin:
@@ -100,7 +105,7 @@ def _pins(arguments: argparse.Namespace) -> dict[str, str]:
 
 def _decided(word: str) -> str:
     """Describes a decision: ``kind set to article``."""
-    from cleaning.url_classes.rules import FORBID
+    from crawlclean.cleaning.url_classes.rules import FORBID
 
     if not word:
         return "decision removed"

@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
-from cleaning.phrases import counted
-from workers.commands.arguments import Commands, add_pages
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.phrases import counted
+from crawlclean.workers.commands.arguments import Commands, add_pages
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from cleaning.model.site_model import SiteModel
-    from workers.operations.files.page_files import PageInput
+    from crawlclean.cleaning.model.site_model import SiteModel
+    from crawlclean.workers.operations.files.page_files import PageInput
 
 FORMATS = {"jsonl": ".json", "markdown": ".md", "text": ".txt"}  # suffix of a page's file
 
@@ -75,12 +75,12 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
             is no model.
         StoreUnavailable: A file cannot be written.
     """
-    from workers.operations.files.file_cleaning import clean_sources, with_models
-    from workers.operations.files.page_files import page_input
-    from workers.operations.hosts.model_files import load_models
-    from workers.operations.pages.page_sources import Columns
-    from workers.output.progress import Tally
-    from workers.output.record_formats import encoded
+    from crawlclean.workers.operations.files.file_cleaning import clean_sources, with_models
+    from crawlclean.workers.operations.files.page_files import page_input
+    from crawlclean.workers.operations.hosts.model_files import load_models
+    from crawlclean.workers.operations.pages.page_sources import Columns
+    from crawlclean.workers.output.progress import Tally
+    from crawlclean.workers.output.record_formats import encoded
 
     if arguments.save_model and not arguments.learn:
         raise ConfigError("--save-model needs --learn")
@@ -123,9 +123,9 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _write(url: str, data: bytes, arguments: argparse.Namespace) -> None:
     """Writes a record to its file, or to standard output: on a terminal without controls."""
-    from workers.control_characters import printable
-    from workers.operations.files.whole_files import page_name, write_whole
-    from workers.output.printing import print_line
+    from crawlclean.workers.control_characters import printable
+    from crawlclean.workers.operations.files.whole_files import page_name, write_whole
+    from crawlclean.workers.output.printing import print_line
 
     if arguments.output:
         name = page_name(url) + FORMATS[arguments.format]
@@ -139,7 +139,7 @@ def _write(url: str, data: bytes, arguments: argparse.Namespace) -> None:
 
 
 def _printable(line: str) -> str:
-    from workers.control_characters import printable
+    from crawlclean.workers.control_characters import printable
 
     return printable(line)
 
@@ -153,9 +153,13 @@ def _learn(
         ConfigError: The models of several hosts are to be saved to one file.
         StoreUnavailable: A model cannot be written.
     """
-    from workers.operations.files.file_cleaning import MIN_PAGES, learn_hosts, urls_by_host
-    from workers.operations.hosts.model_files import is_one_file, save_models
-    from workers.output.progress import Tally
+    from crawlclean.workers.operations.files.file_cleaning import (
+        MIN_PAGES,
+        learn_hosts,
+        urls_by_host,
+    )
+    from crawlclean.workers.operations.hosts.model_files import is_one_file, save_models
+    from crawlclean.workers.output.progress import Tally
 
     with Tally("read", len(pages.files)) as tally:
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workers.commands.arguments import Commands, add_json
-from workers.config import Settings, rows, variable
+from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.config import Settings, rows, variable
 
 
 def register(commands: Commands) -> None:
@@ -17,8 +17,8 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every setting with its variable, value and meaning."""
-    from workers.answers.control import SettingLine
-    from workers.output.printing import print_answer
+    from crawlclean.workers.answers.control import SettingLine
+    from crawlclean.workers.output.printing import print_answer
 
     if arguments.json:
         for group, name, value, meaning in rows(settings):
@@ -37,8 +37,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def run_metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
     """Prints every counter and gauge."""
-    from workers.operations.backends import any_queue
-    from workers.operations.watching.now.moment_metrics import read_metrics
+    from crawlclean.workers.operations.backends import any_queue
+    from crawlclean.workers.operations.watching.now.moment_metrics import read_metrics
 
     with any_queue(settings) as frontier:
         sys.stdout.write(read_metrics(frontier, settings.storage))

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from cleaning.errors import ConfigError
-from workers.commands.arguments import Commands
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.workers.commands.arguments import Commands
+from crawlclean.workers.config import Settings
 
 DESCRIPTION = (
     "Serves pages for operators at http://127.0.0.1:8484/: what crawls, what holds it back, which "
@@ -61,7 +61,7 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
-    from workers.console.serving import Serving, serve
+    from crawlclean.workers.console.serving import Serving, serve
 
     if arguments.no_password and arguments.password_file:
         raise ConfigError("--no-password and --password-file exclude each other")

@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleaning.errors import ConfigError
-from storage.crawl_types import KeepRaw, Scope
-from workers.commands.arguments import Exit, seconds
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.crawl_types import KeepRaw, Scope
+from crawlclean.workers.commands.arguments import Exit, seconds
 
 if TYPE_CHECKING:
-    from workers.answers.crawls import EndedBy
-    from workers.crawl_file.crawl_file import CrawlFile
+    from crawlclean.workers.answers.crawls import EndedBy
+    from crawlclean.workers.crawl_file.crawl_file import CrawlFile
 
 TRAP_HELP = "stop a URL class after N pages in a row with nothing new (default 50; 0: never)"
 INCLUDE_HELP = (
@@ -108,7 +108,7 @@ def crawl_file_of(arguments: Mapping[str, Any]) -> CrawlFile | None:
         named = [arguments["list"]]
     if not named:
         return None
-    from workers.crawl_file.crawl_file import is_crawl_file, load_crawl_file
+    from crawlclean.workers.crawl_file.crawl_file import is_crawl_file, load_crawl_file
 
     files = [Path(each) for each in named if is_crawl_file(each)]
     if len(files) > 1:
@@ -123,7 +123,7 @@ def status_of(ends: Collection[EndedBy], *, has_records: bool) -> Exit:
         ends: Cause of the end of each crawl.
         has_records: Whether any of them has a record.
     """
-    from workers.answers.crawls import EndedBy
+    from crawlclean.workers.answers.crawls import EndedBy
 
     if EndedBy.SIGNAL in ends:
         return Exit.INTERRUPTED

@@ -6,14 +6,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from cleaning.phrases import minute
-from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_json, crawl_name
-from workers.config import Settings
-from workers.control_characters import printable
+from crawlclean.cleaning.phrases import minute
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.workers.commands.arguments import Commands, add_json, crawl_name
+from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import printable
 
 if TYPE_CHECKING:
-    from workers.answers.control import StateChange
+    from crawlclean.workers.answers.control import StateChange
 
 STATES = {
     "pause": CrawlState.PAUSED,
@@ -49,8 +49,8 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Pauses, resumes or stops a crawl or a host; `pause` alone lists what is paused."""
-    from workers.operations.controlling.crawl_states import change_state, this_user
-    from workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.operations.controlling.crawl_states import change_state, this_user
+    from crawlclean.workers.output.printing import print_answer, write_lines
 
     if not arguments.target:
         return _list_paused(settings, as_json=arguments.json)
@@ -66,10 +66,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _list_paused(settings: Settings, *, as_json: bool) -> int:
     """Prints the paused crawls, then the paused hosts."""
-    from workers.answers.control import Paused, TargetKind
-    from workers.operations.controlling.crawl_states import list_pauses
-    from workers.operations.controlling.crawls import list_crawls
-    from workers.output.printing import print_answer, table
+    from crawlclean.workers.answers.control import Paused, TargetKind
+    from crawlclean.workers.operations.controlling.crawl_states import list_pauses
+    from crawlclean.workers.operations.controlling.crawls import list_crawls
+    from crawlclean.workers.output.printing import print_answer, table
 
     crawls = [
         each.row.spec.crawl_id for each in list_crawls(settings) if each.state is CrawlState.PAUSED

@@ -7,16 +7,16 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cleaning.phrases import counted, minute
-from storage.crawl_types import CrawlState, UrlState
-from workers.commands.arguments import Commands, add_json, crawl_name
-from workers.config import Settings
-from workers.control_characters import printable
+from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.storage.crawl_types import CrawlState, UrlState
+from crawlclean.workers.commands.arguments import Commands, add_json, crawl_name
+from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.operations.controlling.crawls import CrawlStatus
+    from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 
 MOST_HOSTS = 40  # in the table of `crawls CRAWL`
 DROPPED = ("SEED", "STARTED", "IN FLIGHT", "FAILED")  # on narrow terminals, in this order
@@ -42,10 +42,10 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every crawl with its state and counts."""
-    from workers.operations.answering.crawls import crawl_line
-    from workers.operations.controlling.crawl_states import list_pauses, paused_line
-    from workers.operations.controlling.crawls import list_crawls
-    from workers.output.printing import (
+    from crawlclean.workers.operations.answering.crawls import crawl_line
+    from crawlclean.workers.operations.controlling.crawl_states import list_pauses, paused_line
+    from crawlclean.workers.operations.controlling.crawls import list_crawls
+    from crawlclean.workers.output.printing import (
         print_answer,
         table,
         terminal_columns,
@@ -91,8 +91,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _store_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
     """Which crawls another queue runs or the store has not, and how old its figures are."""
-    from workers.operations.controlling.crawls import queue_text
-    from workers.operations.hosts.hosts import as_of_text
+    from crawlclean.workers.operations.controlling.crawls import queue_text
+    from crawlclean.workers.operations.hosts.hosts import as_of_text
 
     lines = [
         f"{each.row.spec.crawl_id} is only in the queue: the store does not have it"
@@ -111,8 +111,8 @@ def _store_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
     """What the hosts of each running crawl wait for, then what holds all crawls back."""
-    from workers.operations.controlling.holds import hold_lines
-    from workers.output.wait_report import summary
+    from crawlclean.workers.operations.controlling.holds import hold_lines
+    from crawlclean.workers.output.wait_report import summary
 
     running = [each for each in crawls if each.waits and each.state is CrawlState.RUNNING]
     lines = [
@@ -125,7 +125,7 @@ def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
     """When crawls that keep fresh go on: ``news: next visit at 14:05:09 UTC (in 2m07s)``."""
-    from workers.output.wait_report import visit_text
+    from crawlclean.workers.output.wait_report import visit_text
 
     lines = []
     for each in crawls:
@@ -141,9 +141,9 @@ def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _host_table(crawl: CrawlStatus) -> str:
     """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
-    from workers.operations.answering.waits import hosts_left
-    from workers.output.printing import table, terminal_columns, wrap
-    from workers.output.wait_report import wait_text
+    from crawlclean.workers.operations.answering.waits import hosts_left
+    from crawlclean.workers.output.printing import table, terminal_columns, wrap
+    from crawlclean.workers.output.wait_report import wait_text
 
     if not crawl.waits:
         return ""

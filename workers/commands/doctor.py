@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workers.commands.arguments import Commands, Exit, add_json
-from workers.config import Settings
+from crawlclean.workers.commands.arguments import Commands, Exit, add_json
+from crawlclean.workers.config import Settings
 
 
 def register(commands: Commands) -> None:
@@ -24,10 +24,10 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints a line for every check; returns FAILED when a check fails."""
-    from workers.answers.control import CheckStatus
-    from workers.control_characters import printable
-    from workers.operations.machine import check_machine
-    from workers.output.printing import print_answer
+    from crawlclean.workers.answers.control import CheckStatus
+    from crawlclean.workers.control_characters import printable
+    from crawlclean.workers.operations.machine import check_machine
+    from crawlclean.workers.output.printing import print_answer
 
     marks = {CheckStatus.OK: "ok", CheckStatus.WARNING: "WARN", CheckStatus.FAILED: "FAIL"}
     status = Exit.DONE

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workers.commands.arguments import Commands, Exit, add_json, crawl_name
-from workers.commands.purge import is_confirmed
-from workers.config import Settings
+from crawlclean.workers.commands.arguments import Commands, Exit, add_json, crawl_name
+from crawlclean.workers.commands.purge import is_confirmed
+from crawlclean.workers.config import Settings
 
 
 def register(commands: Commands) -> None:
@@ -34,8 +34,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    from workers.operations.controlling.dropping_raw import drop_raw, plan_drop
-    from workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.operations.controlling.dropping_raw import drop_raw, plan_drop
+    from crawlclean.workers.output.printing import print_answer, write_lines
 
     found = plan_drop(settings, arguments.target)
     line = f"{found.responses:,} archived responses of {found.target}, {found.freed_bytes:,} bytes"

@@ -11,17 +11,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cleaning.errors import ConfigError, StoreDamaged
-from cleaning.phrases import counted
-from workers.commands.arguments import Commands, Exit, crawl_name
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError, StoreDamaged
+from crawlclean.cleaning.phrases import counted
+from crawlclean.workers.commands.arguments import Commands, Exit, crawl_name
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from storage.store.export_state import ExportState
-    from storage.store.selection import Selection
-    from workers.operations.files.exporting import Exported
-    from workers.output.progress import Tally
-    from workers.output.record_writers import Format
+    from crawlclean.storage.store.export_state import ExportState
+    from crawlclean.storage.store.selection import Selection
+    from crawlclean.workers.operations.files.exporting import Exported
+    from crawlclean.workers.output.progress import Tally
+    from crawlclean.workers.output.record_writers import Format
 
 MOST_CAUSES = 3  # of lost responses, in one line
 
@@ -150,7 +150,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         NotFound: No crawl or no host has the name.
         HookFailed: An exporter of another package has a defect.
     """
-    from workers.output.record_writers import find_format
+    from crawlclean.workers.output.record_writers import find_format
 
     wanted = _selection(arguments)
     form = find_format(settings, arguments.format, arguments.fields, links=arguments.links)
@@ -172,9 +172,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _selection(arguments: argparse.Namespace) -> Selection:
-    from storage.store.selection import Selection
-    from workers.operations.files.exporting import read_kinds
-    from workers.operations.reading import read_time
+    from crawlclean.storage.store.selection import Selection
+    from crawlclean.workers.operations.files.exporting import read_kinds
+    from crawlclean.workers.operations.reading import read_time
 
     if arguments.min_chars < 0:
         raise ConfigError(f"--min-chars is {arguments.min_chars}: it cannot be below 0")
@@ -247,7 +247,7 @@ def _items(
         lost: Gets the responses that the archive has lost, by cause.
         state: Of a chunked export; None: of another one.
     """
-    from workers.operations.files.exporting import (
+    from crawlclean.workers.operations.files.exporting import (
         answers_to_export,
         lines_to_export,
         records_to_export,
@@ -271,8 +271,8 @@ def _items(
 
 def _item(each: Exported, form: Format) -> Any:
     """What the format's writers take of a record: a line of JSON with its files, or the record."""
-    from cleaning.json_values import dump
-    from workers.output.image_report import record_with_files
+    from crawlclean.cleaning.json_values import dump
+    from crawlclean.workers.output.image_report import record_with_files
 
     if not form.takes_lines:
         return each.record
@@ -286,7 +286,7 @@ def _write_one(
     form: Format,
     lost: Counter[str],
 ) -> None:
-    from workers.output.record_files import open_output
+    from crawlclean.workers.output.record_files import open_output
 
     path: Path | None = arguments.output
     if path is not None and path.is_dir():
@@ -306,9 +306,9 @@ def _write_one(
 def _write_pages(
     settings: Settings, wanted: Selection, arguments: argparse.Namespace, form: Format
 ) -> None:
-    from workers.operations.files.exporting import records_to_export
-    from workers.operations.files.whole_files import page_name
-    from workers.output.record_files import open_output
+    from crawlclean.workers.operations.files.exporting import records_to_export
+    from crawlclean.workers.operations.files.whole_files import page_name
+    from crawlclean.workers.output.record_files import open_output
 
     suffix = form.page_suffix + (".gz" if arguments.gzip else "")
     with (
@@ -331,8 +331,8 @@ def _write_chunks(
     form: Format,
     lost: Counter[str],
 ) -> None:
-    from storage.store.export_state import FILE, ExportState
-    from workers.output.chunk_files import ChunkFiles, read_chunk_size
+    from crawlclean.storage.store.export_state import FILE, ExportState
+    from crawlclean.workers.output.chunk_files import ChunkFiles, read_chunk_size
 
     folder: Path = arguments.output
     size = read_chunk_size(arguments.chunk_size)
@@ -381,7 +381,7 @@ def _options(settings: Settings, arguments: argparse.Namespace) -> str:
 @contextmanager
 def _progress(path: Path | None) -> Iterator[tuple[Callable[..., None], Tally]]:
     """Yields (function that counts records, the counts); hidden for standard output."""
-    from workers.output.progress import Tally
+    from crawlclean.workers.output.progress import Tally
 
     with Tally("exported", 0, is_hidden=path is None) as tally:
 

@@ -8,16 +8,16 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError, NotFound
-from cleaning.phrases import minute
-from workers.commands.arguments import Commands, add_json
-from workers.config import Settings
-from workers.control_characters import printable
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.phrases import minute
+from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cleaning.records import HostStats
+    from crawlclean.cleaning.records import HostStats
 
 MOST_CLASSES = 15  # of each crawl, below the figures of a host
 DROPPED = ("LAST SEEN", "OTHER", "BODY CHARS", "NOISE LINKS")  # on narrow terminals
@@ -48,12 +48,12 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_hosts(settings: Settings, *, as_json: bool) -> None:
-    from workers.answers.hosts import HostLine
-    from workers.answers.making import answer_of
-    from workers.operations.controlling.crawl_states import list_pauses, paused_line
-    from workers.operations.hosts.hosts import list_hosts
-    from workers.output.outcome_report import kept_line
-    from workers.output.printing import print_answer
+    from crawlclean.workers.answers.hosts import HostLine
+    from crawlclean.workers.answers.making import answer_of
+    from crawlclean.workers.operations.controlling.crawl_states import list_pauses, paused_line
+    from crawlclean.workers.operations.hosts.hosts import list_hosts
+    from crawlclean.workers.output.outcome_report import kept_line
+    from crawlclean.workers.output.printing import print_answer
 
     found = list_hosts(settings)
     if as_json:
@@ -70,15 +70,19 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
 
 
 def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
-    from workers.operations.answering.hosts import host_in_full
-    from workers.operations.controlling.crawl_states import list_pauses, pause_text, paused_line
-    from workers.operations.hosts.classes import find_classes
-    from workers.operations.hosts.hosts import find_host
-    from workers.output.charts import draw
-    from workers.output.class_report import classes_text
-    from workers.output.host_report import host_text
-    from workers.output.image_report import image_requests
-    from workers.output.printing import print_answer
+    from crawlclean.workers.operations.answering.hosts import host_in_full
+    from crawlclean.workers.operations.controlling.crawl_states import (
+        list_pauses,
+        pause_text,
+        paused_line,
+    )
+    from crawlclean.workers.operations.hosts.classes import find_classes
+    from crawlclean.workers.operations.hosts.hosts import find_host
+    from crawlclean.workers.output.charts import draw
+    from crawlclean.workers.output.class_report import classes_text
+    from crawlclean.workers.output.host_report import host_text
+    from crawlclean.workers.output.image_report import image_requests
+    from crawlclean.workers.output.printing import print_answer
 
     found = find_host(settings, host)
     pause = next((each for each in list_pauses(settings) if each.target == host), None)
@@ -99,7 +103,7 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
 
 
 def _table(found: Sequence[HostStats]) -> str:
-    from workers.output.printing import table, terminal_columns
+    from crawlclean.workers.output.printing import table, terminal_columns
 
     rows = [HEAD]
     for stats in found:

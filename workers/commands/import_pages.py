@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workers.commands.arguments import Commands, Exit, add_pages, crawl_name
-from workers.config import Settings
+from crawlclean.workers.commands.arguments import Commands, Exit, add_pages, crawl_name
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.output.progress import Tally
+    from crawlclean.workers.output.progress import Tally
 
 CRAWL = "import"
 LEAST_PAGES = 8  # of a host that is learned, as in a crawl
@@ -51,11 +51,11 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         ConfigError: A path does not exist, ``--url`` is given with several pages, or a crawl that
             fetches pages has the name.
     """
-    from workers.control_characters import printable
-    from workers.operations.files.page_files import page_input
-    from workers.operations.files.page_import import import_pages
-    from workers.operations.pages.page_sources import Columns
-    from workers.output.progress import Tally
+    from crawlclean.workers.control_characters import printable
+    from crawlclean.workers.operations.files.page_files import page_input
+    from crawlclean.workers.operations.files.page_import import import_pages
+    from crawlclean.workers.operations.pages.page_sources import Columns
+    from crawlclean.workers.output.progress import Tally
 
     columns = Columns(arguments.url_column, arguments.html_column)
     pages, others = page_input(arguments.paths, arguments.url, columns)
@@ -105,8 +105,8 @@ def _learn(settings: Settings, hosts: Sequence[str]) -> None:
     Raises:
         KeyboardInterrupt: Ctrl-C ended a re-cleaning.
     """
-    from workers.operations.hosts.host_models import learn_now
-    from workers.operations.hosts.host_recleaning import reclean_host
+    from crawlclean.workers.operations.hosts.host_models import learn_now
+    from crawlclean.workers.operations.hosts.host_recleaning import reclean_host
 
     for host in hosts:
         learned = learn_now(settings, host)

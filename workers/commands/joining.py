@@ -7,8 +7,8 @@ import logging
 import os
 from contextlib import closing
 
-from workers.commands.arguments import Commands, add_host_options
-from workers.config import FILE_SUFFIX, SECRETS, Settings, to_environ, variable
+from crawlclean.workers.commands.arguments import Commands, add_host_options
+from crawlclean.workers.config import FILE_SUFFIX, SECRETS, Settings, to_environ, variable
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         NotFound: Embedded mode, and no crawl runs on the data folder.
         QueueUnavailable: The queue's server does not respond.
     """
-    from storage.opening import queue_url
+    from crawlclean.storage.opening import queue_url
 
     _report_joining(settings)
     # A job reads its settings from the environment of the worker it was forked from.
@@ -48,23 +48,23 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     for name in SECRETS:  # the settings have read these files
         os.environ.pop(variable(name) + FILE_SUFFIX, None)
     if arguments.command == "spider":
-        from crawler.run import fetch_pages
+        from crawlclean.crawler.run import fetch_pages
 
         fetch_pages(queue_url(settings.storage), settings.crawl, settings.storage)
     elif arguments.command == "worker":
-        from workers.processes.worker import work_until_stopped
+        from crawlclean.workers.processes.worker import work_until_stopped
 
         work_until_stopped()
     elif arguments.command == "keeper":
-        from workers.processes.keeper import keep_until_stopped
+        from crawlclean.workers.processes.keeper import keep_until_stopped
 
         keep_until_stopped()
     elif arguments.command == "sender":
-        from workers.processes.sender import send_until_stopped
+        from crawlclean.workers.processes.sender import send_until_stopped
 
         send_until_stopped()
     else:
-        from workers.processes.sweeper import sweep_until_stopped
+        from crawlclean.workers.processes.sweeper import sweep_until_stopped
 
         sweep_until_stopped()
     return 0
@@ -77,8 +77,8 @@ def _report_joining(settings: Settings) -> None:
         NotFound: Embedded mode, and no crawl runs on the data folder.
         QueueUnavailable: The queue's server does not respond.
     """
-    from storage.crawl_types import CrawlState
-    from storage.opening import DATABASE, join_queue, queue_url
+    from crawlclean.storage.crawl_types import CrawlState
+    from crawlclean.storage.opening import DATABASE, join_queue, queue_url
 
     storage = settings.storage
     with closing(join_queue(storage)) as frontier:

@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 
-from workers.commands.arguments import Commands, add_json
-from workers.config import Settings
+from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.config import Settings
 
 
 def register(commands: Commands) -> None:
@@ -26,11 +26,11 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Learns a host, prints the version and a description of the model."""
-    from workers.answers.hosts import LearnedModel
-    from workers.answers.making import answer_of
-    from workers.operations.hosts.host_models import learn_now
-    from workers.output.model_report import in_words, on_a_screen
-    from workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.answers.hosts import LearnedModel
+    from crawlclean.workers.answers.making import answer_of
+    from crawlclean.workers.operations.hosts.host_models import learn_now
+    from crawlclean.workers.output.model_report import in_words, on_a_screen
+    from crawlclean.workers.output.printing import print_answer, write_lines
 
     learned = learn_now(settings, arguments.host)
     about = learned.about

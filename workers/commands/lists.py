@@ -6,13 +6,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from cleaning.errors import ConfigError
-from cleaning.phrases import counted, minute
-from workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from storage.store.story_rebuild import RebuildProgress
+    from crawlclean.storage.store.story_rebuild import RebuildProgress
 
 
 @asking(
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 )
 def traps(settings: Settings, asked: argparse.Namespace) -> Rows:
     """The URL classes that were stopped as spider traps."""
-    from workers.operations.hosts.classes import stopped_classes
+    from crawlclean.workers.operations.hosts.classes import stopped_classes
 
     def row(each: Any) -> tuple[str, ...]:
         numbers = (str(each.pattern_pages), str(each.pattern_pages_with_news))
@@ -51,8 +51,8 @@ def traps(settings: Settings, asked: argparse.Namespace) -> Rows:
 )
 def failures(settings: Settings, asked: argparse.Namespace) -> Rows | int:
     """The URLs without record, newest first; or their causes, most URLs first."""
-    from workers.operations.answering.urls import failed_url
-    from workers.operations.reading import failures_of
+    from crawlclean.workers.operations.answering.urls import failed_url
+    from crawlclean.workers.operations.reading import failures_of
 
     if asked.causes:
         return _causes(settings, asked.target)
@@ -68,8 +68,8 @@ def _failure(row: Any) -> tuple[str]:
 
 
 def _causes(settings: Settings, target: str) -> Rows:
-    from workers.operations.failures.failure_causes import find_causes
-    from workers.operations.hosts.hosts import as_of_text
+    from crawlclean.workers.operations.failures.failure_causes import find_causes
+    from crawlclean.workers.operations.hosts.hosts import as_of_text
 
     def row(each: Any) -> tuple[str, ...]:
         cause = f"{each.reason} {each.status}" if each.status else str(each.reason)
@@ -100,8 +100,8 @@ def _causes(settings: Settings, target: str) -> Rows:
 )
 def images(settings: Settings, asked: argparse.Namespace) -> Rows:
     """The pictures of a topic, each once."""
-    from workers.operations.topics.images import list_pictures
-    from workers.output.topic_report import picture_lines
+    from crawlclean.workers.operations.topics.images import list_pictures
+    from crawlclean.workers.output.topic_report import picture_lines
 
     return Rows(
         found=list_pictures(settings, asked.topic, asked.limit, copies=asked.copies),
@@ -125,8 +125,12 @@ def images(settings: Settings, asked: argparse.Namespace) -> Rows:
 )
 def stories(settings: Settings, asked: argparse.Namespace) -> Rows | int:
     """The pages that tell the same text."""
-    from workers.operations.topics.stories import find_story, is_rebuild_unfinished, list_stories
-    from workers.output.story_report import story_lines
+    from crawlclean.workers.operations.topics.stories import (
+        find_story,
+        is_rebuild_unfinished,
+        list_stories,
+    )
+    from crawlclean.workers.output.story_report import story_lines
 
     def row(each: Any) -> tuple[str, ...]:
         numbers = (str(each.url_count), str(each.host_count))
@@ -152,9 +156,9 @@ def stories(settings: Settings, asked: argparse.Namespace) -> Rows | int:
 
 def _rebuild(settings: Settings, *, as_json: bool) -> int:
     """Rebuilds the index, shows the progress, prints what was done."""
-    from workers.answers.stories import StoriesRebuilt
-    from workers.operations.topics.stories import rebuild_stories
-    from workers.output.progress import Tally
+    from crawlclean.workers.answers.stories import StoriesRebuilt
+    from crawlclean.workers.operations.topics.stories import rebuild_stories
+    from crawlclean.workers.output.progress import Tally
 
     tally = Tally("read", 0)
 

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cleaning.phrases import counted, minute
-from workers.commands.arguments import Commands, add_json
-from workers.config import Settings
+from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from storage.store.models import ModelVersion
-    from workers.operations.hosts.host_models import WholeBodies
+    from crawlclean.storage.store.models import ModelVersion
+    from crawlclean.workers.operations.hosts.host_models import WholeBodies
 
 VERDICTS = {
     "template": "template: left out where it stands before or behind the rest of a body",
@@ -75,12 +75,12 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.operations.answering.models import model_in_full
-    from workers.operations.hosts.host_models import find_models
-    from workers.output.drift_report import drift_line, evidence_lines
-    from workers.output.model_report import in_words, on_a_screen
-    from workers.output.printing import print_answer, write_lines
-    from workers.site_models import read_model
+    from crawlclean.workers.operations.answering.models import model_in_full
+    from crawlclean.workers.operations.hosts.host_models import find_models
+    from crawlclean.workers.output.drift_report import drift_line, evidence_lines
+    from crawlclean.workers.output.model_report import in_words, on_a_screen
+    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.site_models import read_model
 
     found = find_models(settings, arguments.host, arguments.of_version)
     if arguments.json:
@@ -95,7 +95,7 @@ def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _table(versions: Sequence[ModelVersion]) -> str:
-    from workers.output.printing import table
+    from crawlclean.workers.output.printing import table
 
     rows = [HEAD]
     for about in versions:
@@ -107,10 +107,10 @@ def _table(versions: Sequence[ModelVersion]) -> str:
 
 
 def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.answers.hosts import ModelDifferences
-    from workers.operations.hosts.host_models import compare_models
-    from workers.output.model_report import on_a_screen
-    from workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.answers.hosts import ModelDifferences
+    from crawlclean.workers.operations.hosts.host_models import compare_models
+    from crawlclean.workers.output.model_report import on_a_screen
+    from crawlclean.workers.output.printing import print_answer, write_lines
 
     old, new = arguments.diff
     found = compare_models(settings, arguments.host, old, new)
@@ -124,10 +124,10 @@ def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int
 
 
 def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.answers.hosts import ModelLine
-    from workers.answers.making import answer_of
-    from workers.operations.hosts.host_models import take_up
-    from workers.output.printing import print_answer
+    from crawlclean.workers.answers.hosts import ModelLine
+    from crawlclean.workers.answers.making import answer_of
+    from crawlclean.workers.operations.hosts.host_models import take_up
+    from crawlclean.workers.output.printing import print_answer
 
     about = take_up(settings, arguments.host, arguments.rollback)
     if arguments.json:
@@ -142,9 +142,9 @@ def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_reasons(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints why a text, a link or an image is template; returns 1 when it is not."""
-    from workers.answers.hosts import TemplateAnswer
-    from workers.operations.hosts.host_models import explain_template
-    from workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.answers.hosts import TemplateAnswer
+    from crawlclean.workers.operations.hosts.host_models import explain_template
+    from crawlclean.workers.output.printing import print_answer, write_lines
 
     text = arguments.why
     why = explain_template(settings, arguments.host, arguments.of_version, text)

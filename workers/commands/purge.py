@@ -6,13 +6,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
-from cleaning.phrases import counted
-from workers.commands.arguments import Commands, Exit, add_json, crawl_name
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.phrases import counted
+from crawlclean.workers.commands.arguments import Commands, Exit, add_json, crawl_name
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.answers.control import PurgePlan
+    from crawlclean.workers.answers.control import PurgePlan
 
 
 def register(commands: Commands) -> None:
@@ -40,8 +40,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    from workers.operations.controlling.purging import plan_purge, purge
-    from workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.operations.controlling.purging import plan_purge, purge
+    from crawlclean.workers.output.printing import print_answer, write_lines
 
     target, keep = arguments.target, arguments.keep_records
     if arguments.dry_run or not arguments.yes:
@@ -81,7 +81,7 @@ def is_confirmed(plan: str) -> bool:
     Raises:
         ConfigError: Standard input or standard error is no terminal.
     """
-    from workers.control_characters import printable
+    from crawlclean.workers.control_characters import printable
 
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         raise ConfigError(f"{plan}; without a terminal it needs --yes")

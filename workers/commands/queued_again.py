@@ -8,10 +8,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from cleaning.phrases import counted
-from storage.crawl_types import FailureReason
-from workers.commands.arguments import Rows, argument, asking, crawl_name
-from workers.config import Settings
+from crawlclean.cleaning.phrases import counted
+from crawlclean.storage.crawl_types import FailureReason
+from crawlclean.workers.commands.arguments import Rows, argument, asking, crawl_name
+from crawlclean.workers.config import Settings
 
 
 @asking(
@@ -31,7 +31,7 @@ from workers.config import Settings
 )
 def recover(settings: Settings, asked: argparse.Namespace) -> Rows:
     """The crawls that are in the queue again."""
-    from workers.operations.crawling.recovery import recover_crawls
+    from crawlclean.workers.operations.crawling.recovery import recover_crawls
 
     def told(done: Any) -> tuple[str]:
         ended = counted(done.ended, "finished URL")
@@ -69,8 +69,8 @@ def _print_line(line: str) -> None:
 )
 def retry(settings: Settings, asked: argparse.Namespace) -> Rows:
     """Failed URLs that are in the queue again, by crawl."""
-    from workers.answers.control import RetriedCrawl
-    from workers.operations.failures.failed_urls import retry_failed
+    from crawlclean.workers.answers.control import RetriedCrawl
+    from crawlclean.workers.operations.failures.failed_urls import retry_failed
 
     reasons = {FailureReason(each) for each in asked.reasons}
     offered = retry_failed(settings, asked.target, asked.of_host, reasons)
@@ -101,8 +101,12 @@ def retry(settings: Settings, asked: argparse.Namespace) -> Rows:
 )
 def refetch(settings: Settings, asked: argparse.Namespace) -> Rows:
     """Stored pages that are in the queue again, by crawl."""
-    from workers.answers.control import RefetchedCrawl
-    from workers.operations.controlling.fetching_again import PageFilter, fetch_again, read_since
+    from crawlclean.workers.answers.control import RefetchedCrawl
+    from crawlclean.workers.operations.controlling.fetching_again import (
+        PageFilter,
+        fetch_again,
+        read_since,
+    )
 
     now = datetime.now(UTC)
     wanted = PageFilter(since=read_since(asked.since, now), until=now, no_body=asked.no_body)

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cleaning.phrases import counted
-from workers.commands.arguments import Commands, Exit, add_json
-from workers.config import Settings
+from crawlclean.cleaning.phrases import counted
+from crawlclean.workers.commands.arguments import Commands, Exit, add_json
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.answers.hosts import RecleaningReport
-    from workers.jobs.recleaning import RecleanedPage, RecleaningCounts
-    from workers.operations.hosts.host_recleaning import Recleaned
+    from crawlclean.workers.answers.hosts import RecleaningReport
+    from crawlclean.workers.jobs.recleaning import RecleanedPage, RecleaningCounts
+    from crawlclean.workers.operations.hosts.host_recleaning import Recleaned
 
 SHOWN_CHARS = 60
 
@@ -44,10 +44,10 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Re-cleans a host, prints the changes; fails when a page cannot be re-cleaned."""
-    from workers.control_characters import readable_line
-    from workers.operations.hosts.host_recleaning import reclean_host
-    from workers.output.printing import print_answer
-    from workers.output.progress import Tally
+    from crawlclean.workers.control_characters import readable_line
+    from crawlclean.workers.operations.hosts.host_recleaning import reclean_host
+    from crawlclean.workers.output.printing import print_answer
+    from crawlclean.workers.output.progress import Tally
 
     dry_run, again = arguments.dry_run, arguments.again
     tally = Tally("compared" if dry_run else "re-cleaned", 0)
@@ -79,7 +79,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _report(done: Recleaned, *, dry_run: bool) -> RecleaningReport:
-    from workers.answers.hosts import ChangedPage, RecleaningReport
+    from crawlclean.workers.answers.hosts import ChangedPage, RecleaningReport
 
     total = done.total
     return RecleaningReport(
@@ -105,7 +105,7 @@ def _report(done: Recleaned, *, dry_run: bool) -> RecleaningReport:
 
 
 def _as_text(done: Recleaned, *, dry_run: bool) -> str:
-    from workers.control_characters import readable_line
+    from crawlclean.workers.control_characters import readable_line
 
     total, version = done.total, done.version
     verb = "would be re-cleaned" if dry_run else "re-cleaned"

@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
-from cleaning.phrases import counted
-from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
-from workers.commands.crawl_limits import add_limits, status_of
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.phrases import counted
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
+from crawlclean.workers.commands.crawl_limits import add_limits, status_of
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.operations.crawling.one_crawl import CrawlResult
+    from crawlclean.workers.operations.crawling.one_crawl import CrawlResult
 
 
 def register(commands: Commands) -> None:
@@ -50,10 +50,10 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls with live counts, prints a summary; fails without any record and any known reason."""
-    from workers.crawl_file.crawl_file import is_crawl_file
-    from workers.operations.crawling.one_crawl import run_crawl
-    from workers.operations.crawling.specs import check_ca_file, crawl_spec, read_seeds
-    from workers.output.progress import Progress
+    from crawlclean.workers.crawl_file.crawl_file import is_crawl_file
+    from crawlclean.workers.operations.crawling.one_crawl import run_crawl
+    from crawlclean.workers.operations.crawling.specs import check_ca_file, crawl_spec, read_seeds
+    from crawlclean.workers.output.progress import Progress
 
     check_ca_file(settings)
     file, urls, name = arguments.crawl_file, arguments.urls, arguments.crawl
@@ -87,10 +87,10 @@ def print_crawl(settings: Settings, result: CrawlResult, *, as_json: bool) -> in
 
 def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
     """One line, one more about paused hosts; or one JSON object."""
-    from workers.operations.controlling.crawl_states import paused_line
-    from workers.output.outcome_report import outcome_lines
-    from workers.output.printing import write_lines
-    from workers.output.progress import duration
+    from crawlclean.workers.operations.controlling.crawl_states import paused_line
+    from crawlclean.workers.output.outcome_report import outcome_lines
+    from crawlclean.workers.output.printing import write_lines
+    from crawlclean.workers.output.progress import duration
 
     if as_json:
         _print_json(settings, result)
@@ -111,9 +111,9 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
 def _print_json(settings: Settings, result: CrawlResult) -> None:
     from msgspec import UNSET
 
-    from workers.answers.crawls import RunSummary
-    from workers.answers.making import answer_of
-    from workers.output.printing import print_answer
+    from crawlclean.workers.answers.crawls import RunSummary
+    from crawlclean.workers.answers.making import answer_of
+    from crawlclean.workers.output.printing import print_answer
 
     print_answer(
         answer_of(
@@ -134,7 +134,7 @@ def _print_json(settings: Settings, result: CrawlResult) -> None:
 
 def _print_causes(result: CrawlResult) -> None:
     """Prints to standard error why seeds failed; without any record, why each URL failed."""
-    from workers.control_characters import readable_line
+    from crawlclean.workers.control_characters import readable_line
 
     for failure in result.failures:
         if result.records == 0 or failure.url in result.seeds:

@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 
-from workers.commands.arguments import Commands
-from workers.config import Settings
+from crawlclean.workers.commands.arguments import Commands
+from crawlclean.workers.config import Settings
 
 
 def register(commands: Commands) -> None:
@@ -30,7 +30,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         NotFound: The command has no JSON.
     """
-    from workers.answers.schema import ANSWERS, schema_of, summary
+    from crawlclean.workers.answers.schema import ANSWERS, schema_of, summary
 
     if arguments.of:
         schema = schema_of(arguments.of)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from cleaning.errors import ConfigError
-from workers.commands.arguments import Commands, add_json, crawl_name
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.workers.commands.arguments import Commands, add_json, crawl_name
+from crawlclean.workers.config import Settings
 
 LISTED = 20
 
@@ -40,11 +40,11 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints records; returns 1 when none was found."""
-    from workers.control_characters import readable_line
-    from workers.operations.reading import read_time
-    from workers.operations.searching import Wanted, search_stored
-    from workers.output.printing import print_answer
-    from workers.output.progress import Tally
+    from crawlclean.workers.control_characters import readable_line
+    from crawlclean.workers.operations.reading import read_time
+    from crawlclean.workers.operations.searching import Wanted, search_stored
+    from crawlclean.workers.output.printing import print_answer
+    from crawlclean.workers.output.progress import Tally
 
     if arguments.limit < 1:
         raise ConfigError(f"--limit is {arguments.limit}: it must be at least 1")

@@ -7,12 +7,12 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from cleaning.phrases import second
-from workers.commands.arguments import Commands, add_json
-from workers.config import Settings
+from crawlclean.cleaning.phrases import second
+from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.operations.reading import StoredRecord
+    from crawlclean.workers.operations.reading import StoredRecord
 
 
 def register(commands: Commands) -> None:
@@ -43,9 +43,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         return _print_history(settings, arguments)
     if arguments.diff is not None:
         return _print_difference(settings, arguments)
-    from workers.operations.reading import StoredRecord, find_stored
-    from workers.output.image_report import image_answer, image_text
-    from workers.output.printing import print_answer, print_line
+    from crawlclean.workers.operations.reading import StoredRecord, find_stored
+    from crawlclean.workers.output.image_report import image_answer, image_text
+    from crawlclean.workers.output.printing import print_answer, print_line
 
     found = find_stored(settings, arguments.target)
     if isinstance(found, StoredRecord):
@@ -62,8 +62,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_history(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints a line for each version of a page."""
-    from workers.operations.pages.page_versions import page_history
-    from workers.output.printing import print_answer, table, write_lines
+    from crawlclean.workers.operations.pages.page_versions import page_history
+    from crawlclean.workers.output.printing import print_answer, table, write_lines
 
     versions = page_history(settings, arguments.target)
     if arguments.json:
@@ -82,9 +82,9 @@ def _print_history(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _print_difference(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the lines that differ between two versions of a page."""
-    from cleaning.errors import ConfigError
-    from workers.operations.pages.page_versions import page_difference
-    from workers.output.printing import print_answer, write_lines
+    from crawlclean.cleaning.errors import ConfigError
+    from crawlclean.workers.operations.pages.page_versions import page_difference
+    from crawlclean.workers.output.printing import print_answer, write_lines
 
     if len(arguments.diff) not in (0, 2):
         raise ConfigError("--diff takes no time or two: --diff 2026-01-30 2026-01-31")
@@ -102,7 +102,7 @@ def _time(at: datetime | None) -> str:
 
 def _story_rows(found: StoredRecord) -> list[tuple[str, str]]:
     """The other URLs of a page's story, a row each."""
-    from workers.output.story_report import told_also_by
+    from crawlclean.workers.output.story_report import told_also_by
 
     if found.story is None:
         return []
@@ -112,8 +112,8 @@ def _story_rows(found: StoredRecord) -> list[tuple[str, str]]:
 
 def _record_text(found: StoredRecord) -> str:
     """A line for each field with a value, then the body."""
-    from workers.control_characters import printable, readable_line
-    from workers.output.image_report import stored_rows
+    from crawlclean.workers.control_characters import printable, readable_line
+    from crawlclean.workers.output.image_report import stored_rows
 
     record = found.record
     about = [

@@ -7,20 +7,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
-from cleaning.phrases import counted
-from storage.crawl_types import CrawlState
-from workers.commands.arguments import Commands, add_host_options, add_json
-from workers.commands.crawl_limits import add_limits, status_of
-from workers.config import Settings
-from workers.control_characters import readable_line
-from workers.crawl_file.keys import AT_ONCE
-from workers.output.progress import SitesProgress, duration
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.phrases import counted
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.workers.commands.arguments import Commands, add_host_options, add_json
+from crawlclean.workers.commands.crawl_limits import add_limits, status_of
+from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.crawl_file.keys import AT_ONCE
+from crawlclean.workers.output.progress import SitesProgress, duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.answers.crawls import SiteReport
+    from crawlclean.workers.answers.crawls import SiteReport
 
 REASON_CHARS = 76
 HEAD = (
@@ -59,10 +59,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: The list cannot be read, or has lines that are not URLs.
     """
-    from workers.operations.crawling.many_crawls import run_sites
-    from workers.operations.crawling.specs import check_ca_file, read_list, read_seeds
-    from workers.output.outcome_report import outcome_lines
-    from workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.operations.crawling.many_crawls import run_sites
+    from crawlclean.workers.operations.crawling.specs import check_ca_file, read_list, read_seeds
+    from crawlclean.workers.output.outcome_report import outcome_lines
+    from crawlclean.workers.output.printing import print_answer, write_lines
 
     file, at_once = arguments.crawl_file, arguments.at_once
     if at_once is None:

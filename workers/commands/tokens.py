@@ -6,14 +6,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
-from cleaning.phrases import minute
-from storage.console_tokens import TokenScope
-from workers.commands.arguments import Commands, add_json
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.phrases import minute
+from crawlclean.storage.console_tokens import TokenScope
+from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.answers.tokens import TokenLine
+    from crawlclean.workers.answers.tokens import TokenLine
 
 HEAD = ("ID", "NAME", "SCOPE", "MADE", "EXPIRES", "LAST USED")
 DESCRIPTION = (
@@ -45,8 +45,8 @@ def register(commands: Commands) -> None:
 
 def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the tokens, a new one, or the one that was revoked."""
-    from workers.operations.api_tokens import list_tokens, make_token, revoke_token
-    from workers.output.printing import print_answer, table
+    from crawlclean.workers.operations.api_tokens import list_tokens, make_token, revoke_token
+    from crawlclean.workers.output.printing import print_answer, table
 
     data = settings.storage.data
     if arguments.new is None and (arguments.permits or arguments.days is not None):

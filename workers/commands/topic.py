@@ -7,18 +7,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ConfigError
-from storage.crawl_types import CrawlState, Scope
-from workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
-from workers.commands.crawl_limits import add_limits, status_of
-from workers.commands.run import print_crawl
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.crawl_types import CrawlState, Scope
+from crawlclean.workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
+from crawlclean.workers.commands.crawl_limits import add_limits, status_of
+from crawlclean.workers.commands.run import print_crawl
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.answers.topics import TopicLine, TopicReport
-    from workers.operations.crawling.one_crawl import CrawlResult
-    from workers.operations.topics.receivers import ReceiverFlags
-    from workers.operations.topics.topics import TopicFlags
+    from crawlclean.workers.answers.topics import TopicLine, TopicReport
+    from crawlclean.workers.operations.crawling.one_crawl import CrawlResult
+    from crawlclean.workers.operations.topics.receivers import ReceiverFlags
+    from crawlclean.workers.operations.topics.topics import TopicFlags
 
 DESCRIPTION = (
     "Crawls for pages on a topic: best links first, over all hosts that they lead to. The first "
@@ -184,7 +184,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     if action in ("weights", "report"):
         return _print(settings, arguments, action)
     if action == "send":
-        from workers.operations.topics.receivers import send_now
+        from crawlclean.workers.operations.topics.receivers import send_now
 
         send_now(settings, arguments.name)
     elif action != "show":
@@ -194,9 +194,9 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def run_list(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every topic."""
-    from workers.operations.topics.reports import list_topics
-    from workers.output.printing import print_answer
-    from workers.output.topic_report import topics_table
+    from crawlclean.workers.operations.topics.reports import list_topics
+    from crawlclean.workers.output.printing import print_answer
+    from crawlclean.workers.output.topic_report import topics_table
 
     topics = list_topics(settings)
     if arguments.json:
@@ -208,7 +208,7 @@ def run_list(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _flags(arguments: argparse.Namespace) -> TopicFlags:
-    from workers.operations.topics.topics import TopicFlags
+    from crawlclean.workers.operations.topics.topics import TopicFlags
 
     return TopicFlags(
         query=arguments.query,
@@ -222,7 +222,7 @@ def _flags(arguments: argparse.Namespace) -> TopicFlags:
 
 
 def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
-    from workers.operations.topics.receivers import ReceiverFlags
+    from crawlclean.workers.operations.topics.receivers import ReceiverFlags
 
     return ReceiverFlags(
         webhook=arguments.webhook,
@@ -233,9 +233,9 @@ def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
 
 
 def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.operations.crawling.specs import check_ca_file
-    from workers.operations.topics.crawls import run_topic, topic_spec
-    from workers.output.topic_progress import TopicProgress
+    from crawlclean.workers.operations.crawling.specs import check_ca_file
+    from crawlclean.workers.operations.topics.crawls import run_topic, topic_spec
+    from crawlclean.workers.output.topic_progress import TopicProgress
 
     check_ca_file(settings)
     given = {name for name, value in vars(arguments).items() if value is not None}
@@ -257,9 +257,9 @@ def _print_end(
     settings: Settings, arguments: argparse.Namespace, result: CrawlResult, end: str
 ) -> int:
     """Prints the crawl's summary, then what the topic has found, and why nothing."""
-    from workers.operations.topics.reports import show_topic
-    from workers.output.printing import write_lines
-    from workers.output.topic_report import topic_lines
+    from crawlclean.workers.operations.topics.reports import show_topic
+    from crawlclean.workers.output.printing import write_lines
+    from crawlclean.workers.output.topic_report import topic_lines
 
     if result.state is CrawlState.PURGED:
         return print_crawl(settings, result, as_json=arguments.json)
@@ -273,8 +273,8 @@ def _print_end(
 
 
 def _change_state(settings: Settings, arguments: argparse.Namespace, action: str) -> int:
-    from workers.operations.topics.topics import change_topic_state
-    from workers.output.printing import write_lines
+    from crawlclean.workers.operations.topics.topics import change_topic_state
+    from crawlclean.workers.output.printing import write_lines
 
     state = CrawlState.PAUSED if action == "pause" else CrawlState.RUNNING
     after = change_topic_state(settings, arguments.name, state)
@@ -288,10 +288,10 @@ def _change_state(settings: Settings, arguments: argparse.Namespace, action: str
 
 
 def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> None:
-    from workers.operations.topics.crawls import add_seeds
-    from workers.operations.topics.receivers import set_receivers
-    from workers.operations.topics.topics import edit_topic, mark_page
-    from workers.output.progress import Tally
+    from crawlclean.workers.operations.topics.crawls import add_seeds
+    from crawlclean.workers.operations.topics.receivers import set_receivers
+    from crawlclean.workers.operations.topics.topics import edit_topic, mark_page
+    from crawlclean.workers.output.progress import Tally
 
     if action == "edit":
         set_receivers(settings, arguments.name, _receivers(arguments))
@@ -316,9 +316,9 @@ def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> N
 
 
 def _show(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.operations.topics.reports import show_topic
-    from workers.output.printing import print_answer, write_lines
-    from workers.output.topic_report import topic_lines
+    from crawlclean.workers.operations.topics.reports import show_topic
+    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.output.topic_report import topic_lines
 
     topic: TopicLine = show_topic(settings, arguments.name)
     if arguments.json:
@@ -329,9 +329,9 @@ def _show(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _list_to_mark(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.operations.topics.marking import pages_to_mark
-    from workers.output.printing import print_answer, write_lines
-    from workers.output.topic_report import to_mark_lines
+    from crawlclean.workers.operations.topics.marking import pages_to_mark
+    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.output.topic_report import to_mark_lines
 
     pages = pages_to_mark(settings, arguments.name, arguments.to_mark)
     if arguments.json:
@@ -343,9 +343,9 @@ def _list_to_mark(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print(settings: Settings, arguments: argparse.Namespace, action: str) -> int:
-    from workers.operations.topics.reports import report_topic, weights_of
-    from workers.output.printing import print_answer, write_lines
-    from workers.output.topic_report import report_lines, weights_table
+    from crawlclean.workers.operations.topics.reports import report_topic, weights_of
+    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.output.topic_report import report_lines, weights_table
 
     if action == "report":
         report = report_topic(settings, arguments.name)
@@ -366,8 +366,8 @@ def _print(settings: Settings, arguments: argparse.Namespace, action: str) -> in
 
 
 def _write_page(report: TopicReport, path: Path) -> None:
-    from workers.operations.files.whole_files import write_whole
-    from workers.output.topic_page import topic_page
+    from crawlclean.workers.operations.files.whole_files import write_whole
+    from crawlclean.workers.output.topic_page import topic_page
 
     page = topic_page(report)
     write_whole(path, page)

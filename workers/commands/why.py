@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cleaning.phrases import counted, second
-from storage.crawl_types import UrlState
-from workers.commands.arguments import Commands, add_json
-from workers.config import Settings
+from crawlclean.cleaning.phrases import counted, second
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from workers.answers.crawls import UnknownUrl, UrlTrace
-    from workers.answers.stories import StoryLine
-    from workers.answers.topics import TopicVerdict
-    from workers.operations.urls.explaining import Explanation, Trace
-    from workers.operations.urls.refused_urls import NotTaken
+    from crawlclean.workers.answers.crawls import UnknownUrl, UrlTrace
+    from crawlclean.workers.answers.stories import StoryLine
+    from crawlclean.workers.answers.topics import TopicVerdict
+    from crawlclean.workers.operations.urls.explaining import Explanation, Trace
+    from crawlclean.workers.operations.urls.refused_urls import NotTaken
 
 MOST_CRAWLS_SHOWN = 5
 
@@ -53,10 +53,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the decision log of a URL, or its verdicts; returns 1 when there are none."""
     if arguments.text is not None:
         return _print_verdicts(settings, arguments)
-    from workers.control_characters import readable_line
-    from workers.operations.urls.explaining import explain_url
-    from workers.output.printing import print_answer, write_lines
-    from workers.output.progress import Tally
+    from crawlclean.workers.control_characters import readable_line
+    from crawlclean.workers.operations.urls.explaining import explain_url
+    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.output.progress import Tally
 
     with Tally("searched", 0) as tally:
 
@@ -76,10 +76,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
-    from workers.control_characters import readable_line
-    from workers.operations.pages.judged_page import judge_url, matching
-    from workers.output.printing import print_answer, write_lines
-    from workers.output.text_verdicts import verdict_text
+    from crawlclean.workers.control_characters import readable_line
+    from crawlclean.workers.operations.pages.judged_page import judge_url, matching
+    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.output.text_verdicts import verdict_text
 
     judged = judge_url(settings, arguments.target)
     found = matching(judged.verdicts, arguments.text)
@@ -97,8 +97,8 @@ def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdict | StoryLine]:
     """Yields a JSON line for each crawl, each topic that has judged the page, and its story."""
-    from workers.operations.answering.urls import unknown_urls, url_traces
-    from workers.output.wait_report import wait_text
+    from crawlclean.workers.operations.answering.urls import unknown_urls, url_traces
+    from crawlclean.workers.output.wait_report import wait_text
 
     yield from url_traces(found, wait_text)
     yield from unknown_urls(found)
@@ -108,8 +108,8 @@ def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdic
 
 
 def _traces(found: Explanation) -> Iterator[str]:
-    from workers.output.story_report import told_also_by
-    from workers.output.topic_verdict import verdict_lines
+    from crawlclean.workers.output.story_report import told_also_by
+    from crawlclean.workers.output.topic_verdict import verdict_lines
 
     for trace in found.traces:
         state = ": ".join(filter(None, (trace.state, _why_excluded(trace))))
@@ -129,8 +129,8 @@ def _why_excluded(trace: Trace) -> str:
 
 
 def _steps(trace: Trace) -> Iterator[str]:
-    from workers.operations.answering.urls import waits_for
-    from workers.output.wait_report import visit_text, wait_text
+    from crawlclean.workers.operations.answering.urls import waits_for
+    from crawlclean.workers.output.wait_report import visit_text, wait_text
 
     if waits := waits_for(trace, wait_text):
         yield f"  waits: {waits}"
@@ -149,7 +149,7 @@ def _steps(trace: Trace) -> Iterator[str]:
 
 
 def _reasons(found: Explanation) -> Iterator[str]:
-    from workers.answers.crawls import Cause
+    from crawlclean.workers.answers.crawls import Cause
 
     for each in found.not_taken[:MOST_CRAWLS_SHOWN]:
         # The crawl knows the URL or not by when robots.txt was read; a reader sees one text.

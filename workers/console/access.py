@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import StrEnum
 
-from storage.console_file import ConsoleFile
+from crawlclean.storage.console_file import ConsoleFile
 
 IDLE_S = 12 * 3600
 """A session ends when it was not used for this long."""

@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
-from storage.console_file import ConsoleFile
-from workers.config import Settings
-from workers.console.access import Access
-from workers.operations.acting.action import Action, Asked
-from workers.operations.acting.performing import Caller, perform
+from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.workers.config import Settings
+from crawlclean.workers.console.access import Access
+from crawlclean.workers.operations.acting.action import Action, Asked
+from crawlclean.workers.operations.acting.performing import Caller, perform
 
 FORM_S = 3600
 """A confirm page serves for so long: its numbers are old afterwards."""

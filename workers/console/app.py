@@ -16,14 +16,14 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from workers import __dist__
-from workers.console import charts, formats, strangers_text
-from workers.console.api import problems
-from workers.console.api.serving import add_api
-from workers.console.guards import add_guards
-from workers.console.routes import Console, Page, Routes, render
-from workers.console.screens import (
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.workers.console import charts, formats, strangers_text
+from crawlclean.workers.console.api import problems
+from crawlclean.workers.console.api.serving import add_api
+from crawlclean.workers.console.guards import add_guards
+from crawlclean.workers.console.routes import Console, Page, Routes, render
+from crawlclean.workers.console.screens import (
     crawls,
     events,
     failures,
@@ -34,12 +34,12 @@ from workers.console.screens import (
     topics,
     traps,
 )
-from workers.console.screens.acting import actions, audit
-from workers.console.screens.frame import health, help_page, login, tokens
-from workers.console.screens.pages import pages, search, versions
-from workers.console.told_lines import told
-from workers.console.words import Language, all_words, say
-from workers.operations.acting.running import read_detail
+from crawlclean.workers.console.screens.acting import actions, audit
+from crawlclean.workers.console.screens.frame import health, help_page, login, tokens
+from crawlclean.workers.console.screens.pages import pages, search, versions
+from crawlclean.workers.console.told_lines import told
+from crawlclean.workers.console.words import Language, all_words, say
+from crawlclean.workers.operations.acting.running import read_detail
 
 SCREENS = (
     now,

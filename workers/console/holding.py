@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from storage.crawl_types import CrawlState
-from storage.host_waits import Hold, WaitReason
-from storage.live_state import ProcessRole
-from workers.operations.watching.now.now import Moment, QueueState
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.host_waits import Hold, WaitReason
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.workers.operations.watching.now.now import Moment, QueueState
 
 HALF = 0.5
 BEHIND_S = 30.0

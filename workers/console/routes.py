@@ -10,11 +10,11 @@ from typing import Any
 
 from flask import Flask, Response, abort, g, make_response, redirect, render_template, request
 
-from workers.config import Settings
-from workers.console.access import Access
-from workers.console.actions import Actions
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.remembering import Remembered
+from crawlclean.workers.config import Settings
+from crawlclean.workers.console.access import Access
+from crawlclean.workers.console.actions import Actions
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.remembering import Remembered
 
 Page = str | Response | tuple[str, int]
 """What a view returns: HTML, perhaps with a status, or a whole response."""

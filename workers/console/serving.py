@@ -12,18 +12,18 @@ from typing import Any, NoReturn
 
 from waitress.server import TcpWSGIServer, create_server
 
-from cleaning.errors import ConfigError
-from storage.console_file import ConsoleFile
-from workers import __dist__
-from workers.config import Settings
-from workers.console.access import Access, generated_password
-from workers.console.actions import Actions
-from workers.console.app import create_app
-from workers.console.connections import CONNECTIONS, Connection, Door
-from workers.console.guards import LOOPBACK_NAMES
-from workers.console.routes import Console
-from workers.operations.watching.indexing import Indexing
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.workers.config import Settings
+from crawlclean.workers.console.access import Access, generated_password
+from crawlclean.workers.console.actions import Actions
+from crawlclean.workers.console.app import create_app
+from crawlclean.workers.console.connections import CONNECTIONS, Connection, Door
+from crawlclean.workers.console.guards import LOOPBACK_NAMES
+from crawlclean.workers.console.routes import Console
+from crawlclean.workers.operations.watching.indexing import Indexing
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 THREADS = 4
 SPARE_CONNECTIONS = 50

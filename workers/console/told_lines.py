@@ -16,15 +16,15 @@ from typing import Final
 
 from markupsafe import Markup
 
-from cleaning.drift.alarms import DriftSign
-from cleaning.page_warnings import WarningKind
-from cleaning.records import BodySource, PageKind, UrlKind, Via
-from storage.crawl_types import CrawlState, FailureReason
-from storage.live_state import ProcessRole
-from storage.store.drifts import DriftOutcome
-from storage.store.models import LearnReason
-from workers.console.strangers_text import shown
-from workers.console.words import Language, of_lines, say
+from crawlclean.cleaning.drift.alarms import DriftSign
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.records import BodySource, PageKind, UrlKind, Via
+from crawlclean.storage.crawl_types import CrawlState, FailureReason
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.store.drifts import DriftOutcome
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.workers.console.strangers_text import shown
+from crawlclean.workers.console.words import Language, of_lines, say
 
 NUMBERS: Final = frozenset({"n", "m", "ms", "links", "outlinks", "tags", "files"})
 """Places of whole numbers, which are grouped."""

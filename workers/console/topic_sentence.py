@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from storage.topic_types import TopicState
-from workers.console.holding import Level, Sentence
-from workers.operations.topics.figures import TopicFigures
-from workers.operations.topics.watching import TopicDetails
+from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.console.holding import Level, Sentence
+from crawlclean.workers.operations.topics.figures import TopicFigures
+from crawlclean.workers.operations.topics.watching import TopicDetails
 
 LATELY = 300
 """Pages of the crawl that are its last ones: a share of fewer says little."""

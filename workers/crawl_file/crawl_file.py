@@ -20,14 +20,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from cleaning.errors import ConfigError
-from cleaning.urls.url_choice import compile_patterns
-from crawler.host_overrides import HostOverride
-from crawler.hosts_file import read_tables
-from workers.config import DROPPED, SECTIONS
-from workers.crawl_file.keys import HOSTS, Key, all_keys
-from workers.crawl_file.text_files import MAX_TOML_BYTES, read_text, read_toml
-from workers.crawl_file.toml_lines import Place, find_lines
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.urls.url_choice import compile_patterns
+from crawlclean.crawler.host_overrides import HostOverride
+from crawlclean.crawler.hosts_file import read_tables
+from crawlclean.workers.config import DROPPED, SECTIONS
+from crawlclean.workers.crawl_file.keys import HOSTS, Key, all_keys
+from crawlclean.workers.crawl_file.text_files import MAX_TOML_BYTES, read_text, read_toml
+from crawlclean.workers.crawl_file.toml_lines import Place, find_lines
 
 SUFFIX = ".toml"
 MAX_SHOWN = 20  # problems that one error names

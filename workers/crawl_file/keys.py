@@ -14,8 +14,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from storage.crawl_types import Scope
-from workers.config import SECTIONS
+from crawlclean.storage.crawl_types import Scope
+from crawlclean.workers.config import SECTIONS
 
 HOSTS = "hosts"
 HOSTS_HELP = 'tables of single hosts, as in a hosts file: [hosts."forum.example.com"]'

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from cleaning.errors import ConfigError
+from crawlclean.cleaning.errors import ConfigError
 
 MAX_LIST_BYTES = 16 << 20
 MAX_TOML_BYTES = 1 << 20  # 1 MB takes a second to read; longer lists of seeds have a file

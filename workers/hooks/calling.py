@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import CleanRecord, Outlink
-from storage.queue.counters import Counter
-from workers.hooks.loading import NO_HOOKS, Hooks, LinkFilter, RecordStep
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.records import CleanRecord, Outlink
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.workers.hooks.loading import NO_HOOKS, Hooks, LinkFilter, RecordStep
 
 SLOW_S = 1.0  # a page is cleaned in 20 ms: such a hook takes as long as fifty pages
 REASON_CHARS = 200

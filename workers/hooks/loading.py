@@ -19,10 +19,10 @@ from importlib.metadata import EntryPoint, entry_points
 from itertools import pairwise
 from typing import Any, BinaryIO, Protocol
 
-from cleaning.errors import ConfigError
-from cleaning.records import CleanRecord, Outlink
-from workers import __dist__
-from workers.config import Settings
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.records import CleanRecord, Outlink
+from crawlclean.workers.config import Settings
 
 ALL = "all"
 NONE = "none"

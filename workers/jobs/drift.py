@@ -20,22 +20,28 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from cleaning.drift.alarms import Alarm, DriftSign
-from cleaning.drift.model_fit import fit_of
-from cleaning.drift.watch import Watch
-from cleaning.errors import NotFound
-from cleaning.learn.sample import MAX_SAMPLE, choose_sample
-from cleaning.model.rules import ClassShares
-from cleaning.model.site_model import SiteModel
-from cleaning.phrases import counted, minute
-from cleaning.records import CleanRecord
-from cleaning.urls.normal_form import normalize
-from storage.queue.learning import LearningQueue
-from storage.store.drifts import DriftEvent, DriftOutcome
-from storage.store.hosts import ArchivedPage
-from storage.store.models import LearnReason
-from storage.store.protocol import Store
-from workers.jobs.learning import MIN_PAGES, Learned, keep_model, model_of, of_present_layout
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.cleaning.drift.model_fit import fit_of
+from crawlclean.cleaning.drift.watch import Watch
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.model.rules import ClassShares
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.storage.queue.learning import LearningQueue
+from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.storage.store.hosts import ArchivedPage
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs.learning import (
+    MIN_PAGES,
+    Learned,
+    keep_model,
+    model_of,
+    of_present_layout,
+)
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 
-from cleaning.errors import QueueUnavailable
-from storage.queue.frontier import Frontier
-from workers.hooks.calling import HookReport
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.workers.hooks.calling import HookReport
 
 NOTICE_S = 3600  # a hook that fails on each page must not fill the log; counters count it
 

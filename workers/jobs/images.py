@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from cleaning.records import Image, ImageKind, Via
-from cleaning.urls.normal_form import host_of, normal_form
-from storage.crawl_types import CrawlSpec, Discovery, PageRole
-from storage.queue.counters import Counter
-from storage.queue.frontier import Frontier
-from storage.store.images import IMAGE_RANK, PageImages
-from storage.store.protocol import Store
-from workers.jobs.url_filter import MAX_URL_CHARS
+from crawlclean.cleaning.records import Image, ImageKind, Via
+from crawlclean.cleaning.urls.normal_form import host_of, normal_form
+from crawlclean.storage.crawl_types import CrawlSpec, Discovery, PageRole
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.images import IMAGE_RANK, PageImages
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs.url_filter import MAX_URL_CHARS
 
 HELD_BACK: Mapping[ImageKind, Counter] = {
     ImageKind.AD: Counter.IMAGES_HELD_BACK_AD,

@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cleaning.records import CleanRecord
-from cleaning.urls.normal_form import page_id as page_id_of
-from storage.crawl_types import Failure, FailureReason
-from storage.store.protocol import Store
-from workers.jobs.outcomes import Ending, failed
-from workers.jobs.url_classes import SAME_PAGE
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.urls.normal_form import page_id as page_id_of
+from crawlclean.storage.crawl_types import Failure, FailureReason
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs.outcomes import Ending, failed
+from crawlclean.workers.jobs.url_classes import SAME_PAGE
 
 INDEX_NAMES = tuple(
     f"{name}.{extension}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crawler.robots import RobotsRules
-from crawler.settings import user_agent
-from workers.context import Context
+from crawlclean.crawler.robots import RobotsRules
+from crawlclean.crawler.settings import user_agent
+from crawlclean.workers.context import Context
 
 
 class KnownRobots:

@@ -11,18 +11,18 @@ from datetime import UTC, datetime
 
 from msgspec import structs
 
-from cleaning import learn_site
-from cleaning.document.raw_page import RawPage
-from cleaning.errors import DatabaseDamaged, NotFound, StoreDamaged
-from cleaning.learn.sample import MAX_SAMPLE, choose_sample
-from cleaning.model.site_model import SiteModel
-from cleaning.url_classes.rules import class_of
-from cleaning.urls.normal_form import page_id
-from storage.store.drifts import DriftEvent, redesign_after, take_back
-from storage.store.hosts import ArchivedPage
-from storage.store.models import LearnReason, ModelVersion, StoredModel
-from storage.store.protocol import Store
-from workers.site_models import read_model
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.errors import DatabaseDamaged, NotFound, StoreDamaged
+from crawlclean.cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.site import learn_site
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.store.drifts import DriftEvent, redesign_after, take_back
+from crawlclean.storage.store.hosts import ArchivedPage
+from crawlclean.storage.store.models import LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.site_models import read_model
 
 log = logging.getLogger(__name__)
 

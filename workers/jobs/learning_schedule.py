@@ -11,19 +11,19 @@ import logging
 import time
 from collections.abc import Sequence
 
-from cleaning import SiteModel
-from cleaning.drift.alarms import DriftSign
-from cleaning.drift.watch import Watch
-from cleaning.errors import NotFound
-from cleaning.learn.sample import MAX_SAMPLE
-from cleaning.records import CleanRecord
-from storage.queue.counters import Counter
-from storage.queue.learning import LearningQueue
-from storage.store.models import LearnReason
-from workers.context import Context
-from workers.jobs.drift import answer, complete, judge
-from workers.jobs.learning import Learned, archived_model, keep_model
-from workers.jobs.recleaning_slices import RecleaningProgress
+from crawlclean.cleaning.drift.alarms import DriftSign
+from crawlclean.cleaning.drift.watch import Watch
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.learn.sample import MAX_SAMPLE
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.learning import LearningQueue
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.workers.context import Context
+from crawlclean.workers.jobs.drift import answer, complete, judge
+from crawlclean.workers.jobs.learning import Learned, archived_model, keep_model
+from crawlclean.workers.jobs.recleaning_slices import RecleaningProgress
 
 log = logging.getLogger(__name__)
 

@@ -10,21 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from cleaning import RawPage
-from cleaning.document.feed import is_feed, read_feed
-from cleaning.document.page_robots import page_robots
-from cleaning.document.sitemap import read_sitemap
-from cleaning.document.sniffing import foreign_type, image_type
-from cleaning.errors import NotHtml
-from cleaning.model.site_model import SiteModel
-from cleaning.page import read
-from cleaning.page_warnings import WarningKind
-from cleaning.phrases import counted
-from cleaning.records import CleanRecord, LinkKind, Outlink, Provenance, Via
-from cleaning.topics.pictures import read_picture
-from cleaning.topics.stories import record_signature
-from cleaning.urls.normal_form import host_of, resolve
-from storage.crawl_types import (
+from crawlclean import __dist__
+from crawlclean.cleaning.document.feed import is_feed, read_feed
+from crawlclean.cleaning.document.page_robots import page_robots
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.sitemap import read_sitemap
+from crawlclean.cleaning.document.sniffing import foreign_type, image_type
+from crawlclean.cleaning.errors import NotHtml
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import read
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.records import CleanRecord, LinkKind, Outlink, Provenance, Via
+from crawlclean.cleaning.topics.pictures import read_picture
+from crawlclean.cleaning.topics.stories import record_signature
+from crawlclean.cleaning.urls.normal_form import host_of, resolve
+from crawlclean.storage.crawl_types import (
     MAX_HOPS,
     CrawlSpec,
     Discovery,
@@ -39,12 +40,11 @@ from storage.crawl_types import (
     UrlRow,
     UrlState,
 )
-from storage.queue.entries import LINK_TEXT_CHARS
-from storage.store.images import IMAGE_RANK
-from workers import __dist__
-from workers.hooks.calling import HookCalls
-from workers.jobs.poison_pages import MOST_CRASHES, crash_text
-from workers.jobs.url_classes import MOVED
+from crawlclean.storage.queue.entries import LINK_TEXT_CHARS
+from crawlclean.storage.store.images import IMAGE_RANK
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.jobs.poison_pages import MOST_CRASHES, crash_text
+from crawlclean.workers.jobs.url_classes import MOVED
 
 log = logging.getLogger(__name__)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cleaning.phrases import counted
-from storage.crawl_types import FailureReason, Outcome, QueuedPage
-from storage.store.events import Event, EventKind
-from storage.store.protocol import Store
+from crawlclean.cleaning.phrases import counted
+from crawlclean.storage.crawl_types import FailureReason, Outcome, QueuedPage
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.protocol import Store
 
 MOST_CRASHES = 3
 """Workers that may have died on an archived page: one more, and archiving it was the cause."""

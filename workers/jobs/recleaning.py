@@ -4,7 +4,7 @@
   skipped, and the store keeps the newer of two records.
 - A page of an older layout is re-cleaned with the last model of its layout (``Layouts``).
 - Images that became content are marked as due in the record's outcome;
-  ``workers.jobs.images.offer_due`` offers them.
+  ``crawlclean.workers.jobs.images.offer_due`` offers them.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 
-from cleaning import clean
-from cleaning.document.raw_page import RawPage
-from cleaning.errors import ConfigError, DatabaseDamaged, PageError, StoreDamaged
-from cleaning.model.site_model import SiteModel
-from cleaning.records import CleanRecord, ImageKind
-from cleaning.topics.stories import record_signature
-from cleaning.url_classes.rules import class_of
-from storage.crawl_types import FetchResult, Outcome, Step, UrlRow, UrlState
-from storage.store.drifts import DriftEvent, redesign_after
-from storage.store.hosts import RecordVersion
-from storage.store.protocol import Store
-from workers.hooks.calling import HookCalls
-from workers.jobs.outcomes import stored_page
-from workers.jobs.topics import judged_again
-from workers.site_models import read_model
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, PageError, StoreDamaged
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.records import CleanRecord, ImageKind
+from crawlclean.cleaning.topics.stories import record_signature
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.storage.crawl_types import FetchResult, Outcome, Step, UrlRow, UrlState
+from crawlclean.storage.store.drifts import DriftEvent, redesign_after
+from crawlclean.storage.store.hosts import RecordVersion
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.jobs.outcomes import stored_page
+from crawlclean.workers.jobs.topics import judged_again
+from crawlclean.workers.site_models import read_model
 
 STEP = "re-cleaned"
 

@@ -21,18 +21,18 @@ from typing import Any
 import msgspec
 from rq.timeouts import BaseTimeoutException
 
-from cleaning import SiteModel
-from cleaning.errors import DatabaseDamaged, PageError, StoreDamaged
-from cleaning.learn.model_diff import change_of
-from cleaning.records import CleanRecord
-from cleaning.url_classes.rules import class_of
-from storage.crawl_types import Outcome
-from storage.queue.learning import LearningQueue
-from storage.store.hosts import RecordVersion
-from storage.store.protocol import Store
-from workers.context import Context
-from workers.hooks.calling import HookCalls
-from workers.jobs.recleaning import Layouts, RecleanedPage, reclean_page
+from crawlclean.cleaning.errors import DatabaseDamaged, PageError, StoreDamaged
+from crawlclean.cleaning.learn.model_diff import change_of
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.queue.learning import LearningQueue
+from crawlclean.storage.store.hosts import RecordVersion
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.context import Context
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.jobs.recleaning import Layouts, RecleanedPage, reclean_page
 
 log = logging.getLogger(__name__)
 

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cleaning.urls.normal_form import host_of
-from cleaning.urls.normal_form import page_id as page_id_of
-from storage.crawl_types import MAX_HOPS, Failure, FailureReason, PageRole, Step, UrlState
-from storage.store.protocol import Store
-from workers.jobs.outcomes import Ending, failed
-from workers.jobs.url_classes import MOVED
+from crawlclean.cleaning.urls.normal_form import host_of, page_id as page_id_of
+from crawlclean.storage.crawl_types import (
+    MAX_HOPS,
+    Failure,
+    FailureReason,
+    PageRole,
+    Step,
+    UrlState,
+)
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs.outcomes import Ending, failed
+from crawlclean.workers.jobs.url_classes import MOVED
 
 AGAIN = "offered again"  # the step that ``reopen.lua`` writes
 

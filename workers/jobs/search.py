@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from storage.search.search_file import SearchFile
-from storage.store.protocol import Store
+from crawlclean.storage.search.search_file import SearchFile
+from crawlclean.storage.store.protocol import Store
 
 STEP_RECORDS = 50
 """Records of one transaction: 50 ms, for which other writers of the index wait."""

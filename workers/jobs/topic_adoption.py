@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from cleaning.errors import NotFound
-from cleaning.topics.relevance import judge_record
-from storage.crawl_types import CrawlSpec, Discovery, Outcome
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
-from storage.topic_types import TopicState
-from workers.jobs.images import filter_images
-from workers.jobs.outcomes import Ending
-from workers.jobs.topics import CrawlTopic, judgement_of, load_crawl_topic
-from workers.jobs.url_classes import HostUrlRules, host_rules
-from workers.jobs.url_filter import Chosen, Ranker, UrlFilter, unknown
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.topics.relevance import judge_record
+from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Outcome
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.jobs.images import filter_images
+from crawlclean.workers.jobs.outcomes import Ending
+from crawlclean.workers.jobs.topics import CrawlTopic, judgement_of, load_crawl_topic
+from crawlclean.workers.jobs.url_classes import HostUrlRules, host_rules
+from crawlclean.workers.jobs.url_filter import Chosen, Ranker, UrlFilter, unknown
 
 Allows = Callable[[str, str], bool]
 

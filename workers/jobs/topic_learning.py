@@ -19,23 +19,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from cleaning.topics.learner import (
+from crawlclean.cleaning.topics.learner import (
     HUB_CHILDREN,
     HUB_LABEL,
     HUB_RELEVANT,
     LinkExample,
     LinkModel,
 )
-from cleaning.topics.links import NAMED_IDS, bucket_of, place_names
-from cleaning.topics.topic import Topic
-from cleaning.url_classes.rules import UrlRules, class_of
-from cleaning.words import default_segmenter
-from storage.queue.topic_ranks import TopicRanks
-from storage.store.protocol import Store
-from storage.store.records import search_text
-from storage.topic_types import JudgedPage, StoredLinkModel
-from workers.jobs.topics import stored_model
-from workers.jobs.url_classes import unpacked_rules
+from crawlclean.cleaning.topics.links import NAMED_IDS, bucket_of, place_names
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.cleaning.url_classes.rules import UrlRules, class_of
+from crawlclean.cleaning.words import default_segmenter
+from crawlclean.storage.queue.topic_ranks import TopicRanks
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.records import search_text
+from crawlclean.storage.topic_types import JudgedPage, StoredLinkModel
+from crawlclean.workers.jobs.topics import stored_model
+from crawlclean.workers.jobs.url_classes import unpacked_rules
 
 log = logging.getLogger(__name__)
 

@@ -10,18 +10,18 @@ import logging
 import time
 from collections.abc import Sequence
 
-from cleaning.topics.learner import FIRST_RANK, LAST_RANK, LinkModel, rank_line
-from cleaning.topics.topic import Topic
-from storage.crawl_types import CrawlSpec
-from storage.queue.feature_ids import unpack_features
-from storage.queue.frontier import Frontier
-from storage.queue.ranking import Score
-from storage.queue.tail_ranks import TopicModel
-from storage.queue.topic_ranks import TopicRanks
-from storage.store.protocol import Store
-from storage.topic_types import TopicRow
-from workers.jobs.topic_learning import Learned, learn_batch
-from workers.jobs.topic_rows import order_of
+from crawlclean.cleaning.topics.learner import FIRST_RANK, LAST_RANK, LinkModel, rank_line
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.storage.crawl_types import CrawlSpec
+from crawlclean.storage.queue.feature_ids import unpack_features
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.ranking import Score
+from crawlclean.storage.queue.tail_ranks import TopicModel
+from crawlclean.storage.queue.topic_ranks import TopicRanks
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import TopicRow
+from crawlclean.workers.jobs.topic_learning import Learned, learn_batch
+from crawlclean.workers.jobs.topic_rows import order_of
 
 log = logging.getLogger(__name__)
 

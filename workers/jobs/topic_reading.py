@@ -18,17 +18,17 @@ from zlib import crc32
 
 import msgspec
 
-from cleaning.json_values import dump
-from cleaning.records import CleanRecord
-from cleaning.topics.relevance import judge_record
-from cleaning.topics.topic import Topic
-from storage.crawl_types import CrawlSpec, FetchResult, Outcome, Scope, UrlState
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
-from storage.store.topic_rows import judged_pages
-from storage.topic_types import StoredReading
-from workers.jobs.outcomes import Ending, stored_page
-from workers.jobs.topic_adoption import Adopter, Allows
+from crawlclean.cleaning.json_values import dump
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.topics.relevance import judge_record
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.storage.crawl_types import CrawlSpec, FetchResult, Outcome, Scope, UrlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.topic_rows import judged_pages
+from crawlclean.storage.topic_types import StoredReading
+from crawlclean.workers.jobs.outcomes import Ending, stored_page
+from crawlclean.workers.jobs.topic_adoption import Adopter, Allows
 
 AT_ONCE = 100
 """Records of a slice: .1 s of work."""

@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from cleaning.json_values import dump_versioned, load_versioned
-from cleaning.records import CleanRecord, PageKind
-from cleaning.topics.building import build_topic
-from cleaning.topics.relevance import text_of
-from cleaning.topics.topic import ExampleText, Topic, TopicSpec
-from storage.store.protocol import Store
-from storage.topic_types import JudgedPage, TopicRow, TopicState
-from workers.jobs.topics import judgement_of
+from crawlclean.cleaning.json_values import dump_versioned, load_versioned
+from crawlclean.cleaning.records import CleanRecord, PageKind
+from crawlclean.cleaning.topics.building import build_topic
+from crawlclean.cleaning.topics.relevance import text_of
+from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
+from crawlclean.workers.jobs.topics import judgement_of
 
 SLICE_PAGES = 200
 """Pages judged anew between two writes: a second of work, which is what a kill costs."""

@@ -12,25 +12,37 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
-from cleaning.errors import InvalidUrl
-from cleaning.json_values import dump
-from cleaning.page_warnings import WarningKind
-from cleaning.records import CleanRecord, Outlink, PageKind
-from cleaning.topics.learner import FIRST_RANK, HUB_LABEL, HUB_RELEVANT, LinkModel, rank_of
-from cleaning.topics.links import AnchorWords, FoundLink, feature_groups, is_same_host, neighbours
-from cleaning.topics.relevance import judge_record
-from cleaning.topics.stories import is_same_story, record_signature
-from cleaning.topics.topic import Topic
-from cleaning.url_classes.rules import class_of
-from cleaning.urls.normal_form import normal_page_id, page_id
-from storage.crawl_types import CrawlSpec, Outcome, PageRole, QueuedPage, UrlState
-from storage.store.protocol import Store
-from storage.topic_types import ReceiverKind, TopicJudgement
+from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.json_values import dump
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.records import CleanRecord, Outlink, PageKind
+from crawlclean.cleaning.topics.learner import (
+    FIRST_RANK,
+    HUB_LABEL,
+    HUB_RELEVANT,
+    LinkModel,
+    rank_of,
+)
+from crawlclean.cleaning.topics.links import (
+    AnchorWords,
+    FoundLink,
+    feature_groups,
+    is_same_host,
+    neighbours,
+)
+from crawlclean.cleaning.topics.relevance import judge_record
+from crawlclean.cleaning.topics.stories import is_same_story, record_signature
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.cleaning.urls.normal_form import normal_page_id, page_id
+from crawlclean.storage.crawl_types import CrawlSpec, Outcome, PageRole, QueuedPage, UrlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import ReceiverKind, TopicJudgement
 
 if TYPE_CHECKING:
-    from storage.queue.topic_ranks import TopicRanks
-    from workers.jobs.url_classes import HostUrlRules
-    from workers.jobs.url_filter import Ranker
+    from crawlclean.storage.queue.topic_ranks import TopicRanks
+    from crawlclean.workers.jobs.url_classes import HostUrlRules
+    from crawlclean.workers.jobs.url_filter import Ranker
 
 FIRST_LINK_RANK = 100
 """Of a seed's first link to another host: behind seeds and images, before whatever a model ranks.

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cleaning.url_classes.learning import learn_url_rules
-from cleaning.url_classes.rules import (
+from crawlclean.cleaning.url_classes.learning import learn_url_rules
+from crawlclean.cleaning.url_classes.rules import (
     LIST_RANK,
     UrlRule,
     UrlRules,
@@ -26,8 +26,8 @@ from cleaning.url_classes.rules import (
     refused_templates,
     with_pins,
 )
-from cleaning.url_classes.sample import PageFacts, facts_of_record
-from cleaning.url_classes.stopping import (
+from crawlclean.cleaning.url_classes.sample import PageFacts, facts_of_record
+from crawlclean.cleaning.url_classes.stopping import (
     FEW_NEW,
     MAX_NEW_CLASSES,
     MOST_DULL,
@@ -37,14 +37,14 @@ from cleaning.url_classes.stopping import (
     fingerprint_of,
     judge,
 )
-from cleaning.urls.normal_form import normalize, page_id
-from storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
-from storage.store.rules import KeptRules
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
+from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
+from crawlclean.storage.store.rules import KeptRules
 
 if TYPE_CHECKING:  # `why` reads the rules of a store without the queue's client
-    from storage.queue.frontier import Frontier
-    from storage.queue.url_classes import UrlClassLedger
-    from storage.store.protocol import Store
+    from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.queue.url_classes import UrlClassLedger
+    from crawlclean.storage.store.protocol import Store
 
 log = logging.getLogger(__name__)
 
@@ -194,7 +194,7 @@ def keep_rules(
         host: Lower-case authority.
         learned: New rules; None when only operators' pins changed.
     """
-    from storage.queue.url_classes import ClassRules
+    from crawlclean.storage.queue.url_classes import ClassRules
 
     while True:
         known = frontier.classes.known(crawl_id, host)

@@ -8,15 +8,15 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from cleaning.errors import InvalidUrl
-from cleaning.records import LinkKind, Outlink, Via
-from cleaning.urls.normal_form import domain_of, host_of, normal_page_id
-from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
-from cleaning.urls.url_choice import UrlChoice
-from storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
-from storage.queue.counters import Counter
-from workers.hooks.calling import HookCalls
-from workers.jobs.url_classes import HostUrlRules
+from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.records import LinkKind, Outlink, Via
+from crawlclean.cleaning.urls.normal_form import domain_of, host_of, normal_page_id
+from crawlclean.cleaning.urls.traps import TrapSign, find_trap_sign, without_session
+from crawlclean.cleaning.urls.url_choice import UrlChoice
+from crawlclean.storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.jobs.url_classes import HostUrlRules
 
 T = TypeVar("T")
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from zlib import crc32
 
-from cleaning.document.feed import HEAD_CHARS, named_feeds
-from cleaning.missing_page import absence_words, has_vanished
-from cleaning.model.site_model import SiteModel
-from cleaning.records import CleanRecord, Outlink, UrlKind, Via
-from cleaning.revisits import VisitClass, visit_kind
-from cleaning.url_classes.rules import class_with_groups, url_kind
-from storage.crawl_types import Failure, FailureReason, Outcome, PageRole, UrlState
-from workers.jobs.outcomes import Ending, failed
-from workers.jobs.url_classes import HostUrlRules
+from crawlclean.cleaning.document.feed import HEAD_CHARS, named_feeds
+from crawlclean.cleaning.missing_page import absence_words, has_vanished
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import CleanRecord, Outlink, UrlKind, Via
+from crawlclean.cleaning.revisits import VisitClass, visit_kind
+from crawlclean.cleaning.url_classes.rules import class_with_groups, url_kind
+from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, PageRole, UrlState
+from crawlclean.workers.jobs.outcomes import Ending, failed
+from crawlclean.workers.jobs.url_classes import HostUrlRules
 
 Stored = Callable[[str, str], CleanRecord | None]
 """``Records.get``: the record of (page, crawl), or None."""

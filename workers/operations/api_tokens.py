@@ -7,10 +7,10 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cleaning.errors import ConfigError, NotFound
-from storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
-from workers.answers.making import answer_of
-from workers.answers.tokens import NewToken, TokenLine
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.answers.tokens import NewToken, TokenLine
 
 ID_BYTES, SECRET_BYTES = 4, 20
 """160 random bits: one SHA-256 is enough, and no number of guesses finds them."""

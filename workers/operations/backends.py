@@ -9,21 +9,21 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cleaning.errors import (
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import (
     DataDirectoryInUse,
     NotFound,
     ServiceError,
     StoreUnavailable,
 )
-from storage.opening import join_queue, open_store, start_queue
-from storage.queue.embedded import LOOK_S, EmbeddedServer, has_queue_file
-from workers import __dist__
-from workers.config import Settings
-from workers.hooks.loading import Hooks
+from crawlclean.storage.opening import join_queue, open_store, start_queue
+from crawlclean.storage.queue.embedded import LOOK_S, EmbeddedServer, has_queue_file
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.loading import Hooks
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and most operations only read
-    from storage.queue.frontier import Frontier
-    from storage.store.protocol import Store
+    from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.store.protocol import Store
 
 TURN_S = 10.0
 """How long a command waits for a run that ends: it takes the folder until its queue is saved."""
@@ -136,7 +136,7 @@ def _open_queue(settings: Settings, *, at_rest: bool) -> tuple[EmbeddedServer | 
     except NotFound:
         if not at_rest:
             return None, QueueSide(why_not="no crawl is running")
-    import storage.queue.frontier  # noqa: F401 - its client may be absent: before a server starts
+    import crawlclean.storage.queue.frontier  # noqa: F401 - its client may be absent: before a server starts
 
     data = settings.storage.data
     if not os.access(data, os.W_OK):

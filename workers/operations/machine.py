@@ -8,24 +8,23 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cleaning import RawPage, clean
-from cleaning.errors import ConfigError, ServiceError
-from cleaning.ownership import check_ownership
-from storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
-from storage.queue.frontier import Frontier
-from storage.queue.maintenance import MEMORY_WATERMARK
-from storage.sqlite.schema import sqlite_version
-from workers.answers.control import Check, CheckStatus
-from workers.config import Settings
-from workers.hooks.loading import find_hooks
-from workers.operations.files.folder_checks import Warned, folder_checks
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.errors import ConfigError, ServiceError
+from crawlclean.cleaning.page import clean
+from crawlclean.storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.maintenance import MEMORY_WATERMARK
+from crawlclean.storage.sqlite.schema import sqlite_version
+from crawlclean.workers.answers.control import Check, CheckStatus
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.loading import find_hooks
+from crawlclean.workers.operations.files.folder_checks import Warned, folder_checks
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
     """Yields the result of every check, in order; some take a second."""
     checks: list[tuple[str, Callable[[], str | Warned]]] = [
         ("python", lambda: sys.version.split()[0]),
-        ("packages", _packages),
         ("sqlite", sqlite_version),
         ("queue server", _server),
         ("queue memory", lambda: _memory(settings)),
@@ -41,11 +40,6 @@ def check_machine(settings: Settings) -> Iterator[Check]:
             yield Check(name=name, status=status, detail=detail)
         except (ServiceError, OSError, subprocess.SubprocessError) as error:
             yield Check(name=name, status=CheckStatus.FAILED, detail=str(error))
-
-
-def _packages() -> str:
-    check_ownership()
-    return "cleaning, storage, crawler and workers belong to this program"
 
 
 def _server() -> str:

@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import TypeVar
 
-from storage.queue.embedded import die_with_parent
+from crawlclean.storage.queue.embedded import die_with_parent
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, islice
 
-from cleaning.errors import ConfigError, NotFound
-from cleaning.records import CleanRecord
-from cleaning.urls.normal_form import normalize, page_id
-from storage.crawl_types import FailureRow, UrlRow
-from storage.store.protocol import Store
-from workers.answers.stories import StoryLine
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.files.stored_images import find_image, stored_images
-from workers.operations.topics.told_stories import story_of
-from workers.operations.urls.near_matches import (
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
+from crawlclean.storage.crawl_types import FailureRow, UrlRow
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.files.stored_images import find_image, stored_images
+from crawlclean.workers.operations.topics.told_stories import story_of
+from crawlclean.workers.operations.urls.near_matches import (
     did_you_mean,
     near_urls,
     unknown_name,

@@ -7,16 +7,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.errors import ConfigError, NotFound
-from storage.search.search_file import Asked, SearchFile
-from storage.search.terms import FEWEST_LETTERS, has_all, phrases_of, snippet
-from storage.store.codec import to_microseconds
-from storage.store.protocol import Store
-from storage.store.records import search_text
-from workers.answers.searching import SearchHit
-from workers.config import Settings, variable
-from workers.jobs.search import SearchFiller
-from workers.operations.backends import existing_store
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.storage.search.search_file import Asked, SearchFile
+from crawlclean.storage.search.terms import FEWEST_LETTERS, has_all, phrases_of, snippet
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.records import search_text
+from crawlclean.workers.answers.searching import SearchHit
+from crawlclean.workers.config import Settings, variable
+from crawlclean.workers.jobs.search import SearchFiller
+from crawlclean.workers.operations.backends import existing_store
 
 FILL_S = 1.0
 """Between two reports of progress while the index is filled."""

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from workers.control_characters import readable_line
-from workers.output.printing import wrap
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.output.printing import wrap
 
 Row = tuple[str, str]
 """(label, value): ``("pages", "128: record 61")``; label ``""`` continues the row above."""

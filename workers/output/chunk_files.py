@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cleaning.errors import ConfigError
-from storage.store.export_state import ExportState
-from workers.operations.files.whole_files import open_whole
-from workers.output.record_files import packed
-from workers.output.record_writers import Format
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.store.export_state import ExportState
+from crawlclean.workers.operations.files.whole_files import open_whole
+from crawlclean.workers.output.record_files import packed
+from crawlclean.workers.output.record_writers import Format
 
 _SIZE = re.compile(r"(\d+)(MB)?", re.IGNORECASE)
 _MB = 1_000_000

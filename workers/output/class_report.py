@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from workers.answers.crawls import UrlClass
-from workers.control_characters import readable_line
-from workers.output.printing import table
+from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.output.printing import table
 
 HEAD = ("KIND", "FETCHED", "WITH NEWS", "LEARNED FROM", "CLASS")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cleaning.drift.alarms import DriftSign
-from cleaning.phrases import counted, minute
-from storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.cleaning.drift.alarms import DriftSign
+from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
 
 SHOWN_CLASSES = 3
 SIGNS = {

@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from cleaning.errors import ConfigError
-from cleaning.model.site_model import SiteModel
-from cleaning.phrases import counted, minute
-from cleaning.records import HostStats
-from storage.host_waits import WaitReason, Waits
-from storage.store.drifts import DriftEvent
-from storage.store.models import ModelVersion, StoredModel
-from workers.control_characters import printable
-from workers.operations.controlling.holds import hold_lines
-from workers.operations.hosts.hosts import HostFigures
-from workers.output.charts import Row, chart, gauge, listed, rows_text
-from workers.output.drift_report import drift_line
-from workers.output.image_report import report_rows
-from workers.output.outcome_report import kept_line
-from workers.output.wait_report import visit_text, wait_text
-from workers.site_models import read_model
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.cleaning.records import HostStats
+from crawlclean.storage.host_waits import WaitReason, Waits
+from crawlclean.storage.store.drifts import DriftEvent
+from crawlclean.storage.store.models import ModelVersion, StoredModel
+from crawlclean.workers.control_characters import printable
+from crawlclean.workers.operations.controlling.holds import hold_lines
+from crawlclean.workers.operations.hosts.hosts import HostFigures
+from crawlclean.workers.output.charts import Row, chart, gauge, listed, rows_text
+from crawlclean.workers.output.drift_report import drift_line
+from crawlclean.workers.output.image_report import report_rows
+from crawlclean.workers.output.outcome_report import kept_line
+from crawlclean.workers.output.wait_report import visit_text, wait_text
+from crawlclean.workers.site_models import read_model
 
 
 def host_text(figures: HostFigures) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from workers.answers.topics import HarvestStep
-from workers.output.html_elements import Element, element
+from crawlclean.workers.answers.topics import HarvestStep
+from crawlclean.workers.output.html_elements import Element, element
 
 WIDTH, HEIGHT = 1000, 300
 """Units of a drawing; the page stretches them."""

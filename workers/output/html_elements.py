@@ -11,7 +11,7 @@ from typing import Any
 
 from lxml import etree
 
-from workers.control_characters import printable
+from crawlclean.workers.control_characters import printable
 
 Element = Any
 """An element of lxml, which has no types."""

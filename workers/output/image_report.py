@@ -7,15 +7,15 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from cleaning.json_values import json_object
-from cleaning.phrases import second
-from cleaning.records import CleanRecord, ImageKind
-from storage.crawl_types import UrlRow
-from workers.answers.hosts import ImageRequests, StoredImage
-from workers.answers.making import answer_of
-from workers.control_characters import readable_line
-from workers.operations.files.stored_images import ImageReport
-from workers.output.charts import Row, listed
+from crawlclean.cleaning.json_values import json_object
+from crawlclean.cleaning.phrases import second
+from crawlclean.cleaning.records import CleanRecord, ImageKind
+from crawlclean.storage.crawl_types import UrlRow
+from crawlclean.workers.answers.hosts import ImageRequests, StoredImage
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.operations.files.stored_images import ImageReport
+from crawlclean.workers.output.charts import Row, listed
 
 MOST_SHOWN = 20  # stored images of a record: a screen
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from cleaning.learn.model_diff import describe
-from cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.learn.model_diff import describe
+from crawlclean.cleaning.model.site_model import SiteModel
 
 MOST_OF_KIND = 6
 MAX_CLASSES = 20

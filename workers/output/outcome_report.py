@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workers.answers.crawls import Concern, HostConcern
-from workers.control_characters import readable_line
-from workers.operations.crawling.outcome import CrawlOutcome
-from workers.output.charts import listed
+from crawlclean.workers.answers.crawls import Concern, HostConcern
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.operations.crawling.outcome import CrawlOutcome
+from crawlclean.workers.output.charts import listed
 
 MOST_REASONS = 4  # of failed URLs in one line
 MOST_NAMED = 5  # hosts in one line

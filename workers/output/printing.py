@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workers.control_characters import CONTROL, readable_line
+from crawlclean.workers.control_characters import CONTROL, readable_line
 
 LEAST_CELL = 12  # columns of a cell that was cut, with the gap behind it
 GAP = 2  # between two columns
@@ -29,7 +29,7 @@ _CONTROL_BYTES = tuple(
 
 def print_answer(answer: Any) -> None:
     """Prints a value of a type in ``ANSWERS`` as one line of JSON, control characters escaped."""
-    from workers.answers.schema import encode
+    from crawlclean.workers.answers.schema import encode
 
     print_line(encode(answer))
 

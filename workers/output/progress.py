@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
-from cleaning.phrases import counted
-from workers.control_characters import readable_line
-from workers.output.status_line import Part, StatusLine
+from crawlclean.cleaning.phrases import counted
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.output.status_line import Part, StatusLine
 
 if TYPE_CHECKING:
-    from storage.crawl_types import CrawlCounts
-    from workers.operations.crawling.many_crawls import OpenSite, SitesCounts
-    from workers.operations.crawling.next_visits import VisitWait
+    from crawlclean.storage.crawl_types import CrawlCounts
+    from crawlclean.workers.operations.crawling.many_crawls import OpenSite, SitesCounts
+    from crawlclean.workers.operations.crawling.next_visits import VisitWait
 
 RATE_WINDOW_S = 60.0
 SAMPLE_S = 1.0  # between two samples: 60 of them are kept

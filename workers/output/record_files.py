@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from cleaning.errors import ConfigError
-from workers.control_characters import printable
-from workers.operations.files.whole_files import open_whole
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.workers.control_characters import printable
+from crawlclean.workers.operations.files.whole_files import open_whole
 
 LEVEL = 6  # of gzip: 9 takes three times as long for 1 % less
 

@@ -22,9 +22,9 @@ from typing import Any
 
 import msgspec
 
-from cleaning.errors import ConfigError
-from cleaning.json_values import utc
-from cleaning.records import CleanRecord
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.json_values import utc
+from crawlclean.cleaning.records import CleanRecord
 
 ALL_FIELDS = tuple(field.name for field in fields(CleanRecord))
 LINK_FIELDS = frozenset({"links", "outlinks", "link_blocks"})
@@ -137,7 +137,7 @@ def _cell(value: bytes) -> str:
 
 def markdown_of(record: CleanRecord) -> str:
     """A record as Markdown with its title as heading, once, behind YAML front matter."""
-    from cleaning.markdown.inline import escape, start_escaped
+    from crawlclean.cleaning.markdown.inline import escape, start_escaped
 
     values = {
         "url": record.url,

@@ -16,8 +16,8 @@ import pyarrow.json
 import pyarrow.parquet
 from msgspec import inspect as types
 
-from cleaning.records import CleanRecord
-from workers.output.record_formats import FieldPicker
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.workers.output.record_formats import FieldPicker
 
 BATCH_BYTES = 4 << 20
 """Lines that are parsed together: less is slower, more takes memory."""

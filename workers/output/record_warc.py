@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import BinaryIO
 
-from cleaning.records import Via
-from storage.archive.warc import (
+from crawlclean.cleaning.records import Via
+from crawlclean.storage.archive.warc import (
     info_record,
     metadata_record,
     pack_member,
@@ -20,7 +20,7 @@ from storage.archive.warc import (
     response_record,
     revisit_record,
 )
-from workers.operations.files.exporting import ExportedAnswer
+from crawlclean.workers.operations.files.exporting import ExportedAnswer
 
 ABOUT = (
     (

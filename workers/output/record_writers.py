@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO, Protocol
 
-from cleaning.errors import ConfigError, HookFailed
-from cleaning.records import CleanRecord
-from workers.config import Settings
-from workers.hooks.calling import attempt
-from workers.hooks.loading import Hook, RecordWriter, find_hooks
-from workers.output.printing import escape_line
-from workers.output.record_formats import (
+from crawlclean.cleaning.errors import ConfigError, HookFailed
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.calling import attempt
+from crawlclean.workers.hooks.loading import Hook, RecordWriter, find_hooks
+from crawlclean.workers.output.printing import escape_line
+from crawlclean.workers.output.record_formats import (
     ALL_FIELDS,
     CSV_FIELDS,
     CsvWriter,
@@ -165,13 +165,13 @@ def _json_line(fields: str, *, links: bool) -> Callable[[bytes], bytes]:
 
 
 def _parquet(names: Sequence[str]) -> Callable[[BinaryIO], Writer]:
-    from workers.output.record_parquet import ParquetWriter
+    from crawlclean.workers.output.record_parquet import ParquetWriter
 
     return partial(ParquetWriter, names=names)
 
 
 def _warc() -> Callable[[BinaryIO], Writer]:
-    from workers.output.record_warc import WarcWriter
+    from crawlclean.workers.output.record_warc import WarcWriter
 
     return WarcWriter
 

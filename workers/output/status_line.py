@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TextIO
 
-from workers.control_characters import readable_line
-from workers.output.printing import clip, text_width
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.output.printing import clip, text_width
 
 LOG_LINE_S = 60.0  # a crawl of a month writes 43,000 lines
 LIVE_LINE_S = 0.2  # faster changes cannot be read

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from cleaning.phrases import counted, minute
-from workers.answers.stories import StoryLine, ToldBy
+from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.workers.answers.stories import StoryLine, ToldBy
 
 MOST_SHOWN = 8
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cleaning.phrases import counted
-from cleaning.verdict import Verdict, VerdictReason
-from workers.answers.schema import member_meanings
+from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.verdict import Verdict, VerdictReason
+from crawlclean.workers.answers.schema import member_meanings
 
 MOST_LINES = 3  # of one text
 

@@ -11,21 +11,21 @@ from datetime import date, timedelta
 
 from msgspec import UNSET
 
-from cleaning.phrases import counted, minute
-from cleaning.urls.readable import readable
-from workers import __dist__
-from workers.answers.stories import StoryLine, ToldBy
-from workers.answers.topics import (
+from crawlclean import __dist__
+from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.cleaning.urls.readable import readable
+from crawlclean.workers.answers.stories import StoryLine, ToldBy
+from crawlclean.workers.answers.topics import (
     HarvestStep,
     ReceiverLine,
     RelevantPage,
     TopicHost,
     TopicReport,
 )
-from workers.output.html_charts import Bar, bars, curve
-from workers.output.html_elements import Element, element, html_bytes
-from workers.output.topic_page_style import STYLE
-from workers.output.topic_report import (
+from crawlclean.workers.output.html_charts import Bar, bars, curve
+from crawlclean.workers.output.html_elements import Element, element, html_bytes
+from crawlclean.workers.output.topic_page_style import STYLE
+from crawlclean.workers.output.topic_report import (
     budget_text,
     copies_of,
     receiver_state,

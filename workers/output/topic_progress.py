@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from cleaning.errors import ServiceError
-from storage.opening import open_store
-from storage.store.protocol import Store
-from workers.config import Settings
-from workers.output.progress import Progress
-from workers.output.status_line import Part
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings
+from crawlclean.workers.output.progress import Progress
+from crawlclean.workers.output.status_line import Part
 
 COUNT_S = 3.0  # between two counts of relevant pages
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from cleaning.phrases import counted
-from workers.answers.images import TopicImages, TopicPicture
-from workers.answers.topics import (
+from crawlclean.cleaning.phrases import counted
+from crawlclean.workers.answers.images import TopicImages, TopicPicture
+from crawlclean.workers.answers.topics import (
     HarvestStep,
     LinkWeight,
     PageToMark,
@@ -18,8 +18,8 @@ from workers.answers.topics import (
     TopicLine,
     TopicReport,
 )
-from workers.operations.topics.harvest import STEP_PAGES
-from workers.output.printing import table, terminal_columns
+from crawlclean.workers.operations.topics.harvest import STEP_PAGES
+from crawlclean.workers.output.printing import table, terminal_columns
 
 MOST_HOSTS = 20
 MOST_SEEDS = 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workers.answers.topics import FoundConcept, TopicVerdict
+from crawlclean.workers.answers.topics import FoundConcept, TopicVerdict
 
 
 def verdict_lines(found: TopicVerdict) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from storage.host_waits import HostWait, WaitReason, Waits
-from workers.output.progress import duration
+from crawlclean.storage.host_waits import HostWait, WaitReason, Waits
+from crawlclean.workers.output.progress import duration
 
 LEAST_SHOWN_S = 10.0  # a shorter wait is over before its end is read
 

@@ -12,14 +12,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
-from storage.queue.clients import OutageLog
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.entries import process_name
-from storage.queue.frontier import Frontier
-from workers.config import PREFIX, Settings, to_environ
-from workers.processes.fork_server import ForkServer, is_fork_safe
-from workers.processes.supervisor import ServerKeeper, Supervisor, logs_of
+from crawlclean.cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
+from crawlclean.storage.queue.clients import OutageLog
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.workers.config import PREFIX, Settings, to_environ
+from crawlclean.workers.processes.fork_server import ForkServer, is_fork_safe
+from crawlclean.workers.processes.supervisor import ServerKeeper, Supervisor, logs_of
 
 LOOK_S = 0.1
 # A role stops before the role that it feeds.

@@ -29,20 +29,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from storage.queue.embedded import die_with_parent
-from workers import __dist__
+from crawlclean import __dist__
+from crawlclean.storage.queue.embedded import die_with_parent
 
 # What a role imports before it works; modules that it imports later it imports alone.
 MODULES = (
-    "workers.cli",
-    "workers.processes.worker",
-    "workers.processes.sweeper",
-    "workers.tasks",
-    "storage.sqlite.store",
+    "crawlclean.workers.cli",
+    "crawlclean.workers.processes.worker",
+    "crawlclean.workers.processes.sweeper",
+    "crawlclean.workers.tasks",
+    "crawlclean.storage.sqlite.store",
     "warcio.archiveiterator",
     "warcio.warcwriter",
-    "crawler.run",
-    "crawler.transfer.downloading",
+    "crawlclean.crawler.run",
+    "crawlclean.crawler.transfer.downloading",
     "scrapy.extensions.corestats",
     "scrapy.extensions.logstats",
     "scrapy.core.engine",
@@ -282,7 +282,7 @@ class _Forker:
 def _run_command(role: str) -> int:
     """Does the command of this name; returns its exit status."""
     sys.argv = [__dist__, role]
-    return int(importlib.import_module("workers.cli").main([role]))
+    return int(importlib.import_module("crawlclean.workers.cli").main([role]))
 
 
 def _keep_only(descriptor: int) -> None:

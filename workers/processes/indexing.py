@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import time
 
-from cleaning.errors import ServiceError
-from storage.search.search_file import SearchFile
-from storage.store.protocol import Store
-from workers.config import Settings
-from workers.jobs.search import SearchFiller
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.search.search_file import SearchFile
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.search import SearchFiller
 
 log = logging.getLogger(__name__)
 

@@ -15,13 +15,13 @@ import time
 import uuid
 from contextlib import suppress
 
-from cleaning.errors import NotFound, ServiceError
-from storage.crawl_types import CrawlState
-from storage.live_state import ProcessRole
-from storage.queue.counters import Counter
-from storage.queue.revisits import MOST_OF_A_HOST
-from workers.context import Context, process_context
-from workers.processes.outages import Outages, stopped_by_signal
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.revisits import MOST_OF_A_HOST
+from crawlclean.workers.context import Context, process_context
+from crawlclean.workers.processes.outages import Outages, stopped_by_signal
 
 log = logging.getLogger(__name__)
 

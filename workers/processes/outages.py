@@ -6,10 +6,10 @@ import logging
 import signal
 import threading
 
-from cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
-from storage.opening import has_ended, patience_s
-from storage.queue.clients import OutageLog
-from workers.context import Context
+from crawlclean.cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
+from crawlclean.storage.opening import has_ended, patience_s
+from crawlclean.storage.queue.clients import OutageLog
+from crawlclean.workers.context import Context
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 
-from cleaning.errors import NotFound
-from storage.crawl_types import CrawlState
-from storage.queue.ownership import announce
-from storage.store.events import Event, EventKind
-from workers.context import Context
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.queue.ownership import announce
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.workers.context import Context
 
 log = logging.getLogger(__name__)
 

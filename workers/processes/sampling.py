@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import time
 
-from storage.store.samples import MINUTE_S
-from workers.context import Context
-from workers.metrics import gauge_values
+from crawlclean.storage.store.samples import MINUTE_S
+from crawlclean.workers.context import Context
+from crawlclean.workers.metrics import gauge_values
 
 
 class Sampler:

@@ -16,18 +16,18 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from cleaning.errors import ServiceError
-from storage.live_state import ProcessRole
-from storage.opening import has_ended
-from storage.queue.entries import process_name
-from storage.store.protocol import Store
-from storage.topic_types import Receiver
-from workers.config import Settings
-from workers.context import process_context
-from workers.processes.outages import Outages, stopped_by_signal
-from workers.sending.messages import deliver
-from workers.sending.turns import Sender, take_turn
-from workers.sending.webhook import Webhook
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.opening import has_ended
+from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import Receiver
+from crawlclean.workers.config import Settings
+from crawlclean.workers.context import process_context
+from crawlclean.workers.processes.outages import Outages, stopped_by_signal
+from crawlclean.workers.sending.messages import deliver
+from crawlclean.workers.sending.turns import Sender, take_turn
+from crawlclean.workers.sending.webhook import Webhook
 
 log = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleaning.errors import ServiceError
-from storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent, ends_within
-from workers.config import variable
-from workers.processes.fork_server import ForkedProcess, ForkServer
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent, ends_within
+from crawlclean.workers.config import variable
+from crawlclean.workers.processes.fork_server import ForkedProcess, ForkServer
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class Supervisor:
         with (self._logs / f"{role}.log").open("ab") as log_file:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 # -P: modules in the current folder are not ours
-                [sys.executable, "-P", "-m", "workers.cli", role],
+                [sys.executable, "-P", "-m", "crawlclean.workers.cli", role],
                 stdin=subprocess.DEVNULL,
                 stdout=log_file,
                 stderr=log_file,

@@ -13,24 +13,24 @@ from collections import Counter as Tally
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from cleaning.errors import NotFound, ServiceError
-from storage.crawl_types import CrawlState
-from storage.live_state import ProcessRole
-from storage.opening import queue_url
-from storage.queue.clients import OutageLog
-from storage.queue.counters import Counter
-from storage.queue.fetch_queue import RENEW_S
-from storage.queue.overflow import Overflow
-from storage.store.events import Event, EventKind
-from storage.store.operations import OperationState
-from workers.context import Context, process_context
-from workers.jobs.drift import GIVEN_UP_PAGES, settle
-from workers.jobs.images import offer_due
-from workers.jobs.topic_ranking import TopicModels, steer
-from workers.processes.indexing import Indexer
-from workers.processes.outages import Outages, stopped_by_signal
-from workers.processes.queue_watch import WatchedQueue
-from workers.processes.sampling import Sampler
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.opening import queue_url
+from crawlclean.storage.queue.clients import OutageLog
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.fetch_queue import RENEW_S
+from crawlclean.storage.queue.overflow import Overflow
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.operations import OperationState
+from crawlclean.workers.context import Context, process_context
+from crawlclean.workers.jobs.drift import GIVEN_UP_PAGES, settle
+from crawlclean.workers.jobs.images import offer_due
+from crawlclean.workers.jobs.topic_ranking import TopicModels, steer
+from crawlclean.workers.processes.indexing import Indexer
+from crawlclean.workers.processes.outages import Outages, stopped_by_signal
+from crawlclean.workers.processes.queue_watch import WatchedQueue
+from crawlclean.workers.processes.sampling import Sampler
 
 log = logging.getLogger(__name__)
 

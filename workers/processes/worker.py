@@ -26,14 +26,17 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
 
-from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.errors import NotFound, QueueUnavailable, StorageError
-from cleaning.urls.normal_form import domain_of
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlState
-from storage.live_state import ProcessRole
-from storage.opening import has_ended, open_store, patience_s, queue_url
-from storage.queue.clients import (
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.errors import NotFound, QueueUnavailable, StorageError
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.site import learn_site
+from crawlclean.cleaning.urls.normal_form import domain_of
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.opening import has_ended, open_store, patience_s, queue_url
+from crawlclean.storage.queue.clients import (
     AWAY,
     RETRY_PAUSE_S,
     SERVER_AWAY,
@@ -42,12 +45,12 @@ from storage.queue.clients import (
     queue_errors,
     wait_for_queue,
 )
-from storage.queue.embedded import die_with_parent
-from storage.queue.entries import process_name
-from storage.queue.frontier import Frontier
-from storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob, delete_remnant
-from storage.queue.receipts import find_gap
-from workers.context import process_context
+from crawlclean.storage.queue.embedded import die_with_parent
+from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob, delete_remnant
+from crawlclean.storage.queue.receipts import find_gap
+from crawlclean.workers.context import process_context
 
 log = logging.getLogger(__name__)
 
@@ -202,7 +205,7 @@ class CleaningWorker(Worker):
         with suppress(QueueUnavailable, NotFound):
             self._has_words = bool(crawl_id and self._frontier.spec(crawl_id).topic)
         if self._has_words:
-            importlib.import_module("cleaning.words").default_segmenter()
+            importlib.import_module("crawlclean.cleaning.words").default_segmenter()
             gc.collect()
             gc.freeze()
 
@@ -313,7 +316,7 @@ def _site_work(job: Job) -> str:
 
 def preload() -> None:
     """Loads imports, tables and word lists in the parent, so that no fork has to."""
-    for module in (CLEAN_PAGES.rpartition(".")[0], *_ON_DEMAND):
+    for module in ("crawlclean.workers.tasks", *_ON_DEMAND):
         importlib.import_module(module)
     page = RawPage.from_bytes(
         "http://localhost/", "<html><body><p>预热</p><a href='/'>首页</a></body></html>".encode()

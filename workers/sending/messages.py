@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from urllib.parse import quote
 
-from storage.store.protocol import Store
-from storage.topic_types import OutboxRow, Receiver, ReceiverKind
-from workers.answers.messages import FoundStory, StoryMessage
-from workers.answers.schema import encode
-from workers.sending.webhook import Result, Webhook
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import OutboxRow, Receiver, ReceiverKind
+from crawlclean.workers.answers.messages import FoundStory, StoryMessage
+from crawlclean.workers.answers.schema import encode
+from crawlclean.workers.sending.webhook import Result, Webhook
 
 TYPE = "topic.story"
 EXCERPT_CHARS = 500

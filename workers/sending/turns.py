@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from storage.store.protocol import Store
-from storage.topic_types import OutboxRow, Receiver
-from workers.answers.messages import StoryMessage
-from workers.sending.messages import message_of
-from workers.sending.webhook import Result
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import OutboxRow, Receiver
+from crawlclean.workers.answers.messages import StoryMessage
+from crawlclean.workers.sending.messages import message_of
+from crawlclean.workers.sending.webhook import Result
 
 log = logging.getLogger(__name__)
 

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from cleaning.errors import ConfigError
-from crawler.addresses.public import is_public
-from workers import __dist__
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.crawler.addresses.public import is_public
 
 TIMEOUT_S = 10.0
 MOST_HEADER_BYTES = 32 << 10

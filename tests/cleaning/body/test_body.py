@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from cleaning.body.page_body import Body, extract_body
-from cleaning.document.reader import parse
-from cleaning.document.tree import Tree
-from cleaning.features.lines import count_words, is_meta
-from cleaning.features.parts import PartKind, kind_of_part
-from cleaning.posts.threads import is_forum
-from cleaning.records import BodySource
+from crawlclean.cleaning.body.page_body import Body, extract_body
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import count_words, is_meta
+from crawlclean.cleaning.features.parts import PartKind, kind_of_part
+from crawlclean.cleaning.posts.threads import is_forum
+from crawlclean.cleaning.records import BodySource
 
 SENTENCES = (
     "入秋以来，山上的核桃陆续成熟，村里的合作社组织村民上山采收。",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cleaning import RawPage, clean, learn_site
+from crawlclean import RawPage, clean, learn_site
 
 CHAPTERS = 6
 SECTIONS = ("moving objects", "fixing overlaps", "a real example", "reading further")

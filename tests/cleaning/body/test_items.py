@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.body.page_body import Body, extract_body
-from cleaning.document.reader import parse
-from cleaning.records import BodySource
+from crawlclean.cleaning.body.page_body import Body, extract_body
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.records import BodySource
 
 URL = "http://offers.example.com/tenders"
 TEXT = "Two trucks carry the stones from the quarry to the harbour, and three men load them. "

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from cleaning import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
-from cleaning.body.page_body import extract_body
-from cleaning.document.reader import parse
-from cleaning.learn.sample import limit_sample
+from crawlclean import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.learn.sample import limit_sample
 
 HOST = "http://docs.example.com"
 NAMES = ("anchor", "bilge", "cleat", "davit", "ensign", "fender", "gaff", "hawse", "inlet", "jetty")

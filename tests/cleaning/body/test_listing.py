@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from cleaning.body.page_body import Body, extract_body
-from cleaning.document.raw_page import RawPage
-from cleaning.document.reader import parse
-from cleaning.records import BodySource
-from cleaning.verdict import VerdictReason
-from cleaning.why.verdicts import explain
+from crawlclean.cleaning.body.page_body import Body, extract_body
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.verdict import VerdictReason
+from crawlclean.cleaning.why.verdicts import explain
 
 URL = "http://shop.example.com/lamps"
 ABOUT = "Our lamps are made by hand in a village by the sea, and each of them takes two days. "

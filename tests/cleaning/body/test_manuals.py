@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from cleaning import RawPage, clean
-from cleaning.body.page_body import extract_body
-from cleaning.document.reader import parse
-from cleaning.page_warnings import WarningKind
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.page_warnings import WarningKind
 
 PROSE = (
     "<p>The anchor is dropped before the boat stands still, and nobody on the pier minds how long"

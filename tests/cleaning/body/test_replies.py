@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cleaning.body.page_body import extract_body
-from cleaning.document.raw_page import RawPage
-from cleaning.document.reader import parse
-from cleaning.records import PageKind
-from cleaning.verdict import VerdictReason
-from cleaning.why.verdicts import explain
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.records import PageKind
+from crawlclean.cleaning.verdict import VerdictReason
+from crawlclean.cleaning.why.verdicts import explain
 
 URL = "http://shop.example.com/lamps/oak"
 OF_PRODUCT = '<meta property="og:type" content="product">'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.body.page_body import extract_body
-from cleaning.document.reader import parse
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.reader import parse
 
 TEXT = (
     "<p>The ferry to the island leaves at nine, and comes back at noon, if the sea is calm.</p>" * 2

@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from cleaning import BodySource, RawPage, SiteModel, clean, learn_site
-from cleaning.body import body as site_body
-from cleaning.body.page_body import extract_body
-from cleaning.document.document import read_document
-from cleaning.model.places import find_places
+from crawlclean import BodySource, RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.body import body as site_body
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.document import read_document
+from crawlclean.cleaning.model.places import find_places
 
 SENTENCE = (
     "<p>第{n}号渔船昨天夜里回到了港口，船上的人都说那边的风浪比往年大得多，一夜没有合眼。</p>"

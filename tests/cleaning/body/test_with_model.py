@@ -7,10 +7,9 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from cleaning import (
+from crawlclean import (
     BodySource,
     ImageKind,
     LinkKind,
@@ -20,9 +19,9 @@ from cleaning import (
     clean,
     learn_site,
 )
-from cleaning.learn.sample import MAX_SAMPLE, choose_sample
-from cleaning.model.rules import DropReason
-from cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.model.rules import DropReason
+from crawlclean.cleaning.page_warnings import WarningKind
 
 SENTENCE = (
     "第{n}号渔船昨天夜里回到了港口，船上的人都说那边的风浪比往年大得多，{n}个人一夜没有合眼。"

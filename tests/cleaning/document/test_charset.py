@@ -3,11 +3,10 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.document.charset import Decoded, decode
-from cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.document.charset import Decoded, decode
+from crawlclean.cleaning.page_warnings import WarningKind
 
 HANS = (
     "市气象台今天早上发布消息说，受冷空气的影响，未来三天我们这里会有一次明显的降温过程，"

@@ -8,10 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.document.feed import MAX_ENTRIES, FeedEntry, is_feed, named_feeds, read_feed
+from crawlclean.cleaning.document.feed import (
+    MAX_ENTRIES,
+    FeedEntry,
+    is_feed,
+    named_feeds,
+    read_feed,
+)
 
 URL = "http://www.example.com/news/feed"
 RSS = """<?xml version="1.0"?>

@@ -6,8 +6,8 @@ import codecs
 
 import pytest
 
-from cleaning.document.charset import decode
-from cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.document.charset import decode
+from crawlclean.cleaning.page_warnings import WarningKind
 from tests.cleaning.document.test_charset import DE, FR, HANS, HANT, JA, KO, RU, has, page
 
 RARE = "𠀀𠮷㐀䶵龥"  # beyond GBK: four bytes in GB18030

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import RawPage
-from cleaning.document.document import read_document
-from cleaning.document.page_robots import page_robots
+from crawlclean import RawPage
+from crawlclean.cleaning.document.document import read_document
+from crawlclean.cleaning.document.page_robots import page_robots
 
 URL = "http://a.example/"
 BOTH, NEITHER = (True, True), (False, False)

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from lxml import html as lxml_html
 
-from cleaning.document.reader import parse
-from cleaning.document.silent_html import Mark, silent_html
-from cleaning.document.silent_styles import silent_style
-from cleaning.document.tree import Tree
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.silent_html import Mark, silent_html
+from crawlclean.cleaning.document.silent_styles import silent_style
+from crawlclean.cleaning.document.tree import Tree
 from tests.kit.timing import timed
 
 CASES = sorted((Path(__file__).parents[2] / "pages").glob("*/page.html"))

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning import InvalidUrl
-from cleaning.document.sitemap import MAX_URLS, Sitemap, read_sitemap
+from crawlclean import InvalidUrl
+from crawlclean.cleaning.document.sitemap import MAX_URLS, Sitemap, read_sitemap
 
 URL = "http://www.example.com/sitemap.xml"
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from cleaning.document.limits import Limits
-from cleaning.document.reader import parse
-from cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG
-from cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.document.limits import Limits
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG
+from crawlclean.cleaning.page_warnings import WarningKind
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec import structs
 
-from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.drift.alarms import Alarm, DriftSign
-from cleaning.drift.model_fit import PageFit, fit_of
-from cleaning.drift.watch import (
+from crawlclean import RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.cleaning.drift.model_fit import PageFit, fit_of
+from crawlclean.cleaning.drift.watch import (
     MAX_RUNS,
     MOST_EXPECTED,
     THRESHOLD,

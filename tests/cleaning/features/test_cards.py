@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cleaning.document.reader import parse
-from cleaning.features.cards import Cards
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.features.cards import Cards
 
 NOTES = "".join(f"<p><a href=/n/{i}>注{i}</a></p>" for i in range(6))
 MENU = "".join(f"<p><a href=/m/{i}>栏{i}</a></p>" for i in range(60))

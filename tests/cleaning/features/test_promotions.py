@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import CleanRecord, LinkKind, RawPage, clean
+from crawlclean import CleanRecord, LinkKind, RawPage, clean
 
 FIRST = "凌晨四点，城墙根下的早市第一次在新搭的棚子里开张，摊主们说棚子不漏雨，地也好扫。"
 SECOND = "管理处的人说，摊位费三年不涨，水电另算；原来露天的摊主，也都抽签分到了位置。"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.document.reader import parse
-from cleaning.features.cards import Cards
-from cleaning.features.headings import BUTTON, heading_kind
-from cleaning.features.parts import link_kind_of_names
-from cleaning.features.sections import find_sections
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.features.cards import Cards
+from crawlclean.cleaning.features.headings import BUTTON, heading_kind
+from crawlclean.cleaning.features.parts import link_kind_of_names
+from crawlclean.cleaning.features.sections import find_sections
 
 
 def titles(path: str, *texts: str) -> str:

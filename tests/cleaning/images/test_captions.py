@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import CleanRecord, ImageKind, RawPage, clean
+from crawlclean import CleanRecord, ImageKind, RawPage, clean
 from tests.kit.timing import timed
 
 LONG = "凌晨四点，城墙根下的早市第一次在新搭的棚子里开张，摊主们说棚子不漏雨，地也好扫。"

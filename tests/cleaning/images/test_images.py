@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import ImageKind, ImageReason, RawPage, clean
-from cleaning.images.images import is_about_code, is_icon_by_name, size_by_name
+from crawlclean import ImageKind, ImageReason, RawPage, clean
+from crawlclean.cleaning.images.images import is_about_code, is_icon_by_name, size_by_name
 
 URL = "http://www.example.com/news/2026/a.html"
 TEXT = "<p>公园的改造工程今天完工，市民可以入园参观，新的步道很平整，灯光也换了新的。</p>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import RawPage, clean, learn_site
+from crawlclean import RawPage, clean, learn_site
 
 WORDS = ("stream", "buffer", "socket", "window", "handle", "cursor", "record", "signal")
 

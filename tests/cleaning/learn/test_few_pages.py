@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from cleaning import LinkKind, RawPage, SiteModel, clean, learn_site
-from cleaning.records import BodySource
+from crawlclean import LinkKind, RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.records import BodySource
 
 WORDS = "山水城河路桥春秋风雨花树云月江湖田野村镇船车马牛羊鱼鸟石木火土金天地日星海岛沙草"
 NAV = "<div class=nav><a href=/>首页</a> <a href=/b>新闻</a></div>"

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from cleaning import BodySource, RawPage, clean, learn_site
-from cleaning.body.page_body import Body, make_body
-from cleaning.learn.losses import losing_classes
-from cleaning.learn.views import Sample, read_sample, view
+from crawlclean import BodySource, RawPage, clean, learn_site
+from crawlclean.cleaning.body.page_body import Body, make_body
+from crawlclean.cleaning.learn.losses import losing_classes
+from crawlclean.cleaning.learn.views import Sample, read_sample, view
 
 SENTENCE = (
     "第{n}号渔船昨天夜里回到了港口，船上的人都说那边的风浪比往年大得多，{n}个人一夜没有合眼。"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import msgspec
 
-from cleaning import LinkKind, RawPage, clean, learn_site
-from cleaning.learn.model_diff import change_of, describe, differences, explain
+from crawlclean import LinkKind, RawPage, clean, learn_site
+from crawlclean.cleaning.learn.model_diff import change_of, describe, differences, explain
 from tests.cleaning.body.test_with_model import article, site
 
 

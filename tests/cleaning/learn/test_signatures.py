@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import RawPage, clean, learn_site
+from crawlclean import RawPage, clean, learn_site
 
 WORDS = ("river", "stone", "bridge", "paper", "window", "garden", "winter", "engine", "letter")
 USERS = ("Ada", "Boris", "Clara", "Dmitri")

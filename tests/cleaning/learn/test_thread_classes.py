@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cleaning import RawPage, SiteModel, clean, learn_site
-from cleaning.records import PageKind, UrlKind
+from crawlclean import RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.records import PageKind, UrlKind
 
 WORDS = "山路雨桥船灯树石云河门窗井塔田岸"
 NAMES = ("阿明", "小红", "老周", "大刘", "素素")

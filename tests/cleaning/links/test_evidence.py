@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.lexicon import hint_of, pattern_of
-from cleaning.links.evidence import headline_units, is_home
-from cleaning.links.part_flags import AD, COMMENT, TAGGED, part_flags
+from crawlclean.cleaning.lexicon import hint_of, pattern_of
+from crawlclean.cleaning.links.evidence import headline_units, is_home
+from crawlclean.cleaning.links.part_flags import AD, COMMENT, TAGGED, part_flags
 
 WORDS = st.lists(st.text("ab相关评榜-]^", min_size=1, max_size=3), min_size=1, max_size=6)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import RawPage, clean
-from cleaning.records import Via
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.records import Via
 
 URL = "http://a.example/dir/page"
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4

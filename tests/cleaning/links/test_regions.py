@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cleaning import LinkKind, LinkReason, RawPage, clean
+from crawlclean import LinkKind, LinkReason, RawPage, clean
 from tests.cleaning.links.test_links import BODY, TITLES, URL, kinds, record, titles
 
 

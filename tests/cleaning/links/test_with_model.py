@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cleaning import CleanRecord, LinkKind, LinkReason, RawPage, clean, learn_site
+from crawlclean import CleanRecord, LinkKind, LinkReason, RawPage, clean, learn_site
 
 TEXT = "<p>第{n}{i}号渔船昨天夜里回到了港口，船上的人都说那边的风浪比往年大得多，一夜没有合眼。</p>"
 POPULAR = "<a href=/news/9001.html>全市渔民技能大赛今天开幕</a>"

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from cleaning import CleanRecord, RawPage, clean
-from cleaning.document.reader import parse
-from cleaning.features.code_blocks import text_of
-from cleaning.markdown.markdown import write_markdown
-from cleaning.records import Image, ImageKind, Link
+from crawlclean import CleanRecord, RawPage, clean
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.features.code_blocks import text_of
+from crawlclean.cleaning.markdown.markdown import write_markdown
+from crawlclean.cleaning.records import Image, ImageKind, Link
 from tests.kit.timing import timed
 
 URL = "http://a.example/d/p.html"

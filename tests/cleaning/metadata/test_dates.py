@@ -3,10 +3,9 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.metadata.dates import MAX_CHARS, find_date, read_timestamp, zone_of
+from crawlclean.cleaning.metadata.dates import MAX_CHARS, find_date, read_timestamp, zone_of
 
 CHINA = timezone(timedelta(hours=8))
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)

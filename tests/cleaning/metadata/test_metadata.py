@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cleaning import CleanRecord, RawPage, clean, learn_site
+from crawlclean import CleanRecord, RawPage, clean, learn_site
 
 URL = "http://news.example.com/guonei/88.html"
 TEXT = (

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import PageKind, RawPage, clean
-from cleaning.metadata.page_kind import kind_of_words
+from crawlclean import PageKind, RawPage, clean
+from crawlclean.cleaning.metadata.page_kind import kind_of_words
 
 TEXT = (
     "入秋以来，青石镇的三百亩柿子陆续成熟，漫山遍野一片金黄，"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.document.reader import parse
-from cleaning.features.lines import weigh_lines
-from cleaning.posts.groups import PostFinder
-from cleaning.posts.names import Name
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.features.lines import weigh_lines
+from crawlclean.cleaning.posts.groups import PostFinder
+from crawlclean.cleaning.posts.names import Name
 
 TEXT = "<p>Rivers have bridges, and bridges have stones, which is known to everybody here.</p>"
 

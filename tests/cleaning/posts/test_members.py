@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from cleaning import RawPage, clean, learn_site
-from cleaning.records import BodySource, PageKind, UrlKind
+from crawlclean import RawPage, clean, learn_site
+from crawlclean.cleaning.records import BodySource, PageKind, UrlKind
 
 VERBS = ("open", "close", "read", "write", "flush", "seek", "map", "lock")
 USERS = ("Anna", "Bert", "Cleo", "Dora", "Emil")

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import RawPage, clean, learn_site
-from cleaning.document.reader import parse
-from cleaning.posts.names import name_of, numbered_names, telling_names
+from crawlclean import RawPage, clean, learn_site
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.posts.names import name_of, numbered_names, telling_names
 
 WORDS = ("river", "stone", "bridge", "paper", "window", "garden", "winter", "engine", "letter")
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.posts.parts import is_date
+from crawlclean.cleaning.posts.parts import is_date
 from tests.kit.timing import timed
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning import SiteModel, clean, learn_site
-from cleaning.body.page_body import extract_body
-from cleaning.document.raw_page import RawPage
-from cleaning.document.reader import parse
-from cleaning.metadata.dates import time_reader
-from cleaning.model.rules import PostRule
-from cleaning.posts.posts import read_posts
-from cleaning.records import PageKind, Post
+from crawlclean import SiteModel, clean, learn_site
+from crawlclean.cleaning.body.page_body import extract_body
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.metadata.dates import time_reader
+from crawlclean.cleaning.model.rules import PostRule
+from crawlclean.cleaning.posts.posts import read_posts
+from crawlclean.cleaning.records import PageKind, Post
 from tests.kit.thread_pages import learn_post_rule
 
 URL = "http://forum.example/thread/7"

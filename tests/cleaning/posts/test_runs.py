@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.document.reader import parse
-from cleaning.document.tree import Tree
-from cleaning.posts.names import Name, name_of
-from cleaning.posts.runs import name_alike, name_known
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.posts.names import Name, name_of
+from crawlclean.cleaning.posts.runs import name_alike, name_known
 
 LETTERS = ("qa", "wb", "ec")
 ROW = '<tr class="{}"><td class="{}">Ada</td><td class="{}">text</td></tr>'

@@ -4,11 +4,16 @@ import math
 from hashlib import blake2b
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.topics.learner import FIRST_RANK, LAST_RANK, LinkExample, LinkModel, rank_of
-from cleaning.topics.links import FIXED, MAX_IDS, MAX_WORDS
+from crawlclean.cleaning.topics.learner import (
+    FIRST_RANK,
+    LAST_RANK,
+    LinkExample,
+    LinkModel,
+    rank_of,
+)
+from crawlclean.cleaning.topics.links import FIXED, MAX_IDS, MAX_WORDS
 
 
 def page_id(number: int) -> str:

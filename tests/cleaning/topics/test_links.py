@@ -1,5 +1,5 @@
-from cleaning.records import LinkKind, Via
-from cleaning.topics.links import (
+from crawlclean.cleaning.records import LinkKind, Via
+from crawlclean.cleaning.topics.links import (
     MAX_FEATURES,
     AnchorWords,
     FoundLink,

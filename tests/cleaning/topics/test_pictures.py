@@ -7,11 +7,10 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image, ImageDraw
 
-from cleaning.topics.pictures import (
+from crawlclean.cleaning.topics.pictures import (
     MAX_DISTANCE,
     MAX_PIXELS,
     Picture,

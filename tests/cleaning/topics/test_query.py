@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.errors import ConfigError
-from cleaning.topics.query import Query, parse_query
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.topics.query import Query, parse_query
 
 
 def names(query: Query) -> list[list[str]]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from msgspec.json import encode
 
-from cleaning.topics.building import build_topic
-from cleaning.topics.relevance import Mark, judge, new_threshold
-from cleaning.topics.topic import ExampleText, Topic, TopicSpec
+from crawlclean.cleaning.topics.building import build_topic
+from crawlclean.cleaning.topics.relevance import Mark, judge, new_threshold
+from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
 
 QUAKES = TopicSpec(name="quakes", query="伊朗 +地震|余震 -彩票", threshold=0.5)
 EXAMPLES = [

@@ -7,10 +7,9 @@ import unicodedata
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.topics.stories import (
+from crawlclean.cleaning.topics.stories import (
     KEYS,
     LEAST_CHARS,
     SIGNATURE_BYTES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning import RawPage, clean
-from cleaning.url_classes.stopping import Fingerprints, content_fingerprints
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.url_classes.stopping import Fingerprints, content_fingerprints
 from tests.kit.web import html
 
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 2

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from cleaning import RawPage, clean
-from cleaning.document.document import read_document
-from cleaning.records import PageKind, UrlKind
-from cleaning.url_classes.learning import learn_url_rules
-from cleaning.url_classes.rules import UrlRules, rank_of, refused_templates
-from cleaning.url_classes.sample import PageFacts, facts_of
+from crawlclean import RawPage, clean
+from crawlclean.cleaning.document.document import read_document
+from crawlclean.cleaning.records import PageKind, UrlKind
+from crawlclean.cleaning.url_classes.learning import learn_url_rules
+from crawlclean.cleaning.url_classes.rules import UrlRules, rank_of, refused_templates
+from crawlclean.cleaning.url_classes.sample import PageFacts, facts_of
 
 H = "http://a.example"
 WORDS = ("water", "stone", "river", "bridge", "autumn", "harvest", "village", "market", "garden")

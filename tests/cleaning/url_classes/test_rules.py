@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.records import UrlKind
-from cleaning.url_classes.rules import (
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.rules import (
     FORBID,
     UrlRule,
     UrlRules,

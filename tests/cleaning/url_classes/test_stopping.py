@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.url_classes.stopping import (
+from crawlclean.cleaning.url_classes.stopping import (
     GROUP_ROWS,
     MOST_ACCOUNTS,
     MOST_CLASSES,

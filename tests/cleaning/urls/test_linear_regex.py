@@ -6,11 +6,10 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from cleaning.errors import ConfigError
-from cleaning.urls.linear_regex import MAX_PATTERN_CHARS, MAX_STATES, LinearRegex
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.urls.linear_regex import MAX_PATTERN_CHARS, MAX_STATES, LinearRegex
 
 ATOMS = st.sampled_from(
     [

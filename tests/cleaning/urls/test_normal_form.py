@@ -4,12 +4,11 @@ import re
 from urllib.parse import urljoin
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from cleaning.errors import InvalidUrl
-from cleaning.urls import normal_form as urls
-from cleaning.urls.normal_form import domain_of, host_of, normalize, page_id, resolve
+from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.urls import normal_form as urls
+from crawlclean.cleaning.urls.normal_form import domain_of, host_of, normalize, page_id, resolve
 
 BASE = "http://www.example.com/d/e/f.html?z=1"
 

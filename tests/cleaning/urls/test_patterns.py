@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.urls.normal_form import normalize
-from cleaning.urls.patterns import is_session_like, patterns_of
-from cleaning.urls.traps import TrapSign, find_trap_sign, without_session
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.urls.patterns import is_session_like, patterns_of
+from crawlclean.cleaning.urls.traps import TrapSign, find_trap_sign, without_session
 
 H = "http://a.example"
 

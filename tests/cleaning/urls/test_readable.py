@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from cleaning.urls.normal_form import normalize
-from cleaning.urls.readable import readable
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.urls.readable import readable
 
 
 @pytest.mark.parametrize(

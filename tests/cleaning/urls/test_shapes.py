@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
-from cleaning.urls.normal_form import normalize
-from cleaning.urls.shapes import (
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.urls.shapes import (
     LONG,
     read_template,
     shape_of,

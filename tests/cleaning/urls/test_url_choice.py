@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cleaning.errors import ConfigError
-from cleaning.urls.url_choice import MAX_PATTERNS, UrlChoice
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.urls.url_choice import MAX_PATTERNS, UrlChoice
 
 NEWS = "http://a.example/%E6%96%B0%E9%97%BB/1.html"
 

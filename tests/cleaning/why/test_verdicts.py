@@ -4,15 +4,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from cleaning import CleanRecord, ConfigError, RawPage, SiteModel, clean, learn_site
-from cleaning.document.reader import parse
-from cleaning.features.trail import Trail
-from cleaning.page import read
-from cleaning.verdict import Verdict, VerdictKind, VerdictReason
-from cleaning.why.verdicts import explain, verdicts
+from crawlclean import CleanRecord, ConfigError, RawPage, SiteModel, clean, learn_site
+from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.features.trail import Trail
+from crawlclean.cleaning.page import read
+from crawlclean.cleaning.verdict import Verdict, VerdictKind, VerdictReason
+from crawlclean.cleaning.why.verdicts import explain, verdicts
 
 URL = "http://www.example.com/a/b.html"
 FORUM = "http://bbs.example.com/thread/5"

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cleaning.urls.normal_form import normalize
-from crawler.addresses.guard import AddressGuard, is_web_port
-from crawler.addresses.public import is_public
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.crawler.addresses.guard import AddressGuard, is_web_port
+from crawlclean.crawler.addresses.public import is_public
 from tests.kit.crawls import ROOT, environment
 from tests.kit.timing import LIMIT_S
 
@@ -156,7 +156,7 @@ import json, sys
 from twisted.internet import reactor
 from twisted.internet.interfaces import IResolutionReceiver
 from zope.interface import implementer
-from crawler.addresses.guard import GuardedResolver, installed_guard, installed_resolver
+from crawlclean.crawler.addresses.guard import GuardedResolver, installed_guard, installed_resolver
 
 try:
     installed_guard()
@@ -251,7 +251,7 @@ from twisted.internet.endpoints import HostnameEndpoint
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from twisted.internet.protocol import Factory, Protocol
 from zope.interface import implementer
-from crawler.addresses.guard import GuardedResolver, installed_guard
+from crawlclean.crawler.addresses.guard import GuardedResolver, installed_guard
 
 listener = socket.create_server(("127.0.0.1", 0))
 port = listener.getsockname()[1]

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from crawler.addresses.public import is_public
+from crawlclean.crawler.addresses.public import is_public
 
 # Range, whether its addresses are public, whether those directly before and behind it are.
 # None: there is no such address.

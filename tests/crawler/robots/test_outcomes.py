@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from cleaning.records import Via
-from crawler.robots import FORBID_ALL, end_robots
-from storage.crawl_types import (
+from crawlclean.cleaning.records import Via
+from crawlclean.crawler.robots import FORBID_ALL, end_robots
+from crawlclean.storage.crawl_types import (
     Discovery,
     Failure,
     FailureReason,
@@ -16,8 +16,8 @@ from storage.crawl_types import (
     Lease,
     PageRole,
 )
-from storage.queue.fetch_queue import ROBOTS_TTL_MS
-from storage.queue.frontier import Frontier
+from crawlclean.storage.queue.fetch_queue import ROBOTS_TTL_MS
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import (
     END_MARGIN_MS,
     A,

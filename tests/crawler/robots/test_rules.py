@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.records import Via
-from crawler.robots import (
+from crawlclean.cleaning.records import Via
+from crawlclean.crawler.robots import (
     CACHED_HOSTS,
     FORBID_ALL,
     LONGEST_CRAWL_DELAY_MS,
@@ -16,8 +15,8 @@ from crawler.robots import (
     product_token,
     read_robots,
 )
-from storage.crawl_types import PageRole
-from storage.queue.fetch_queue import ROBOTS_TTL_MS, RobotsVerdict
+from crawlclean.storage.crawl_types import PageRole
+from crawlclean.storage.queue.fetch_queue import ROBOTS_TTL_MS, RobotsVerdict
 
 URL = "http://a.example/robots.txt"
 AGENT = "crawlclean/0.1.0 (+https://example.com/bot)"

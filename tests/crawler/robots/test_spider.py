@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.robots import ERRORS
-from storage.crawl_types import FailureReason
+from crawlclean.crawler.robots import ERRORS
+from crawlclean.storage.crawl_types import FailureReason
 from tests.kit.queues import END_MARGIN_MS, let_time_pass, server_ms, spec
 from tests.kit.raw_web import Answer, RawWeb, answer
 from tests.kit.spiders import SpiderProcess

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from protego import Protego
 
-from crawler.robots import MAX_PATTERNS, read_robots, rules_for
+from crawlclean.crawler.robots import MAX_PATTERNS, read_robots, rules_for
 
 NAME = "crawlclean"
 LINES = st.sampled_from(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import FailureReason
+from crawlclean.storage.crawl_types import FailureReason
 from tests.kit.defects import ANSWERED, FINISH, REQUEST, TWICE, UNANSWERED
 from tests.kit.queues import assert_at_rest, spec
 from tests.kit.raw_web import RawWeb, answer

@@ -20,12 +20,12 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
-from storage.crawl_types import CrawlSpec, Discovery, FailureReason, KeepRaw, QueuedPage
+from crawlclean.storage.crawl_types import CrawlSpec, Discovery, FailureReason, KeepRaw, QueuedPage
+from crawlclean.workers.jobs.outcomes import end_page
 from tests.kit.raw_web import KeepingWeb, RawWeb, answer
 from tests.kit.spiders import SpiderProcess
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
-from workers.jobs.outcomes import end_page
 
 PAGE = html(
     "压缩", "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"

@@ -14,7 +14,7 @@ from twisted.web._newclient import HTTP11ClientProtocol
 
 from benchmarks.kit.generated import GeneratedWeb
 from benchmarks.kit.generated_site import WebSpec
-from crawler.transfer.downloading import IDLE_S, IdleConnections
+from crawlclean.crawler.transfer.downloading import IDLE_S, IdleConnections
 from tests.kit.crawls import command, environment
 from tests.kit.timing import LIMIT_S
 

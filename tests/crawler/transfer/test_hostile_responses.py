@@ -16,7 +16,7 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
-from storage.crawl_types import FailureReason, FetchResult
+from crawlclean.storage.crawl_types import FailureReason, FetchResult
 from tests.kit.queues import spec
 from tests.kit.raw_web import Answer, RawWeb, answer
 from tests.kit.spiders import SpiderProcess

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.transfer.requests import image_headers
-from crawler.transfer.responses import judge_answer
-from storage.crawl_types import Failure, FailureReason, Lease, PageRole
-from storage.politeness_policy import Retry
+from crawlclean.crawler.transfer.requests import image_headers
+from crawlclean.crawler.transfer.responses import judge_answer
+from crawlclean.storage.crawl_types import Failure, FailureReason, Lease, PageRole
+from crawlclean.storage.politeness_policy import Retry
 
 LEASE: dict[str, Any] = {
     "crawl_id": "c",

@@ -14,9 +14,9 @@ from scrapy.exceptions import (
 )
 from twisted.internet import error as twisted_error
 
-from cleaning.errors import FetchError, PageTooLarge
-from crawler.politeness import outcome_of
-from crawler.transfer.responses import (
+from crawlclean.cleaning.errors import FetchError, PageTooLarge
+from crawlclean.crawler.politeness import outcome_of
+from crawlclean.crawler.transfer.responses import (
     KeptConnectionLostError,
     content_type,
     failure_of,
@@ -25,8 +25,8 @@ from crawler.transfer.responses import (
     may_be_page,
     unreachable_of,
 )
-from storage.crawl_types import Failure, FailureReason, FetchResult, PageRole
-from storage.politeness_policy import ResponseOutcome, Retry, Unreachable
+from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, PageRole
+from crawlclean.storage.politeness_policy import ResponseOutcome, Retry, Unreachable
 
 NO_ROUTE: type[Exception] = twisted_error.NoRouteError
 NO_CONNECTION: type[Exception] = twisted_error.TimeoutError

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cleaning.document.raw_page import CUT_SHORT_HEADER
-from storage.crawl_types import FailureReason, FetchResult
+from crawlclean.cleaning.document.raw_page import CUT_SHORT_HEADER
+from crawlclean.storage.crawl_types import FailureReason, FetchResult
 from tests.kit.queues import spec
 from tests.kit.raw_web import RawWeb, answer
 from tests.kit.spiders import SpiderProcess

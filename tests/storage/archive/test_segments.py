@@ -5,13 +5,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from cleaning.errors import StoreDamaged, StoreUnavailable
-from storage.archive.segments import Archive, Place
-from storage.archive.warc import (
+from crawlclean.cleaning.errors import StoreDamaged, StoreUnavailable
+from crawlclean.storage.archive.segments import Archive, Place
+from crawlclean.storage.archive.warc import (
     Answer,
     archived_headers,
     pack_member,

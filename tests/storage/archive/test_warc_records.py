@@ -8,7 +8,7 @@ from io import BytesIO
 from fastwarc.warc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator
 
-from storage.archive.warc import (
+from crawlclean.storage.archive.warc import (
     Answer,
     info_record,
     metadata_record,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from storage.mongo.store import MongoStore
+from crawlclean.storage.mongo.store import MongoStore
 from tests.kit.mongo_server import MongoServer, own_store, url_of
 
 

@@ -15,12 +15,18 @@ import bson
 import pytest
 from pymongo.errors import OperationFailure
 
-from cleaning.errors import ConfigError, SchemaMismatch, ServiceError, StoreFull, StoreUnavailable
-from storage.config import StorageConfig
-from storage.mongo import connection as mongo_connection
-from storage.mongo.connection import MongoConnection
-from storage.mongo.store import MongoStore
-from storage.opening import open_store
+from crawlclean.cleaning.errors import (
+    ConfigError,
+    SchemaMismatch,
+    ServiceError,
+    StoreFull,
+    StoreUnavailable,
+)
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.mongo import connection as mongo_connection
+from crawlclean.storage.mongo.connection import MongoConnection
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.opening import open_store
 from tests.kit.mongo_server import MongoServer, plain_client, running, with_database
 from tests.kit.outcomes import make_outcome
 

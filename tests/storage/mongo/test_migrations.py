@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.mongo import schema as mongo_schema
-from storage.mongo.store import MongoStore
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.mongo import schema as mongo_schema
+from crawlclean.storage.mongo.store import MongoStore
 from tests.kit.mongo_server import MongoServer, inside, own_store
 from tests.kit.outcomes import HOST, make_outcome
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import StoreUnavailable
-from storage.mongo.store import MongoStore
-from storage.store.protocol import Store
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.store.protocol import Store
 from tests.kit.mongo_server import answers, plain_client, running, url_of
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.recount import counted

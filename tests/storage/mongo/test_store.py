@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import (
+from crawlclean.cleaning.errors import (
     SchemaMismatch,
     StoreDamaged,
 )
-from storage.crawl_types import FailureReason, Outcome, UrlState
-from storage.mongo import chunks as mongo_chunks
-from storage.mongo import schema as mongo_schema
-from storage.mongo.store import MongoStore
-from storage.sqlite.store import SqliteStore
-from storage.store.protocol import Store
+from crawlclean.storage.crawl_types import FailureReason, Outcome, UrlState
+from crawlclean.storage.mongo import chunks as mongo_chunks, schema as mongo_schema
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.protocol import Store
 from tests.kit.mongo_server import (
     MongoServer,
     empty,
@@ -172,8 +171,8 @@ def test_large_records_are_read_and_replaced(
     store: MongoStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mongo_chunks, "CHUNK_BYTES", 500)
-    monkeypatch.setattr("storage.mongo.ports.READ_BYTES", 2000)
-    monkeypatch.setattr("storage.store.records.READ_ROWS", 4)
+    monkeypatch.setattr("crawlclean.storage.mongo.ports.READ_BYTES", 2000)
+    monkeypatch.setattr("crawlclean.storage.store.records.READ_ROWS", 4)
     for model_version in range(3):
         outcomes = [
             make_outcome(f"/{n}", links=40 * (n % 3), model_version=model_version)
@@ -194,11 +193,11 @@ def test_a_record_replaced_while_it_is_read(
     read: Callable[[Any, Any], bytes | None] = mongo_chunks.get_blob
 
     def replaced_first(database: Any, doc: Any) -> bytes | None:
-        monkeypatch.setattr("storage.mongo.ports.get_blob", read)
+        monkeypatch.setattr("crawlclean.storage.mongo.ports.get_blob", read)
         store.save([two])
         return read(database, doc)
 
-    monkeypatch.setattr("storage.mongo.ports.get_blob", replaced_first)
+    monkeypatch.setattr("crawlclean.storage.mongo.ports.get_blob", replaced_first)
     assert store.records.get(one.queued.page_id) == two.record
     inside(store).chunks.delete_many({})
     with pytest.raises(StoreDamaged, match="are gone"):

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import StoreUnavailable
-from storage.crawl_types import Outcome
-from storage.mongo import chunks as mongo_chunks
-from storage.mongo import host_statistics as mongo_statistics
-from storage.mongo import writing as mongo_writing
-from storage.mongo.store import MongoStore
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.mongo import (
+    chunks as mongo_chunks,
+    host_statistics as mongo_statistics,
+    writing as mongo_writing,
+)
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.mongo_server import MongoServer, inside, own_store
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.kit.recount import counted, recount

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from redis.exceptions import ResponseError
 
-from cleaning.errors import QueueUnavailable
-from storage.queue.clients import OutageLog, open_client, send_packed, wait_for_queue
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.storage.queue.clients import OutageLog, open_client, send_packed, wait_for_queue
 
 
 def test_one_line_when_it_goes_and_one_when_it_is_back(caplog: pytest.LogCaptureFixture) -> None:

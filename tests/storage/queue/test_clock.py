@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from storage.crawl_types import Lease, QueuedPage, UrlState
-from storage.queue.clients import queue_ms
-from storage.queue.frontier import Frontier
-from storage.queue.learning import LOST_MS
+from crawlclean.storage.crawl_types import Lease, QueuedPage, UrlState
+from crawlclean.storage.queue.clients import queue_ms
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.learning import LOST_MS
 from tests.kit.queues import (
     A,
     Spider,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.crawl_types import Lease, StoredCookie
-from storage.queue.fetch_queue import MOST_COOKIES, MOST_JAR_BYTES
-from storage.queue.frontier import Frontier
+from crawlclean.storage.crawl_types import Lease, StoredCookie
+from crawlclean.storage.queue.fetch_queue import MOST_COOKIES, MOST_JAR_BYTES
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, B, Spider, let_time_pass, spec
 
 SID = StoredCookie(name="sid", value="3f9a", path="/", is_secure=True, expires_s=1_900_000_000)

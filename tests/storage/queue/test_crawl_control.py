@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import NotFound
-from storage.crawl_types import CrawlState, Discovery, UrlState
-from storage.queue import maintenance
-from storage.queue.frontier import Frontier
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.crawl_types import CrawlState, Discovery, UrlState
+from crawlclean.storage.queue import maintenance
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import (
     A,
     B,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, UrlState
-from storage.queue.frontier import Frontier
-from storage.store.urls import Visit
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlState, UrlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.urls import Visit
 from tests.kit.queues import Spider, ack_all
 from tests.kit.topic_queues import (
     count_pages,

@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from cleaning.errors import (
+from crawlclean.cleaning.errors import (
     DataDirectoryInUse,
     ServerNotFound,
     StoreDamaged,
     StoreUnavailable,
 )
-from storage.config import StorageConfig
-from storage.opening import open_store, start_queue
-from storage.queue import embedded
-from storage.queue.embedded import (
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.opening import open_store, start_queue
+from crawlclean.storage.queue import embedded
+from crawlclean.storage.queue.embedded import (
     EmbeddedServer,
     default_memory_bytes,
     runtime_folder,
@@ -36,7 +36,7 @@ from tests.kit.timing import LIMIT_S, wait_until
 PARENT = """
 import signal, sys
 from pathlib import Path
-from storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.embedded import EmbeddedServer
 server = EmbeddedServer(Path(sys.argv[1]))
 server.start()
 print(server.pid, flush=True)
@@ -114,7 +114,7 @@ def test_server_dies_with_its_parent_by_kill_9(tmp_path: Path) -> None:
 def test_watchdog_kills_when_its_parent_ends() -> None:
     code = (
         "import os, signal, sys\n"
-        "from storage.queue.embedded import Watchdog\n"
+        "from crawlclean.storage.queue.embedded import Watchdog\n"
         "watchdog = Watchdog(int(sys.argv[1]))\n"
         "if sys.argv[2] == 'stop': watchdog.stop()\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -132,7 +132,7 @@ def test_watchdog_imports_nothing_of_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / "signal.py").write_text("open('stolen', 'w').close()\nSIGKILL = 9\n", "utf-8")
     code = (
         "import os, sys\n"
-        "from storage.queue.embedded import Watchdog\n"
+        "from crawlclean.storage.queue.embedded import Watchdog\n"
         "Watchdog(int(sys.argv[1]))\n"
         "os.kill(os.getpid(), 9)\n"
     )
@@ -356,7 +356,7 @@ def test_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_config_of_servers(tmp_path: Path) -> None:
-    from cleaning.errors import ConfigError
+    from crawlclean.cleaning.errors import ConfigError
 
     assert StorageConfig(data=tmp_path).is_embedded
     assert not StorageConfig(redis_url="redis://x", mongodb_url="mongodb://x").is_embedded

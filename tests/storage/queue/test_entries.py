@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cleaning.records import Via
-from cleaning.urls.normal_form import host_of, page_id
-from storage.crawl_types import Discovery, PageRole, QueuedPage
-from storage.queue.entries import fingerprint, pending_pattern, read_pending
-from storage.queue.feature_ids import pack_features, unpack_features
-from storage.queue.frontier import Frontier
+from crawlclean.cleaning.records import Via
+from crawlclean.cleaning.urls.normal_form import host_of, page_id
+from crawlclean.storage.crawl_types import Discovery, PageRole, QueuedPage
+from crawlclean.storage.queue.entries import fingerprint, pending_pattern, read_pending
+from crawlclean.storage.queue.feature_ids import pack_features, unpack_features
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, Spider, claim_all, spec, urls
 
 

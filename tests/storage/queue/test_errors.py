@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from redis import exceptions
 
-from cleaning.errors import QueueUnavailable, StorageError
-from storage.queue.clients import queue_errors
+from crawlclean.cleaning.errors import QueueUnavailable, StorageError
+from crawlclean.storage.queue.clients import queue_errors
 
 FULL = "MISCONF Errors writing to the AOF file: No space left on device"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import QueueUnavailable
-from cleaning.records import Via
-from storage.config import StorageConfig
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.cleaning.records import Via
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import (
     CrawlState,
     Discovery,
     Failure,
@@ -22,8 +22,8 @@ from storage.crawl_types import (
     PageRole,
     UrlState,
 )
-from storage.queue.fetch_queue import FetchQueue
-from storage.queue.frontier import Frontier
+from crawlclean.storage.queue.fetch_queue import FetchQueue
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import (
     A,
     Spider,

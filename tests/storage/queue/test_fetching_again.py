@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import NotFound
-from storage.crawl_types import CrawlState, FetchResult, UrlState
-from storage.queue.frontier import Frontier
-from storage.queue.maintenance import UrlReopener
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.crawl_types import CrawlState, FetchResult, UrlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.maintenance import UrlReopener
 from tests.kit.queues import (
     A,
     Spider,

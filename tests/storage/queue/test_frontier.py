@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import InvalidUrl, NotFound, QueueUnavailable
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, Discovery, PageRole
-from storage.politeness_policy import Retry
-from storage.queue.frontier import Frontier
+from crawlclean.cleaning.errors import InvalidUrl, NotFound, QueueUnavailable
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlState, Discovery, PageRole
+from crawlclean.storage.politeness_policy import Retry
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import (
     A,
     B,

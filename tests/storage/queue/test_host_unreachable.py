@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
-from storage.host_waits import WaitReason
-from storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
-from storage.queue.fetch_queue import FetchQueue
-from storage.queue.frontier import Frontier
+from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
+from crawlclean.storage.host_waits import WaitReason
+from crawlclean.storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
+from crawlclean.storage.queue.fetch_queue import FetchQueue
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, assert_at_rest, let_time_pass, spec, urls
 
 NOTHING = FetchResult(failure=Failure(reason=FailureReason.CONNECT, detail="refused"))

@@ -9,10 +9,10 @@ from redis import Redis
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, UrlState
-from storage.queue.frontier import Frontier
-from storage.queue.jobs import CLEAN_PAGES, delete_remnant
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlState, UrlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.jobs import CLEAN_PAGES, delete_remnant
 from tests.kit.queues import (
     A,
     Spider,

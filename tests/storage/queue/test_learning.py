@@ -7,9 +7,9 @@ from typing import Any
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from storage.queue.frontier import Frontier
-from storage.queue.jobs import LEARN_SITE, LEARNING, PAGES, RECLEAN_HOST
-from storage.queue.learning import HOSTS, JOBS, MAX_TRIES, TASKS
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.jobs import LEARN_SITE, LEARNING, PAGES, RECLEAN_HOST
+from crawlclean.storage.queue.learning import HOSTS, JOBS, MAX_TRIES, TASKS
 
 HOST = "a.example"
 

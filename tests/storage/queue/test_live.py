@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.crawl_types import CrawlState
-from storage.live_state import HEARTBEAT_S, ProcessRole
-from storage.queue import processes as heartbeats
-from storage.queue.entries import process_name
-from storage.queue.frontier import Frontier
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.live_state import HEARTBEAT_S, ProcessRole
+from crawlclean.storage.queue import processes as heartbeats
+from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, B, Spider, pause_host, spec
 
 

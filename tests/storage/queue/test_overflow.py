@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from storage.crawl_types import CrawlState, Discovery, PageRole
-from storage.queue.frontier import Frontier
-from storage.queue.overflow import Overflow, read_spill
-from storage.queue.spill_format import pack_entries, unpack_entries
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.crawl_types import CrawlState, Discovery, PageRole
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.overflow import Overflow, read_spill
+from crawlclean.storage.queue.spill_format import pack_entries, unpack_entries
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.queues import (
     Spider,
     ack_all,
@@ -165,8 +165,8 @@ def test_many_hosts_and_crawls_take_turns(
     queues = list(client.scan_iter("cc:q:*"))
     assert len(client.smembers("cc:th:c")) == len(client.smembers("cc:th:d")) == 150
     client.delete(*queues)
-    monkeypatch.setattr("storage.queue.overflow.ROUND_S", 0.0)
-    monkeypatch.setattr("storage.queue.overflow.HOSTS_A_REFILL", 10)
+    monkeypatch.setattr("crawlclean.storage.queue.overflow.ROUND_S", 0.0)
+    monkeypatch.setattr("crawlclean.storage.queue.overflow.HOSTS_A_REFILL", 10)
     for _ in range(80):
         tail.round()
     assert sorted(client.scan_iter("cc:q:*")) == sorted(queues), "every host had its turn"
@@ -175,7 +175,7 @@ def test_many_hosts_and_crawls_take_turns(
 def test_memory_over_the_mark_spills_too(
     frontier: Frontier, new_tail: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.queue.overflow.MEMORY_MARK", 0.0)
+    monkeypatch.setattr("crawlclean.storage.queue.overflow.MEMORY_MARK", 0.0)
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(3000))
     assert new_tail(100_000).round()["urls_spilled"] > 1000

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from storage.crawl_types import FetchResult, Lease, PageRole
-from storage.politeness_policy import HostPoliteness, PolitenessPolicy, ResponseOutcome
-from storage.queue.frontier import Frontier
+from crawlclean.storage.crawl_types import FetchResult, Lease, PageRole
+from crawlclean.storage.politeness_policy import HostPoliteness, PolitenessPolicy, ResponseOutcome
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, Spider, let_time_pass, pause_host, server_ms, spec, urls
 
 HOST_TTL_S = 172_800

@@ -9,10 +9,10 @@ from typing import Any
 
 from redis import Redis
 
-from cleaning.errors import ServiceError
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import FetchResult, Lease, PageRole, QueuedPage, UrlState
-from storage.queue.frontier import Frontier
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import FetchResult, Lease, PageRole, QueuedPage, UrlState
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, age_jobs, fetch_all, let_time_pass, pause_host, spec, urls
 
 HOST = "a.example"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import StorageError
-from cleaning.records import Via
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import StorageError
+from crawlclean.cleaning.records import Via
+from crawlclean.storage.crawl_types import (
     Discovery,
     Failure,
     FailureReason,
@@ -17,7 +17,7 @@ from storage.crawl_types import (
     PageRole,
     Scope,
 )
-from storage.queue.frontier import Frontier
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import (
     END_MARGIN_MS,
     A,

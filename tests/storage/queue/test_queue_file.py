@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from storage.queue import embedded
-from storage.queue.embedded import EmbeddedServer, socket_path
+from crawlclean.storage.queue import embedded
+from crawlclean.storage.queue.embedded import EmbeddedServer, socket_path
 from tests.kit.timing import wait_until
 
 

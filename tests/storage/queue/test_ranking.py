@@ -9,14 +9,13 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from storage.crawl_types import Discovery, PageRole
-from storage.queue.entries import RANK_SCORE, offer_args
-from storage.queue.feature_ids import unpack_features
-from storage.queue.frontier import Frontier
-from storage.queue.ranking import Score, moved_entries, unpack_scored
+from crawlclean.storage.crawl_types import Discovery, PageRole
+from crawlclean.storage.queue.entries import RANK_SCORE, offer_args
+from crawlclean.storage.queue.feature_ids import unpack_features
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.ranking import Score, moved_entries, unpack_scored
 from tests.kit.queues import Spider
 from tests.kit.topic_queues import next_pages, open_topic, topic_spec
 
@@ -124,8 +123,8 @@ def test_a_newer_version_ends_a_ranking(frontier: Frontier) -> None:
 
 KILLED = """
 import sys, time
-from storage.queue.feature_ids import unpack_features
-from storage.queue.frontier import Frontier
+from crawlclean.storage.queue.feature_ids import unpack_features
+from crawlclean.storage.queue.frontier import Frontier
 slices = 0
 def score(links):
     global slices

@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from storage.crawl_types import Lease, PageRole
-from storage.politeness_policy import LeaseDecision, Politeness, PolitenessPolicy, Unreachable
-from storage.queue.frontier import Frontier
+from crawlclean.storage.crawl_types import Lease, PageRole
+from crawlclean.storage.politeness_policy import (
+    LeaseDecision,
+    Politeness,
+    PolitenessPolicy,
+    Unreachable,
+)
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, assert_at_rest, let_time_pass, server_ms, spec, urls
 
 HOST = "a.example"

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import StorageError
-from storage.crawl_types import Discovery, Outcome, QueuedPage, UrlState
-from storage.queue.frontier import Frontier
-from storage.queue.receipts import check_store, find_gap
-from storage.sqlite.store import SqliteStore
-from storage.store.protocol import Store
+from crawlclean.cleaning.errors import StorageError
+from crawlclean.storage.crawl_types import Discovery, Outcome, QueuedPage, UrlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.receipts import check_store, find_gap
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.protocol import Store
 from tests.kit.mongo_server import MongoServer, own_store
 from tests.kit.queues import A, Spider, claim_all, fetch_all, spec
 

@@ -6,16 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from cleaning.records import Via
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, Discovery, FetchResult, PageRole, Scope, UrlState
-from storage.queue.frontier import Frontier
-from storage.queue.revisits import MOST_OF_A_HOST
-from storage.store.images import id_of
-from storage.store.urls import Visit
+from crawlclean.cleaning.records import Via
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import (
+    CrawlState,
+    Discovery,
+    FetchResult,
+    PageRole,
+    Scope,
+    UrlState,
+)
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.revisits import MOST_OF_A_HOST
+from crawlclean.storage.store.images import id_of
+from crawlclean.storage.store.urls import Visit
 from tests.kit.queues import (
     A,
     Spider,

@@ -22,8 +22,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import (
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import (
     CrawlCounts,
     CrawlState,
     Discovery,
@@ -32,7 +32,7 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.queue.frontier import Frontier
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, age_jobs, job_ids, let_time_pass, spec
 
 HOSTS = ("a.example", "b.example", "slow.example")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import (
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import (
     CrawlState,
     Failure,
     FailureReason,
@@ -15,10 +15,10 @@ from storage.crawl_types import (
     PageRole,
     UrlState,
 )
-from storage.queue.frontier import Frontier
-from storage.queue.maintenance import CrawlRebuilder
-from storage.queue.topic_ranks import MOST_HOSTS, owner_of
-from storage.store.urls import Visit
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.maintenance import CrawlRebuilder
+from crawlclean.storage.queue.topic_ranks import MOST_HOSTS, owner_of
+from crawlclean.storage.store.urls import Visit
 from tests.kit.queues import A, Spider, ack_all, let_time_pass, pause_host, server_ms, spec, urls
 from tests.kit.topic_queues import (
     count_pages,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cleaning.url_classes.stopping import (
+from crawlclean.cleaning.url_classes.stopping import (
     Account,
     Known,
     PageYield,
@@ -18,12 +18,12 @@ from cleaning.url_classes.stopping import (
     fingerprint_of,
     judge,
 )
-from cleaning.urls.patterns import patterns_of
-from storage.crawl_types import Discovery
-from storage.queue.frontier import Frontier
-from storage.queue.url_classes import ClassRules
+from crawlclean.cleaning.urls.patterns import patterns_of
+from crawlclean.storage.crawl_types import Discovery
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.url_classes import ClassRules
+from crawlclean.workers.jobs.url_classes import DULL_RANK
 from tests.kit.queues import Spider, ack_all, fetch_all, let_time_pass, spec, urls
-from workers.jobs.url_classes import DULL_RANK
 
 HOST = "a.example"
 LIMIT = 5

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlState, PageRole, UrlState
-from storage.queue.frontier import Frontier
-from storage.queue.maintenance import UrlReopener
-from storage.store.urls import Visit
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.maintenance import UrlReopener
+from crawlclean.storage.store.urls import Visit
 from tests.kit.queues import (
     Spider,
     ack_all,

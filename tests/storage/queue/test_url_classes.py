@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.crawl_types import Discovery
-from storage.queue.frontier import Frontier
-from storage.queue.url_classes import ClassRules
+from crawlclean.storage.crawl_types import Discovery
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.url_classes import ClassRules
 from tests.kit.queues import Spider, let_time_pass, spec, urls
 
 HOST = "a.example"

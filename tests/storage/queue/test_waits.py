@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlState, Discovery, FetchResult, PageRole
-from storage.host_waits import Hold, HostWait, WaitReason
-from storage.politeness_policy import (
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlState, Discovery, FetchResult, PageRole
+from crawlclean.storage.host_waits import Hold, HostWait, WaitReason
+from crawlclean.storage.politeness_policy import (
     Politeness,
     PolitenessPolicy,
     ResponseOutcome,
     Retry,
     Unreachable,
 )
-from storage.queue.fetch_queue import RobotsErrors
-from storage.queue.frontier import Frontier
+from crawlclean.storage.queue.fetch_queue import RobotsErrors
+from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, B, Spider, let_time_pass, pause_host, spec, urls
 
 

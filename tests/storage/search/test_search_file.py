@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from cleaning.errors import StoreUnavailable
-from storage.search import search_file
-from storage.search.search_file import FILE, Asked, SearchFile
-from storage.search.terms import has_all, phrases_of
-from storage.store.records import SearchText
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.storage.search import search_file
+from crawlclean.storage.search.search_file import FILE, Asked, SearchFile
+from crawlclean.storage.search.terms import has_all, phrases_of
+from crawlclean.storage.store.records import SearchText
 
 TEXTS = st.lists(st.text("数据清洗主题a1Ａ ，", max_size=30), min_size=1, max_size=6)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import SchemaMismatch, StorageError
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.sqlite import schema as sqlite_schema
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.errors import SchemaMismatch, StorageError
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.sqlite import schema as sqlite_schema
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.outcomes import HOST, make_outcome
 
 

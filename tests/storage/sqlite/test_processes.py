@@ -6,9 +6,9 @@ import random
 from contextlib import suppress
 from pathlib import Path
 
-from storage.sqlite.connection import WAL_LIMIT_BYTES
-from storage.sqlite.store import SqliteStore
-from storage.store.protocol import Store
+from crawlclean.storage.sqlite.connection import WAL_LIMIT_BYTES
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.recount import counted
 from tests.kit.segments import archived_bodies

@@ -13,18 +13,17 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import (
+from crawlclean.cleaning.errors import (
     DatabaseDamaged,
     SchemaMismatch,
     StoreDamaged,
     StoreFull,
     StoreUnavailable,
 )
-from cleaning.records import ImageKind, LinkKind
-from storage.sqlite import schema as sqlite_schema
-from storage.sqlite import space
-from storage.sqlite.store import SqliteStore
-from storage.store.protocol import Store
+from crawlclean.cleaning.records import ImageKind, LinkKind
+from crawlclean.storage.sqlite import schema as sqlite_schema, space
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.protocol import Store
 from tests.kit.disks import tiny_disk
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.kit.segments import archived_bodies
@@ -198,9 +197,9 @@ def test_damage_is_found_before_the_first_page(tmp_path: Path, *, is_killed: boo
 
 def test_a_check_ends_in_time(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store.save([make_outcome(f"/{n}") for n in range(200)])
-    monkeypatch.setattr("storage.sqlite.connection.LOOK_STEPS", 1)
+    monkeypatch.setattr("crawlclean.storage.sqlite.connection.LOOK_STEPS", 1)
     for limit in ("CHECK_S", "CHECK_AFTER_CRASH_S"):
-        monkeypatch.setattr(f"storage.sqlite.store.{limit}", 0.0)
+        monkeypatch.setattr(f"crawlclean.storage.sqlite.store.{limit}", 0.0)
     store.check()
     assert store.crawls.all() == [], "the connection goes on"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cleaning.drift.alarms import Alarm, DriftSign
-from storage.store.drifts import (
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.storage.store.drifts import (
     KEPT_DRIFTS,
     DriftEvent,
     DriftOutcome,
     take_back,
 )
-from storage.store.protocol import Store
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, T0, later
 
 OTHER = "other.example"

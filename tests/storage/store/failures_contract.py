@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from storage.crawl_types import FailureReason, UrlState
-from storage.store.codec import to_microseconds
-from storage.store.overview import FailureGroup
-from storage.store.protocol import Store
-from storage.store.urls import MOST_CRAWLS, FailureKey
+from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.overview import FailureGroup
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.urls import MOST_CRAWLS, FailureKey
 from tests.kit.outcomes import HOST, later, make_failure, page_id_of
 
 TIMEOUTS = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.TIMEOUT, status=0)

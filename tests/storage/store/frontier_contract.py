@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from cleaning.records import Via
-from storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
-from storage.store.protocol import Store
-from storage.store.records import LinkedPage
-from storage.store.spills import Spill
+from crawlclean.cleaning.records import Via
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.records import LinkedPage
+from crawlclean.storage.store.spills import Spill
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 
 
@@ -72,7 +72,7 @@ class FrontierContract:
         assert list(store.urls.ended("nobody")) == []
 
     def test_many_ended_urls(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("storage.store.urls.READ_ENDS", 10)
+        monkeypatch.setattr("crawlclean.storage.store.urls.READ_ENDS", 10)
         store.save([make_failure(f"/{n}") for n in range(40)])
         found = [row.page_id for row in store.urls.ended("c1")]
         assert (len(found), found) == (40, sorted(set(found)))

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import msgspec
 
-from cleaning.records import Image, ImageKind, ImageReason, Via
-from storage.crawl_types import Outcome, PageRole, UrlState
-from storage.store.images import image_id
-from storage.store.protocol import Store
+from crawlclean.cleaning.records import Image, ImageKind, ImageReason, Via
+from crawlclean.storage.crawl_types import Outcome, PageRole, UrlState
+from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome, make_queued
 from tests.kit.recount import counted
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
 
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.store import numbered
-from storage.store.audit import Action
-from storage.store.drifts import DriftOutcome
-from storage.store.events import Event, EventKind
-from storage.store.models import LearnReason, ModelVersion, StoredModel
-from storage.store.numbered import NumberedRows
-from storage.store.operations import Operation, OperationState
-from storage.store.pauses import Pause
-from storage.store.protocol import Store
-from storage.store.samples import DAY_S, MINUTE_S, QUARTER_S, Gauge
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.store import numbered
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.drifts import DriftOutcome
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.models import LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.numbered import NumberedRows
+from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.samples import DAY_S, MINUTE_S, QUARTER_S, Gauge
 from tests.kit.outcomes import HOST, T0
 from tests.storage.store.drifts_contract import make_drift
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from threading import Thread
 
-from storage.store.models import KEPT_VERSIONS, LearnReason, ModelVersion, StoredModel
-from storage.store.protocol import Store
+from crawlclean.storage.store.models import KEPT_VERSIONS, LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.kit.recount import counted
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from storage.store.pauses import Pause
-from storage.store.protocol import Store
+from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST
 
 SINCE = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from PIL import Image
 
-from cleaning.topics.pictures import Picture, read_picture
-from storage.crawl_types import Outcome, PageRole, UrlState
-from storage.store.images import image_id
-from storage.store.protocol import Store
+from crawlclean.cleaning.topics.pictures import Picture, read_picture
+from crawlclean.storage.crawl_types import Outcome, PageRole, UrlState
+from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, later, make_queued
 from tests.kit.pictures import edited, encoded, photograph
 

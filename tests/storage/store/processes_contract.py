@@ -6,8 +6,8 @@ import threading
 import time
 from pathlib import Path
 
-from storage.crawl_types import UrlState
-from storage.store.protocol import Store
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.kit.recount import counted
 from tests.kit.writers import JOB, in_child, job, output_of, writer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.store.protocol import Store
-from storage.store.queues import KEPT_S, LIFE_S
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.queues import KEPT_S, LIFE_S
 
 SPEC = CrawlSpec(crawl_id="c", seeds=("https://a.example/",))
 

@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from cleaning.errors import NotFound
-from cleaning.records import CleanRecord, LinkKind, Outlink, PageKind, Via
-from cleaning.revisits import VisitClass, VisitKind
-from cleaning.urls.normal_form import page_id as page_id_of
-from storage.crawl_types import Failure, FailureReason, Outcome, UrlState
-from storage.store.protocol import Store
-from storage.store.versions import MOST_VERSIONS, difference
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.records import CleanRecord, LinkKind, Outlink, PageKind, Via
+from crawlclean.cleaning.revisits import VisitClass, VisitKind
+from crawlclean.cleaning.urls.normal_form import page_id as page_id_of
+from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, UrlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.versions import MOST_VERSIONS, difference
 from tests.kit.outcomes import HOST, T0, make_failure, make_outcome, make_queued
 
 THREADS = VisitClass(VisitKind.THREAD, "/t/*")

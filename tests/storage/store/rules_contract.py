@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.store.protocol import Store
-from storage.store.rules import KeptRules
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.rules import KeptRules
 from tests.kit.outcomes import HOST
 
 OTHER = "other.example"

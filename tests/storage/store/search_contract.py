@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import Outcome
-from storage.search.search_file import SearchFile
-from storage.store.protocol import Store
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.search.search_file import SearchFile
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs import search as filling
+from crawlclean.workers.jobs.search import SearchFiller
+from crawlclean.workers.operations.searching import Wanted, search_in
 from tests.kit.outcomes import later, make_outcome
-from workers.jobs import search as filling
-from workers.jobs.search import SearchFiller
-from workers.operations.searching import Wanted, search_in
 
 
 def with_text(path: str, body: str, crawl_id: str = "c1", minute: int = 0) -> Outcome:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from storage.store.protocol import Store
-from storage.store.space import HostSample, SpaceKind
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.space import HostSample, SpaceKind
 from tests.kit.outcomes import make_outcome
 
 

@@ -11,12 +11,11 @@ from hashlib import blake2b
 from itertools import permutations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import CleanRecord, ImageKind, LinkKind, PageKind, Via
-from storage.crawl_types import (
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.records import CleanRecord, ImageKind, LinkKind, PageKind, Via
+from crawlclean.storage.crawl_types import (
     CertificateFault,
     CrawlSpec,
     CrawlState,
@@ -26,7 +25,7 @@ from storage.crawl_types import (
     Scope,
     UrlState,
 )
-from storage.store.protocol import Store
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import (
     HOST,
     T0,
@@ -189,7 +188,7 @@ class StoreContract:
     def test_failures_of_one_time_are_read_once_in_steps(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("storage.store.urls.READ_FAILURES", 2)
+        monkeypatch.setattr("crawlclean.storage.store.urls.READ_FAILURES", 2)
         store.save([make_failure(f"/{n}", at=later(n // 4)) for n in range(9)])
         store.save([make_failure("/other", at=later(1), crawl_id="c2")])
         read = [row.url for row in store.urls.failures("c1")]

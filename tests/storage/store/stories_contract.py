@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from itertools import permutations
 from pathlib import Path
 
-from cleaning.topics.stories import story_signature
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import Outcome
-from storage.store.protocol import Store
-from storage.store.stories import number_of
+from crawlclean.cleaning.topics.stories import story_signature
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.stories import number_of
 from tests.kit.outcomes import HOST, T0, make_outcome
 from tests.kit.recount import counted
 
@@ -27,8 +27,8 @@ WRITER = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from storage.mongo.store import MongoStore
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.storage.store.stories_contract import PAIRS, page, text
 where = sys.argv[1]
 with closing(MongoStore(where) if "://" in where else SqliteStore(Path(where))) as store:
@@ -42,8 +42,8 @@ REBUILDER = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from storage.mongo.store import MongoStore
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.sqlite.store import SqliteStore
 where = sys.argv[1]
 with closing(MongoStore(where) if "://" in where else SqliteStore(Path(where))) as store:
     for _ in store.story_rebuild.steps(at_once=2):

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from cleaning import RawPage, clean, json_values
-from cleaning.errors import ConfigError, SchemaMismatch, StoreDamaged
-from cleaning.page import without_surrogates
-from cleaning.page_warnings import PageWarning, WarningKind
-from cleaning.records import (
+from crawlclean import RawPage, clean
+from crawlclean.cleaning import json_values
+from crawlclean.cleaning.errors import ConfigError, SchemaMismatch, StoreDamaged
+from crawlclean.cleaning.page import without_surrogates
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
+from crawlclean.cleaning.records import (
     BodySource,
     CleanRecord,
     HostStats,
@@ -31,9 +31,9 @@ from cleaning.records import (
     Post,
     Via,
 )
-from cleaning.surrogates import cleaned_value
-from storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step, is_crawl_id
-from storage.store import codec, record_blobs
+from crawlclean.cleaning.surrogates import cleaned_value
+from crawlclean.storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step, is_crawl_id
+from crawlclean.storage.store import codec, record_blobs
 from tests.kit.outcomes import T0, make_record
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cleaning.errors import StoreDamaged
-from storage.store.drifts import DriftOutcome, _drift, redesign_after
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.storage.store.drifts import DriftOutcome, _drift, redesign_after
 from tests.kit.outcomes import HOST, later
 from tests.storage.store.drifts_contract import make_drift
 

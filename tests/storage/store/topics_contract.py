@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from threading import Thread
 
-from storage.crawl_types import Outcome
-from storage.store.codec import to_microseconds
-from storage.store.protocol import Store
-from storage.store.topics import KEPT_MODELS
-from storage.topic_types import (
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.topics import KEPT_MODELS
+from crawlclean.storage.topic_types import (
     JudgedPage,
     OutboxRow,
     Receiver,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import StoreDamaged
-from cleaning.records import LinkKind
-from storage.crawl_types import UrlState
-from storage.store.protocol import Store
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.records import LinkKind
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome
 from tests.kit.recount import counted
 from tests.storage.store.store_contract import everything

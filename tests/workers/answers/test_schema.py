@@ -14,10 +14,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from storage.config import StorageConfig
-from tests.kit.commands import DataFolder, call, call_main, valid
-from tests.kit.web import html
-from workers.answers.schema import (
+from crawlclean.storage.config import StorageConfig
+from crawlclean.workers.answers.schema import (
     ANSWERS,
     all_types,
     field_meanings,
@@ -25,8 +23,10 @@ from workers.answers.schema import (
     member_meanings,
     schema_of,
 )
-from workers.cli import build_parser
-from workers.config import Settings
+from crawlclean.workers.cli import build_parser
+from crawlclean.workers.config import Settings
+from tests.kit.commands import DataFolder, call, call_main, valid
+from tests.kit.web import html
 
 HOST = "a.example"
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 8

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from warcio.warcwriter import WARCWriter
 
-from cleaning.errors import ConfigError
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.workers.config import Settings
 from tests.kit.commands import call
 from tests.kit.crawls import crawlclean
 from tests.kit.web import html
-from workers.config import Settings
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 

@@ -170,7 +170,7 @@ def _limited(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     """The command with little memory."""
     limits = (MEMORY_BYTES, MEMORY_BYTES)
     return subprocess.run(
-        [sys.executable, "-m", "workers.cli", *arguments],
+        [sys.executable, "-m", "crawlclean.workers.cli", *arguments],
         capture_output=True,
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limits),

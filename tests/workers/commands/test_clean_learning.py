@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.files import file_cleaning
 from tests.kit.archived_site import article_html, article_url
 from tests.kit.commands import call
-from workers.config import Settings
-from workers.operations.files import file_cleaning
 
 HOSTS = ("a.example", "b.example")
 Out = pytest.CaptureFixture[str]

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import ConfigError
-from cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.files import page_files
 from tests.kit.archived_site import article_html, article_url
 from tests.kit.commands import call, call_main
 from tests.kit.web import html
-from workers.config import Settings
-from workers.operations.files import page_files
 
 HOST = "a.example:8000"
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"

@@ -19,19 +19,19 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.opening import start_queue
-from storage.queue.embedded import socket_url
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.opening import start_queue
+from crawlclean.storage.queue.embedded import socket_url
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.operations.controlling import purging
+from crawlclean.workers.operations.controlling.crawl_states import this_user
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import command, crawlclean, environment, run_crawl, start, stored_urls
 from tests.kit.processes import family_of, role_of
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import WAIT, Waiting
-from workers.operations.controlling import purging
-from workers.operations.controlling.crawl_states import this_user
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 COUNT = 12

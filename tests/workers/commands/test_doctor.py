@@ -12,20 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.topics.topic import TopicSpec
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.queue.embedded import default_memory_bytes
-from storage.sqlite.store import SqliteStore
-from storage.topic_types import ReceiverKind
+from crawlclean.cleaning.topics.topic import TopicSpec
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.queue.embedded import default_memory_bytes
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.topic_types import ReceiverKind
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
 from tests.kit.commands import DataFolder, call
 from tests.storage.store.topics_contract import judged, receiver
-from workers.config import Settings
-from workers.jobs.topic_rows import TopicOrder, first_version
 
 CHECKS = [
     "python",
-    "packages",
     "sqlite",
     "queue server",
     "queue memory",

@@ -19,17 +19,17 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import ConfigError, NotFound
-from cleaning.records import CleanRecord, PageKind
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.records import CleanRecord, PageKind
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.files.whole_files import page_name
+from crawlclean.workers.output.record_formats import markdown_of, text_of
 from tests.kit.commands import call
 from tests.kit.crawls import ROOT, environment
 from tests.kit.outcomes import HOST, make_outcome, make_record
-from workers.config import Settings
-from workers.operations.files.whole_files import page_name
-from workers.output.record_formats import markdown_of, text_of
 
 BASE = f"https://{HOST}"
 HOSTILE = '<img src=x onerror=alert(1)> [a](javascript:b) "q"\x1b[31m\x9b\u202e\f\n---\nend'
@@ -200,7 +200,7 @@ def test_csv(printed: Printed) -> None:
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", "＝1"])
 def test_a_csv_cell_is_no_formula(text: str) -> None:
-    from workers.output.record_formats import CsvWriter
+    from crawlclean.workers.output.record_formats import CsvWriter
 
     record = replace(make_record(f"{BASE}/"), title=text)
     assert CsvWriter(["title"]).row(record.to_json()).strip('"\n') == f"'{text}"
@@ -300,7 +300,7 @@ def test_an_interrupted_export_leaves_the_old_file(
     def interrupt(*_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("workers.output.record_formats.CsvWriter.row", interrupt)
+    monkeypatch.setattr("crawlclean.workers.output.record_formats.CsvWriter.row", interrupt)
     with pytest.raises(KeyboardInterrupt):
         call(settings, "export", "--format", "csv", "--output", str(target))
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
@@ -336,7 +336,7 @@ def test_a_file_for_each_page(printed: Printed, tmp_path: Path) -> None:
     [("a\r\nb\rc\nd", "a\nb\nc\nd"), ("a\0b", "a\ufffdb"), ('"a",b', '"a",b'), ("\r=1", "'\n'=1")],
 )
 def test_a_csv_cell_ends_where_it_should(text: str, read: str) -> None:
-    from workers.output.record_formats import CsvWriter
+    from crawlclean.workers.output.record_formats import CsvWriter
 
     record = replace(make_record(f"{BASE}/"), title=text)
     row = CsvWriter(["title", "url"]).row(record.to_json())
@@ -378,7 +378,7 @@ def needs_pyarrow() -> Any:
 
 def test_an_absent_pyarrow_is_named(settings: Settings, tmp_path: Path) -> None:
     code = (
-        "import sys; sys.modules['pyarrow'] = None; from workers.cli import main; "
+        "import sys; sys.modules['pyarrow'] = None; from crawlclean.workers.cli import main; "
         "sys.exit(main(sys.argv[1:]))"
     )
     arguments = ("export", "--format", "parquet", "--output", str(tmp_path / "a.parquet"))

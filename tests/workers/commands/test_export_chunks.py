@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import ConfigError
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.sqlite.store import SqliteStore
-from storage.store.export_state import FILE
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.export_state import FILE
+from crawlclean.workers.config import Settings
 from tests.kit.commands import call, call_main
 from tests.kit.crawls import crawlclean, start
 from tests.kit.disks import tiny_disk
 from tests.kit.hook_packages import install, install_example
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.timing import wait_until
-from workers.config import Settings
 
 RECORDS = 600
 
@@ -106,7 +106,7 @@ def test_a_kill_between_a_file_and_its_commit_doubles_nothing(
 
     arguments = ("export", "--chunk-size", "200", "--unique", "--output", str(tmp_path))
     with monkeypatch.context() as patched:
-        patched.setattr("storage.store.export_state.ExportState.keep", die)
+        patched.setattr("crawlclean.storage.store.export_state.ExportState.keep", die)
         with pytest.raises(KeyboardInterrupt):
             call(settings, *arguments)
     assert [path.name for path in sorted(tmp_path.iterdir())] == [FILE, "records-00001.jsonl"]

@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastwarc.warc import ArchiveIterator as FastIterator
-from fastwarc.warc import is_http
+from fastwarc.warc import ArchiveIterator as FastIterator, is_http
 from warcio.archiveiterator import ArchiveIterator
 
-from cleaning.errors import ConfigError
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from storage.mongo.store import MongoStore
-from storage.sqlite.store import SqliteStore
-from storage.store.export_state import FILE
-from storage.store.protocol import Store
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.export_state import FILE
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings
 from tests.flow.test_one_crawl import small_site
 from tests.kit.commands import DataFolder, call
 from tests.kit.crawls import crawlclean, run_crawl, start
@@ -35,7 +35,6 @@ from tests.kit.mongo_server import MongoServer, own_store, url_of
 from tests.kit.outcomes import HOST, later, make_outcome
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web
-from workers.config import Settings
 
 __all__ = ["server"]
 

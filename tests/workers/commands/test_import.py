@@ -15,19 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from cleaning import RawPage, SiteModel
-from cleaning.errors import ConfigError
-from cleaning.page import Reading, read
-from cleaning.records import Via
-from cleaning.urls.normal_form import page_id
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, UrlState
-from storage.opening import open_store
-from storage.store.protocol import Store
+from crawlclean import RawPage, SiteModel
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.page import Reading, read
+from crawlclean.cleaning.records import Via
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, UrlState
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings
 from tests.kit.commands import call
 from tests.kit.timing import wait_until
 from tests.kit.web import html
-from workers.config import Settings
 
 TEMPLATE = "本站所有文章均由编辑部审核，转载请注明出处并保留原文链接，谢谢合作。"
 
@@ -188,7 +188,9 @@ def test_an_interrupted_import_is_status_130(
     def press_ctrl_c(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("workers.operations.files.page_import.import_pages", press_ctrl_c)
+    monkeypatch.setattr(
+        "crawlclean.workers.operations.files.page_import.import_pages", press_ctrl_c
+    )
     assert call(settings, "import", str(write_rows(tmp_path / "rows.jsonl", row(1)))) == 130
     assert "interrupted; the same command does the rest" in capsys.readouterr().err
 
@@ -204,7 +206,7 @@ def test_nothing_is_lost_or_doubled_by_kills(
     rows = tmp_path / "rows.jsonl.gz"
     with gzip.open(rows, "wt") as file:
         file.writelines(row(n) + "\n" for n in range(pages))
-    command = [sys.executable, "-m", "workers.cli", "import", str(rows), "--no-learn"]
+    command = [sys.executable, "-m", "crawlclean.workers.cli", "import", str(rows), "--no-learn"]
     command += ["--data", str(settings.storage.data)]
     kills = 0
     for goal in (1, 150, 300):
@@ -236,7 +238,7 @@ def test_a_defect_in_one_page_costs_that_page(
             raise IndexError("list index out of range")
         return read(page, model)
 
-    monkeypatch.setattr("workers.jobs.outcomes.read", defective)
+    monkeypatch.setattr("crawlclean.workers.jobs.outcomes.read", defective)
     rows = write_rows(tmp_path / "rows.jsonl", *(row(n) for n in range(4)))
     assert call(settings, "import", str(rows), "--no-learn") == 1
     assert "/2.html: IndexError: list index out of range" in capsys.readouterr().err

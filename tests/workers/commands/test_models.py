@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import ConfigError, InvalidUrl, NotFound
-from cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from storage.config import StorageConfig
-from storage.crawl_types import FailureReason, KeepRaw, UrlState
-from storage.sqlite.store import SqliteStore
-from storage.store.drifts import DriftOutcome
+from crawlclean.cleaning.errors import ConfigError, InvalidUrl, NotFound
+from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import FailureReason, KeepRaw, UrlState
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.drifts import DriftOutcome
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.recleaning import RecleaningCounts
+from crawlclean.workers.operations.hosts.hosts import HostFigures
+from crawlclean.workers.output.charts import bar, draw, percent
+from crawlclean.workers.output.host_report import host_text
+from crawlclean.workers.output.model_report import on_a_screen
 from tests.kit.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
 from tests.kit.commands import call
 from tests.kit.crawls import crawlclean
 from tests.kit.web import html
 from tests.storage.store.drifts_contract import make_drift
 from tests.storage.store.models_contract import make_model
-from workers.config import Settings
-from workers.jobs.recleaning import RecleaningCounts
-from workers.operations.hosts.hosts import HostFigures
-from workers.output.charts import bar, draw, percent
-from workers.output.host_report import host_text
-from workers.output.model_report import on_a_screen
 
 FOOT = "海边小站版权所有，未经允许不得转载本站的任何内容。"
 
@@ -205,7 +205,7 @@ def test_an_interrupted_reclean_says_what_is_left(
 
     call(settings, "learn", HOST)
     capsys.readouterr()
-    monkeypatch.setattr("workers.operations.hosts.host_recleaning._reclean", interrupted)
+    monkeypatch.setattr("crawlclean.workers.operations.hosts.host_recleaning._reclean", interrupted)
     assert (
         call(
             settings,

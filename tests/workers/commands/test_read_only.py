@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import StoreUnavailable
-from storage.config import StorageConfig
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.storage.config import StorageConfig
+from crawlclean.workers.config import Settings
 from tests.kit.commands import call
 from tests.kit.disks import tiny_disk
 from tests.kit.web import html
-from workers.config import Settings
 
 URL = "http://a.example/1.html"
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"

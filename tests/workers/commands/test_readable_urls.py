@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, FailureReason
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
 from tests.kit.commands import call
 from tests.kit.outcomes import HOST, changed_outcome, make_failure
-from workers.config import Settings
 
 PATH = "/%E5%A4%84%E7%90%86%E5%99%A8/%C4%E3%20%E2%80%AE.html"
 EXACT = f"https://{HOST}{PATH}"

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import ConfigError, NotFound
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, Discovery, FailureReason, UrlState
-from storage.queue.frontier import Frontier
-from storage.queue.overflow import Overflow
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery, FailureReason, UrlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.overflow import Overflow
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.reading import read_time
 from tests.kit.commands import call
 from tests.kit.outcomes import HOST, make_failure, make_outcome
 from tests.kit.worker_bench import Bench
-from workers.config import Settings
-from workers.operations.reading import read_time
 
 BASE = f"https://{HOST}"
 
@@ -203,7 +203,7 @@ def test_why_of_a_url_that_waits_in_the_store(
     tail.close()
     store.close()
     monkeypatch.setattr(
-        "workers.operations.backends.join_queue", lambda _config: Frontier(queue_url)
+        "crawlclean.workers.operations.backends.join_queue", lambda _config: Frontier(queue_url)
     )
     settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
     for path, said in (("59", "in c: pending, in the store"), ("0", "in c: pending\n")):

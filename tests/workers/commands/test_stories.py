@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from cleaning.errors import ConfigError, NotFound
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
 from tests.kit.commands import call, valid
 from tests.kit.outcomes import HOST
 from tests.storage.store.stories_contract import at, page, text
-from workers.config import Settings
 
 FIRST, LONGEST, THIRD = (f"https://h{n}.example/news/{n}" for n in range(3))
 

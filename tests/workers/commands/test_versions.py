@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from cleaning.revisits import VisitClass, VisitKind
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome, UrlState
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.revisits import VisitClass, VisitKind
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome, UrlState
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.outcomes import HOST, T0, make_outcome, make_queued
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from storage.crawl_types import Step
-from workers.answers.crawls import Cause
-from workers.commands.why import _reasons, _traces
-from workers.operations.urls.explaining import Explanation, Trace
-from workers.operations.urls.refused_urls import Inlinks, NotTaken
+from crawlclean.storage.crawl_types import Step
+from crawlclean.workers.answers.crawls import Cause
+from crawlclean.workers.commands.why import _reasons, _traces
+from crawlclean.workers.operations.urls.explaining import Explanation, Trace
+from crawlclean.workers.operations.urls.refused_urls import Inlinks, NotTaken
 
 URL = "http://a.example/secret"
 

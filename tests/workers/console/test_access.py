@@ -3,8 +3,8 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from storage.console_file import FILE, ConsoleFile
-from workers.console.access import (
+from crawlclean.storage.console_file import FILE, ConsoleFile
+from crawlclean.workers.console.access import (
     IDLE_S,
     TRIES_OF_ADDRESS,
     TRIES_OF_ALL,

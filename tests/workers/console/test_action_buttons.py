@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from storage.crawl_types import CrawlState, Failure, FailureReason, FetchResult
+from crawlclean.storage.crawl_types import CrawlState, Failure, FailureReason, FetchResult
 from tests.kit.console import acting_console, open_console, settings_of
 from tests.kit.worker_bench import Bench, answer
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from storage.crawl_types import CrawlState, Failure, FailureReason, FetchResult
-from storage.store.audit import Action
-from storage.store.operations import Operation, OperationState
+from crawlclean.storage.crawl_types import CrawlState, Failure, FailureReason, FetchResult
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.operations import Operation, OperationState
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, open_console, settings_of
 from tests.kit.timing import wait_until
 from tests.kit.web import html

@@ -16,27 +16,25 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlState
-from storage.mongo.store import MongoStore
-from storage.sqlite.store import SqliteStore
-from storage.store.audit import Action
-from storage.store.operations import Operation, OperationState
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.workers.config import Settings
+from crawlclean.workers.context import Context
+from crawlclean.workers.operations.acting import running, running as turn
+from crawlclean.workers.operations.acting.running import Turn
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.processes import sweeper
+from crawlclean.workers.site_models import SiteModels
 from tests.kit.console import acting_console, do, settings_of
 from tests.kit.crawls import start
-from tests.kit.mongo_server import MongoServer
-from tests.kit.mongo_server import running as running_server
+from tests.kit.mongo_server import MongoServer, running as running_server
 from tests.kit.private_queue import PrivateQueue
 from tests.kit.queues import spec, urls
 from tests.kit.timing import LIMIT_S, wait_until
-from workers.config import Settings
-from workers.context import Context
-from workers.operations.acting import running
-from workers.operations.acting import running as turn
-from workers.operations.acting.running import Turn
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.processes import sweeper
-from workers.site_models import SiteModels
 
 HOST = "a.example"
 

@@ -11,18 +11,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from flask.testing import FlaskClient
 
-from cleaning.drift.alarms import Alarm, DriftSign
-from storage.crawl_types import CrawlState, FetchResult
-from storage.store.audit import Action
-from storage.store.drifts import DriftEvent, DriftOutcome
-from storage.store.operations import Operation, OperationState
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.storage.crawl_types import CrawlState, FetchResult
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.workers.operations.acting import crawls as archive
+from crawlclean.workers.operations.watching.views import space
+from crawlclean.workers.operations.watching.views.space import is_low
 from tests.kit.console import acting_console, do, fields_in, settings_of
 from tests.kit.timing import wait_until
 from tests.kit.web import html
 from tests.kit.worker_bench import LONG, Bench
-from workers.operations.acting import crawls as archive
-from workers.operations.watching.views import space
-from workers.operations.watching.views.space import is_low
 
 HOST = "a.example"
 

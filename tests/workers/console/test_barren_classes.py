@@ -8,14 +8,14 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from cleaning.url_classes.stopping import Account, Asked, Verdict
-from storage.crawl_types import CrawlSpec, CrawlState, Discovery
+from crawlclean.cleaning.url_classes.stopping import Account, Asked, Verdict
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery
+from crawlclean.workers.operations.watching.signs.signs import FEWEST_PAGES, QUEUED
 from tests.kit.commands import DataFolder
 from tests.kit.console import acting_console, do, settings_of
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.queues import pause_host
 from tests.kit.worker_bench import Bench
-from workers.operations.watching.signs.signs import FEWEST_PAGES, QUEUED
 
 PATTERN = "/cal/*/*.html"
 

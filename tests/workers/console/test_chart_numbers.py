@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.opening import DATABASE
-from storage.queue.counters import Counter
-from storage.sqlite.store import SqliteStore
-from storage.store.events import Event, EventKind
-from storage.store.samples import Gauge
-from tests.kit.console import open_console
-from workers.console.charts import (
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.opening import DATABASE
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.samples import Gauge
+from crawlclean.workers.console.charts import (
     MARKS,
     MOST_ROWS,
     MOST_TITLES,
@@ -27,6 +26,7 @@ from workers.console.charts import (
     rows_of,
     steps_of_row,
 )
+from tests.kit.console import open_console
 
 SINCE = datetime(2026, 11, 22, 14, 0, tzinfo=UTC)
 UNTIL = SINCE + timedelta(hours=1)

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from workers.console import charts, formats
-from workers.console.charts import COLUMNS, Line, Part
+from crawlclean.workers.console import charts, formats
+from crawlclean.workers.console.charts import COLUMNS, Line, Part
 
 
 def test_a_line_ends_at_the_edges_and_has_gaps() -> None:

@@ -13,12 +13,18 @@ from typing import Any
 
 import pytest
 
+from crawlclean.workers.console import connections
+from crawlclean.workers.console.connections import (
+    CONNECTIONS,
+    MOST_STRANGERS,
+    STRANGERS_A_S,
+    Door,
+    Rate,
+)
+from crawlclean.workers.console.serving import open_server
 from tests.kit.console import serving
 from tests.kit.crawls import start
 from tests.kit.timing import LIMIT_S, wait_until
-from workers.console import connections
-from workers.console.connections import CONNECTIONS, MOST_STRANGERS, STRANGERS_A_S, Door, Rate
-from workers.console.serving import open_server
 
 SESSION = "s-of-a-user"
 

@@ -14,23 +14,28 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from cleaning.drift.alarms import Alarm, DriftSign
-from cleaning.records import BodySource
-from storage.crawl_types import CrawlState, Discovery, Failure, FailureReason, FetchResult
-from storage.sqlite.store import SqliteStore
-from storage.store.audit import Action
-from storage.store.drifts import DriftEvent, DriftOutcome
-from storage.store.operations import Operation, OperationState
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.cleaning.records import BodySource
+from crawlclean.storage.crawl_types import (
+    CrawlState,
+    Discovery,
+    Failure,
+    FailureReason,
+    FetchResult,
+)
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.workers.operations.acting import hosts
+from crawlclean.workers.operations.hosts.classes import ClassSize, class_size
+from crawlclean.workers.operations.watching.signs.mending import bodies_back
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
-from tests.kit.outcomes import HOST as OTHER_HOST
-from tests.kit.outcomes import make_outcome
+from tests.kit.outcomes import HOST as OTHER_HOST, make_outcome
 from tests.kit.queues import pause_host
 from tests.kit.timing import wait_until
 from tests.kit.web import html as page_of
 from tests.kit.worker_bench import LONG, Bench
-from workers.operations.acting import hosts
-from workers.operations.hosts.classes import ClassSize, class_size
-from workers.operations.watching.signs.mending import bodies_back
 
 HOST = "a.example"
 EMPTY = "/n/e0"

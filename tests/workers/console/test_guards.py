@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.workers.console.access import TRIES_OF_ADDRESS
+from crawlclean.workers.console.routes import own_path
 from tests.kit.console import (
     ORIGIN,
     PASSWORD,
@@ -12,8 +14,6 @@ from tests.kit.console import (
     open_console,
     token_in,
 )
-from workers.console.access import TRIES_OF_ADDRESS
-from workers.console.routes import own_path
 
 
 def test_without_a_login_pages_lead_to_it(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from storage.crawl_types import CrawlSpec, CrawlState, FailureReason
-from storage.sqlite.store import SqliteStore
-from storage.store.overview import HOST_COLUMNS
-from storage.store.protocol import Store
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.overview import HOST_COLUMNS
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.operations.watching import held_figures
+from crawlclean.workers.operations.watching.held_figures import HeldFigures
 from tests.kit.crawl_rows import save_hosts
 from tests.kit.timing import wait_until
-from workers.operations.watching import held_figures
-from workers.operations.watching.held_figures import HeldFigures
 
 HOSTS = 12
 

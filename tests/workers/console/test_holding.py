@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
-from storage.host_waits import Hold, WaitReason
-from storage.live_state import (
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
+from crawlclean.storage.host_waits import Hold, WaitReason
+from crawlclean.storage.live_state import (
     Claim,
     Process,
     ProcessRole,
     QueueNow,
     SpiderSession,
 )
-from workers.console.holding import BEHIND_S, RULES, Level, sentence
-from workers.console.words import all_words
-from workers.operations.controlling.crawls import CrawlStatus
-from workers.operations.watching.now.now import Moment, QueueState
+from crawlclean.workers.console.holding import BEHIND_S, RULES, Level, sentence
+from crawlclean.workers.console.words import all_words
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus
+from crawlclean.workers.operations.watching.now.now import Moment, QueueState
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CLAIM = Claim(

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from cleaning.errors import QueueUnavailable
-from storage.crawl_types import CrawlSpec, CrawlState, Discovery
-from storage.opening import open_store
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery
+from crawlclean.storage.opening import open_store
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from tests.kit.console import console_of, settings_of
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.private_queue import PrivateQueue
 from tests.kit.timing import LIMIT_S, wait_until
-from workers.operations.watching.kept_backends import KeptBackends
 
 WAITS = f"http://{HOST}/waits.html"
 UNKNOWN = f"http://{HOST}/none.html"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.mongo.store import MongoStore
-from storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.mongo.store import MongoStore
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.workers.config import Settings
 from tests.kit.console import console_of
 from tests.kit.mongo_server import MongoServer
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.timing import wait_until
-from workers.config import Settings
 
 AWAY = "server does not answer: nothing moves"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.urls.normal_form import page_id
+from crawlclean.cleaning.urls.normal_form import page_id
 from tests.kit.console import open_console
 from tests.kit.crawls import run_crawl
 from tests.kit.web import Web, html

@@ -8,13 +8,12 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.views.failures import list_failures
 from tests.kit.console import settings_of
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.views.failures import list_failures
 
 Key = tuple[int, str, str]
 """(number of the page and its host, crawl, reason)."""

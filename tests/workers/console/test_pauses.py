@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from storage.console_file import ConsoleFile
-from storage.crawl_types import CrawlState
+from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.workers.console.access import Access
+from crawlclean.workers.console.actions import Actions
+from crawlclean.workers.console.routes import Console
+from crawlclean.workers.operations.controlling.crawl_states import change_state
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from tests.kit.console import (
     PASSWORD,
     acting_console,
@@ -23,11 +28,6 @@ from tests.kit.console import (
     settings_of,
 )
 from tests.kit.worker_bench import Bench
-from workers.console.access import Access
-from workers.console.actions import Actions
-from workers.console.routes import Console
-from workers.operations.controlling.crawl_states import change_state
-from workers.operations.watching.kept_backends import KeptBackends
 
 HOST = "a.example"
 SLOW = "too slow <b>here</b>"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from cleaning.errors import NotFound
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     CrawlState,
     FailureReason,
@@ -20,15 +20,15 @@ from storage.crawl_types import (
     KeepRaw,
     QueuedPage,
 )
-from storage.store.audit import Action
-from storage.store.events import Event, EventKind
-from storage.store.protocol import Store
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs.learning import archived_model
+from crawlclean.workers.jobs.outcomes import end_page
+from crawlclean.workers.jobs.poison_pages import MOST_CRASHES
 from tests.kit.console import acting_console, settings_of
 from tests.kit.outcomes import HOST, make_failure
 from tests.kit.worker_bench import Bench
-from workers.jobs.learning import archived_model
-from workers.jobs.outcomes import end_page
-from workers.jobs.poison_pages import MOST_CRASHES
 
 GROUP = f"/failures/group?crawl=c&host={HOST}&cause=poison&status=200"
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from storage.crawl_types import CrawlSpec, CrawlState, FailureReason
-from storage.opening import DATABASE
-from storage.sqlite.store import SqliteStore
-from storage.store.pauses import Pause
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
+from crawlclean.storage.opening import DATABASE
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.pauses import Pause
+from crawlclean.workers.cli import main
 from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.kit.private_queue import PrivateQueue
 from tests.kit.queues import A, B, Spider, pause_host, spec
-from workers.cli import main
 
 OTHER = "other.example"
 

@@ -10,12 +10,12 @@ from urllib.parse import unquote
 
 import pytest
 
-from cleaning.errors import NotFound
-from cleaning.records import CleanRecord
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.opening import DATABASE
-from storage.search.search_file import FILE
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.opening import DATABASE
+from crawlclean.storage.search.search_file import FILE
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.api import program
 from tests.kit.commands import call
 from tests.kit.console import open_console, settings_of

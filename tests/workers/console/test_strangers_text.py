@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.console.strangers_text import plain, shown
+from crawlclean.workers.console.strangers_text import plain, shown
 
 
 @pytest.mark.parametrize(

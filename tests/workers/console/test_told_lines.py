@@ -12,9 +12,9 @@ from string import Formatter
 import pytest
 from scrapy.exceptions import DownloadCancelledError
 
-from cleaning.drift.alarms import Alarm, DriftSign
-from crawler.transfer.responses import address_refused, failure_of, judge_answer
-from storage.crawl_types import (
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
+from crawlclean.crawler.transfer.responses import address_refused, failure_of, judge_answer
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     CrawlState,
     Failure,
@@ -24,21 +24,21 @@ from storage.crawl_types import (
     PageRole,
     QueuedPage,
 )
-from storage.store.drifts import DriftEvent, DriftOutcome
-from storage.store.events import Event, EventKind
-from storage.store.models import LearnReason
-from storage.store.pauses import Pause
-from storage.store.protocol import Store
+from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.console.told_lines import DIGITS, LISTS, NUMBERS, TERMS, _forms, told
+from crawlclean.workers.console.words import Language, of_lines
+from crawlclean.workers.jobs.outcomes import end_page, failed
+from crawlclean.workers.jobs.poison_pages import note_poison
+from crawlclean.workers.jobs.url_filter import Refusal
+from crawlclean.workers.operations.urls.refused_urls import NOT_CONTENT, REFUSALS
+from crawlclean.workers.processes.sweeper import LOSSES
 from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, later, make_failure, make_queued
 from tests.kit.worker_bench import Bench
-from workers.console.told_lines import DIGITS, LISTS, NUMBERS, TERMS, _forms, told
-from workers.console.words import Language, of_lines
-from workers.jobs.outcomes import end_page, failed
-from workers.jobs.poison_pages import note_poison
-from workers.jobs.url_filter import Refusal
-from workers.operations.urls.refused_urls import NOT_CONTENT, REFUSALS
-from workers.processes.sweeper import LOSSES
 
 CHINESE = {"Accept-Language": "zh-CN"}
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlState
-from storage.opening import open_store
-from storage.store.operations import OperationState
-from storage.topic_types import JudgedPage, TopicRow, TopicState
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.operations import OperationState
+from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
 from tests.kit.console import acting_console, do, open_console, settings_of
 from tests.kit.stored_topics import TOPIC, store_topic
 from tests.kit.timing import wait_until

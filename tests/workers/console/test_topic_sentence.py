@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cleaning.topics.topic import TopicSpec
-from storage.topic_types import ReceiverKind, TopicState
-from workers.answers.topics import (
+from crawlclean.cleaning.topics.topic import TopicSpec
+from crawlclean.storage.topic_types import ReceiverKind, TopicState
+from crawlclean.workers.answers.topics import (
     HarvestStep,
     ReceiverLine,
     TopicBudget,
@@ -18,11 +18,11 @@ from workers.answers.topics import (
     TopicLine,
     TopicReport,
 )
-from workers.console.topic_sentence import topic_sentence
-from workers.console.words import Language, say
-from workers.jobs.topic_rows import TopicOrder
-from workers.operations.topics.figures import TopicFigures
-from workers.operations.topics.watching import TopicDetails, TopicEntry
+from crawlclean.workers.console.topic_sentence import topic_sentence
+from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.jobs.topic_rows import TopicOrder
+from crawlclean.workers.operations.topics.figures import TopicFigures
+from crawlclean.workers.operations.topics.watching import TopicDetails, TopicEntry
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 LINE = TopicLine(

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from cleaning.revisits import VisitClass, VisitKind
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.revisits import VisitClass, VisitKind
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import call
 from tests.kit.console import open_console, settings_of
 from tests.kit.outcomes import HOST, T0, make_outcome

@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from cleaning.url_classes.stopping import Account, Asked, Verdict
-from storage.crawl_types import CrawlSpec, CrawlState, FailureReason
-from storage.live_state import ProcessRole
-from storage.queue.entries import process_name
-from storage.store.events import Event, EventKind
-from storage.store.operations import Operation
-from storage.store.protocol import Store
+from crawlclean.cleaning.url_classes.stopping import Account, Asked, Verdict
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.views.space import room_of
 from tests.kit.console import open_console, settings_of
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.kit.worker_bench import Bench
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.views.space import room_of
 
 HOSTILE = "<script>alert(1)</script>\u202eevil"
 

@@ -11,9 +11,9 @@ from string import Formatter
 import pytest
 from jinja2 import Environment, nodes
 
-from cleaning.drift.alarms import DriftSign
-from cleaning.page_warnings import WarningKind
-from cleaning.records import (
+from crawlclean.cleaning.drift.alarms import DriftSign
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.records import (
     BodySource,
     CleanRecord,
     ImageKind,
@@ -24,23 +24,23 @@ from cleaning.records import (
     UrlKind,
     Via,
 )
-from cleaning.verdict import VerdictKind, VerdictReason
-from storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
-from storage.host_waits import WaitReason
-from storage.live_state import ProcessRole
-from storage.store.drifts import DriftOutcome
-from storage.store.events import EventKind
-from storage.store.models import LearnReason
-from storage.store.operations import OperationState
-from workers.console.actions import Refusal
-from workers.console.words import Language, all_words, language_of, of_lines, say
-from workers.operations.acting.action import Fact, Note
-from workers.operations.acting.actions import ACTIONS
-from workers.operations.acting.running import Detail
-from workers.operations.watching.now.moments import MomentKind
-from workers.operations.watching.signs.signs import SignKind
-from workers.operations.watching.signs.trials import TrialState
-from workers.operations.watching.signs.troubles import TroubleSign
+from crawlclean.cleaning.verdict import VerdictKind, VerdictReason
+from crawlclean.storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
+from crawlclean.storage.host_waits import WaitReason
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.store.drifts import DriftOutcome
+from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.operations import OperationState
+from crawlclean.workers.console.actions import Refusal
+from crawlclean.workers.console.words import Language, all_words, language_of, of_lines, say
+from crawlclean.workers.operations.acting.action import Fact, Note
+from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.acting.running import Detail
+from crawlclean.workers.operations.watching.now.moments import MomentKind
+from crawlclean.workers.operations.watching.signs.signs import SignKind
+from crawlclean.workers.operations.watching.signs.trials import TrialState
+from crawlclean.workers.operations.watching.signs.troubles import TroubleSign
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import ConfigError
-from storage.crawl_types import KeepRaw, Scope
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.crawl_types import KeepRaw, Scope
+from crawlclean.workers.cli import build_parser
+from crawlclean.workers.crawl_file.crawl_file import load_crawl_file
+from crawlclean.workers.crawl_file.keys import all_keys, example
 from tests.kit.commands import call_main
-from workers.cli import build_parser
-from workers.crawl_file.crawl_file import load_crawl_file
-from workers.crawl_file.keys import all_keys, example
 
 NO_KEYS = {  # options of one call, and what the file is named by
     *("help", "json", "fresh", "urls", "list", "hosts_file"),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from workers.crawl_file.keys import as_toml
-from workers.crawl_file.toml_lines import find_lines
+from crawlclean.workers.crawl_file.keys import as_toml
+from crawlclean.workers.crawl_file.toml_lines import find_lines
 
 TEXT = '''\
 # a = 1

@@ -11,18 +11,28 @@ from typing import Any
 
 import pytest
 
-from cleaning.drift.alarms import DriftSign
-from cleaning.drift.watch import Watch
-from cleaning.errors import StoreUnavailable
-from cleaning.records import BodySource
-from storage.config import StorageConfig
-from storage.crawl_types import KeepRaw, QueuedPage
-from storage.queue.frontier import Frontier
-from storage.queue.learning import JOBS, MAX_TRIES
-from storage.sqlite.store import SqliteStore
-from storage.store.drifts import DriftEvent, DriftOutcome
-from storage.store.events import EventKind
-from storage.store.models import LearnReason
+from crawlclean.cleaning.drift.alarms import DriftSign
+from crawlclean.cleaning.drift.watch import Watch
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.cleaning.records import BodySource
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import KeepRaw, QueuedPage
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.learning import JOBS, MAX_TRIES
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.workers.config import Settings
+from crawlclean.workers.context import Context
+from crawlclean.workers.jobs.drift import QUIET_PAGES, pages_of_quiet
+from crawlclean.workers.jobs.learning import learn_host, roll_back
+from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
+from crawlclean.workers.jobs.outcomes import end_page
+from crawlclean.workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
+from crawlclean.workers.jobs.recleaning_slices import reclean_now
+from crawlclean.workers.processes.sweeper import redo_learning
+from crawlclean.workers.site_models import SiteModels, read_model
 from tests.kit.archived_site import (
     HOST,
     T0,
@@ -33,16 +43,6 @@ from tests.kit.archived_site import (
     store_site,
 )
 from tests.storage.queue.test_learning import lose
-from workers.config import Settings
-from workers.context import Context
-from workers.jobs.drift import QUIET_PAGES, pages_of_quiet
-from workers.jobs.learning import learn_host, roll_back
-from workers.jobs.learning_schedule import count_records, learn_now
-from workers.jobs.outcomes import end_page
-from workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
-from workers.jobs.recleaning_slices import reclean_now
-from workers.processes.sweeper import redo_learning
-from workers.site_models import SiteModels, read_model
 
 OLD = 24
 NEW = 200  # the number of the first page after the change

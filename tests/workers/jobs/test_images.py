@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cleaning.records import Image, ImageKind, ImageReason, Via
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import (
+from crawlclean.cleaning.records import Image, ImageKind, ImageReason, Via
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import (
     MAX_HOPS,
     CrawlSpec,
     CrawlState,
@@ -23,17 +23,22 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
-from storage.queue.counters import Counter
-from storage.sqlite.store import SqliteStore
-from storage.store.images import IMAGE_RANK, image_id
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.images import IMAGE_RANK, image_id
+from crawlclean.workers.answers.hosts import ImageRequests
+from crawlclean.workers.jobs.images import filter_images
+from crawlclean.workers.jobs.outcomes import end_page, failed, with_stored_step
+from crawlclean.workers.operations.files.stored_images import (
+    find_image,
+    report_host,
+    report_images,
+    suffix_of,
+)
+from crawlclean.workers.output.charts import rows_text
+from crawlclean.workers.output.image_report import image_requests, report_rows
 from tests.kit.outcomes import HOST, make_queued
 from tests.storage.store.images_contract import PNG, URL, pictured
-from workers.answers.hosts import ImageRequests
-from workers.jobs.images import filter_images
-from workers.jobs.outcomes import end_page, failed, with_stored_step
-from workers.operations.files.stored_images import find_image, report_host, report_images, suffix_of
-from workers.output.charts import rows_text
-from workers.output.image_report import image_requests, report_rows
 
 
 def image(url: str, kind: ImageKind = ImageKind.CONTENT, **more: Any) -> Image:

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from cleaning.errors import ConfigError, DatabaseDamaged, NotFound
-from cleaning.records import BodySource
-from cleaning.urls.normal_form import normalize, page_id
-from storage.crawl_types import FetchResult, KeepRaw
-from storage.sqlite.store import SqliteStore
-from storage.store.models import LearnReason, StoredModel
+from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, NotFound
+from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
+from crawlclean.storage.crawl_types import FetchResult, KeepRaw
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.models import LearnReason, StoredModel
+from crawlclean.workers.jobs.learning import learn_host, roll_back
+from crawlclean.workers.jobs.recleaning import older_records, reclean_records
+from crawlclean.workers.site_models import SiteModels, read_model
 from tests.kit.archived_site import (
     HOST,
     article_html,
@@ -28,9 +31,6 @@ from tests.kit.archived_site import (
 from tests.kit.timing import wait_until
 from tests.kit.worker_bench import Waiting
 from tests.storage.store.models_contract import make_model
-from workers.jobs.learning import learn_host, roll_back
-from workers.jobs.recleaning import older_records, reclean_records
-from workers.site_models import SiteModels, read_model
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from cleaning.document.raw_page import CUT_SHORT_HEADER
-from cleaning.errors import NotHtml
-from cleaning.page_warnings import WarningKind
-from cleaning.records import LinkKind, Via
-from storage.crawl_types import (
+from crawlclean.cleaning.document.raw_page import CUT_SHORT_HEADER
+from crawlclean.cleaning.errors import NotHtml
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.records import LinkKind, Via
+from crawlclean.storage.crawl_types import (
     Failure,
     FailureReason,
     FetchResult,
@@ -20,9 +20,9 @@ from storage.crawl_types import (
     QueuedPage,
     UrlState,
 )
+from crawlclean.workers.jobs.outcomes import DETAIL_CHARS, EXCLUDING, end_page, failed
 from tests.kit.outcomes import HOST, make_queued
 from tests.kit.web import html
-from workers.jobs.outcomes import DETAIL_CHARS, EXCLUDING, end_page, failed
 
 LONG = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。"
 HTML = (("Content-Type", "text/html"),)

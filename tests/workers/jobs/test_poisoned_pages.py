@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import zstandard
 
-from cleaning.records import Via
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CrawlSpec, FailureReason, FetchResult, PageRole, UrlState
-from storage.queue.entries import pack_result, read_page
-from storage.sqlite.store import SqliteStore
-from workers.hooks.calling import HookCalls
-from workers.tasks import _end
+from crawlclean.cleaning.records import Via
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CrawlSpec, FailureReason, FetchResult, PageRole, UrlState
+from crawlclean.storage.queue.entries import pack_result, read_page
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.tasks import _end
 
 URL = "http://a.example/x"
 META, BODY = pack_result(

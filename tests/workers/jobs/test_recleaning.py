@@ -13,29 +13,29 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.records import BodySource
-from storage.crawl_types import KeepRaw, UrlState
-from storage.sqlite.store import SqliteStore
-from storage.store.models import LearnReason
-from storage.store.protocol import Store
-from storage.topic_types import Receiver, ReceiverKind
+from crawlclean.cleaning.records import BodySource
+from crawlclean.storage.crawl_types import KeepRaw, UrlState
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import Receiver, ReceiverKind
+from crawlclean.workers.jobs.learning import learn_host, roll_back
+from crawlclean.workers.jobs.outcomes import end_page
+from crawlclean.workers.jobs.recleaning import older_records, reclean_records
+from crawlclean.workers.site_models import SiteModels
 from tests.kit.archived_site import HOST, T0, current, fetched, store_pages, store_site
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.mongo_server import MongoServer, own_store, running
 from tests.kit.recount import counted, recount
 from tests.kit.stored_topics import TOPIC, judged_page, store_topic
 from tests.kit.timing import wait_until
-from workers.jobs.learning import learn_host, roll_back
-from workers.jobs.outcomes import end_page
-from workers.jobs.recleaning import older_records, reclean_records
-from workers.site_models import SiteModels
 
 # Loaded by the command's interpreter: a kill is to come in the middle.
 SLOW = """
 import sys, time
 
 if "reclean" in sys.orig_argv:
-    import workers.jobs.recleaning as recleaning
+    import crawlclean.workers.jobs.recleaning as recleaning
 
     real = recleaning.clean
 

@@ -11,28 +11,28 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import StoreUnavailable
-from cleaning.records import BodySource
-from storage.crawl_types import CrawlState, KeepRaw, QueuedPage
-from storage.queue.frontier import Frontier
-from storage.sqlite.store import SqliteStore
-from storage.store.models import LearnReason
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.cleaning.records import BodySource
+from crawlclean.storage.crawl_types import CrawlState, KeepRaw, QueuedPage
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.workers.jobs.images import filter_images
+from crawlclean.workers.jobs.learning import learn_host
+from crawlclean.workers.jobs.learning_schedule import LEARN_AT, count_records, pages_to_learn
+from crawlclean.workers.jobs.recleaning_slices import (
+    PORTION,
+    TRIED_OF_CLASS,
+    RecleaningProgress,
+    RecleaningSlice,
+)
+from crawlclean.workers.site_models import SiteModels
 from tests.flow.test_images import picture, png
 from tests.kit.archived_site import HOST, album_html, current, fetched, store_pages
 from tests.kit.crawls import run_crawl
 from tests.kit.recount import counted
 from tests.kit.web import Page, Web
 from tests.storage.store.models_contract import make_model
-from workers.jobs.images import filter_images
-from workers.jobs.learning import learn_host
-from workers.jobs.learning_schedule import LEARN_AT, count_records, pages_to_learn
-from workers.jobs.recleaning_slices import (
-    PORTION,
-    TRIED_OF_CLASS,
-    RecleaningProgress,
-    RecleaningSlice,
-)
-from workers.site_models import SiteModels
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from cleaning.topics.building import build_topic
-from cleaning.topics.learner import LinkModel
-from cleaning.topics.topic import Topic, TopicSpec
-from storage.queue.topic_ranks import TopicRanks
-from storage.sqlite.store import SqliteStore
-from storage.store.protocol import Store
-from storage.store.topics import Topics
+from crawlclean.cleaning.topics.building import build_topic
+from crawlclean.cleaning.topics.learner import LinkModel
+from crawlclean.cleaning.topics.topic import Topic, TopicSpec
+from crawlclean.storage.queue.topic_ranks import TopicRanks
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.topics import Topics
+from crawlclean.workers.jobs.topic_learning import LARGEST_BATCH, is_batch_due, learn_batch
 from tests.kit.outcomes import make_outcome
 from tests.storage.store.topics_contract import judged
-from workers.jobs.topic_learning import LARGEST_BATCH, is_batch_due, learn_batch
 
 
 @cache

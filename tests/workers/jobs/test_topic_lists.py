@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from cleaning.document.raw_page import RawPage
-from cleaning.page import clean
-from cleaning.topics.building import build_topic
-from cleaning.topics.topic import Topic, TopicSpec
-from storage.crawl_types import Outcome
-from storage.queue.entries import RANK_SCORE
-from storage.queue.frontier import Frontier
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.topics.building import build_topic
+from crawlclean.cleaning.topics.topic import Topic, TopicSpec
+from crawlclean.storage.crawl_types import Outcome
+from crawlclean.storage.queue.entries import RANK_SCORE
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.jobs.topics import CrawlTopic, first_model
+from crawlclean.workers.jobs.url_classes import learn_classes
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.queues import spec
 from tests.kit.topic_queues import ranked, topic_spec
 from tests.kit.web import html
-from workers.jobs.topics import CrawlTopic, first_model
-from workers.jobs.url_classes import learn_classes
 
 LAMPS = {f"/a/{n}.html": f"灯塔日志第{n}号" for n in range(6)}
 ROOMS = {f"/r/{n}.html": f"客房第{n}间" for n in range(6)}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from cleaning.topics.learner import LinkExample, LinkModel, rank_of
-from storage.queue.feature_ids import pack_features
-from workers.jobs.topic_ranking import score_of
+from crawlclean.cleaning.topics.learner import LinkExample, LinkModel, rank_of
+from crawlclean.storage.queue.feature_ids import pack_features
+from crawlclean.workers.jobs.topic_ranking import score_of
 
 IDS = st.lists(st.integers(0, 4095), min_size=1, max_size=16, unique=True).map(tuple)
 MODEL = LinkModel().learn(

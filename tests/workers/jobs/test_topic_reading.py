@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cleaning.topics.topic import Topic, TopicSpec
-from storage.crawl_types import CrawlSpec, Scope
-from storage.queue.frontier import Frontier
-from storage.sqlite.store import SqliteStore
-from storage.topic_types import TopicState
+from crawlclean.cleaning.topics.topic import Topic, TopicSpec
+from crawlclean.storage.crawl_types import CrawlSpec, Scope
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.jobs import topic_reading
+from crawlclean.workers.jobs.topic_reading import read_stored
+from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version, next_version
 from tests.kit.outcomes import make_outcome
-from workers.jobs import topic_reading
-from workers.jobs.topic_reading import read_stored
-from workers.jobs.topic_rows import TopicOrder, first_version, next_version
 
 SEED = "https://portal.example/"
 PAGES = 25

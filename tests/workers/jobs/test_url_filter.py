@@ -8,12 +8,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from cleaning.records import LinkKind, Outlink, UrlKind, Via
-from cleaning.url_classes.rules import UrlRule, UrlRules
-from storage.crawl_types import CrawlSpec, Scope
-from storage.queue.counters import Counter
-from workers.jobs.url_classes import HostUrlRules
-from workers.jobs.url_filter import DEEPEST_RANK, RANKS, Refusal, UrlFilter, count_refusals
+from crawlclean.cleaning.records import LinkKind, Outlink, UrlKind, Via
+from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules
+from crawlclean.storage.crawl_types import CrawlSpec, Scope
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.workers.jobs.url_classes import HostUrlRules
+from crawlclean.workers.jobs.url_filter import (
+    DEEPEST_RANK,
+    RANKS,
+    Refusal,
+    UrlFilter,
+    count_refusals,
+)
 
 SEED = "http://www.a.example/start"
 

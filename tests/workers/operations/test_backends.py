@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import DataDirectoryInUse
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.opening import open_store
-from storage.queue.embedded import DataLock
-from workers.config import Settings
-from workers.operations import backends
+from crawlclean.cleaning.errors import DataDirectoryInUse
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.queue.embedded import DataLock
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations import backends
 
 
 @pytest.fixture

@@ -9,14 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import InvalidUrl, NotFound
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.errors import InvalidUrl, NotFound
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.urls.near_matches import (
+    did_you_mean,
+    near_hosts,
+    near_urls,
+    with_scheme,
+)
 from tests.kit.commands import call
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
-from workers.config import Settings
-from workers.operations.urls.near_matches import did_you_mean, near_hosts, near_urls, with_scheme
 
 BASE = f"https://{HOST}"
 PORT = "127.0.2.1:9911"

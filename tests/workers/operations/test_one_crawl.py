@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.errors import DatabaseDamaged
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlCounts, CrawlState
-from storage.queue.embedded import socket_url
-from storage.queue.frontier import Frontier
-from workers.config import Settings
-from workers.operations.crawling.next_visits import VisitWait
-from workers.operations.crawling.one_crawl import run_crawl
-from workers.operations.crawling.specs import crawl_spec
-from workers.processes.fleet import Fleet
+from crawlclean.cleaning.errors import DatabaseDamaged
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
+from crawlclean.storage.queue.embedded import socket_url
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.crawling.next_visits import VisitWait
+from crawlclean.workers.operations.crawling.one_crawl import run_crawl
+from crawlclean.workers.operations.crawling.specs import crawl_spec
+from crawlclean.workers.processes.fleet import Fleet
 
 
 class Operator:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from cleaning.page_warnings import WarningKind
-from cleaning.records import HostStats, PageKind
-from workers.answers.crawls import Concern, HostConcern
-from workers.operations.crawling.outcome import CrawlOutcome, concerns_of
-from workers.output.outcome_report import outcome_lines
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.records import HostStats, PageKind
+from crawlclean.workers.answers.crawls import Concern, HostConcern
+from crawlclean.workers.operations.crawling.outcome import CrawlOutcome, concerns_of
+from crawlclean.workers.output.outcome_report import outcome_lines
 
 ARTICLES = {PageKind.ARTICLE: 40, PageKind.INDEX: 20}
 

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 
-from workers.operations.process_pool import batches, in_order, spread
+from crawlclean.workers.operations.process_pool import batches, in_order, spread
 
 
 def doubled(things: Sequence[int]) -> list[int]:

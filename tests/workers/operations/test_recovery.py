@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from cleaning.errors import StoreUnavailable
-from cleaning.records import LinkKind, Outlink, Via
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import StoreUnavailable
+from crawlclean.cleaning.records import LinkKind, Outlink, Via
+from crawlclean.storage.crawl_types import (
     CrawlRow,
     CrawlSpec,
     CrawlState,
@@ -25,15 +25,15 @@ from storage.crawl_types import (
     Step,
     UrlState,
 )
-from storage.queue.entries import read_pending
-from storage.queue.frontier import Frontier
-from storage.queue.maintenance import CrawlRebuilder
-from storage.queue.overflow import Overflow
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.queue.entries import read_pending
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.maintenance import CrawlRebuilder
+from crawlclean.storage.queue.overflow import Overflow
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.crawling.recovery import Recovery
 from tests.kit.outcomes import HOST, make_failure, make_outcome
 from tests.kit.queues import Spider
-from workers.config import Settings
-from workers.operations.crawling.recovery import Recovery
 
 SPEC = CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/0",), delay_ms=0, max_pages=100, slots=50)
 
@@ -134,7 +134,7 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
                 raise StoreUnavailable("away")
             yield page
 
-    monkeypatch.setattr("workers.operations.crawling.recovery.BATCH", 2)
+    monkeypatch.setattr("crawlclean.workers.operations.crawling.recovery.BATCH", 2)
     monkeypatch.setattr(store.records, "linked", half)
     with pytest.raises(StoreUnavailable):
         recovery.recover(row(store))

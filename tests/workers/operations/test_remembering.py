@@ -10,9 +10,9 @@ from threading import Event
 
 import pytest
 
-from cleaning.errors import NotFound, StoreUnavailable
+from crawlclean.cleaning.errors import NotFound, StoreUnavailable
+from crawlclean.workers.operations.watching.remembering import Remembered
 from tests.kit.timing import LIMIT_S, wait_until
-from workers.operations.watching.remembering import Remembered
 
 FRESH_S = 60.0
 

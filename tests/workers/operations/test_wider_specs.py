@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from storage.crawl_types import CrawlSpec, Scope
-from workers.operations.crawling.wider_specs import leads_further
+from crawlclean.storage.crawl_types import CrawlSpec, Scope
+from crawlclean.workers.operations.crawling.wider_specs import leads_further
 
 
 @pytest.mark.parametrize(

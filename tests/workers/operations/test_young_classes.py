@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cleaning.records import UrlKind
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.operations.watching.views.hosts import with_templates
 from tests.kit.outcomes import HOST, make_outcome
-from workers.answers.crawls import UrlClass
-from workers.operations.watching.views.hosts import with_templates
 
 
 def url_class(template: str, kind: UrlKind | None = None, stopped: str = "") -> UrlClass:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cleaning.records import Via
-from storage.crawl_types import UrlRow, UrlState
-from workers.output.image_report import MOST_SHOWN, stored_rows
+from crawlclean.cleaning.records import Via
+from crawlclean.storage.crawl_types import UrlRow, UrlState
+from crawlclean.workers.output.image_report import MOST_SHOWN, stored_rows
 
 ROW = UrlRow(
     crawl_id="c",

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, Step
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Step
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import CONTROL, printable
+from crawlclean.workers.output.printing import print_answer, print_line, table, text_width
 from tests.kit.commands import call
 from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import T0, make_failure, make_outcome
 from tests.kit.web import Web
-from workers.config import Settings
-from workers.control_characters import CONTROL, printable
-from workers.output.printing import print_answer, print_line, table, text_width
 
 EVIL = "\x1b]0;x\x07\x9b31m\x7f\r\x00\x85\u2028\u202e\u200e\u061c\ud800"
 HOST = f"forum{EVIL}.example"

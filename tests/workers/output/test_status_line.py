@@ -18,9 +18,9 @@ from typing import TextIO
 
 import pytest
 
-from workers.logs import set_up_logging
-from workers.output.printing import text_width
-from workers.output.status_line import LIVE_LINE_S, Part, StatusLine
+from crawlclean.workers.logs import set_up_logging
+from crawlclean.workers.output.printing import text_width
+from crawlclean.workers.output.status_line import LIVE_LINE_S, Part, StatusLine
 
 XTERM = {"TERM": "xterm"}
 PARTS = [

@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from lxml import html
 
-from storage.topic_types import TopicState
-from workers.answers.stories import StoryLine, ToldBy
-from workers.answers.topics import (
+from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.answers.stories import StoryLine, ToldBy
+from crawlclean.workers.answers.topics import (
     HarvestStep,
     RelevantPage,
     TopicBudget,
@@ -22,9 +21,9 @@ from workers.answers.topics import (
     TopicLine,
     TopicReport,
 )
-from workers.control_characters import CONTROL
-from workers.output.html_charts import scale_of
-from workers.output.topic_page import topic_page
+from crawlclean.workers.control_characters import CONTROL
+from crawlclean.workers.output.html_charts import scale_of
+from crawlclean.workers.output.topic_page import topic_page
 
 T0 = datetime(2026, 11, 23, 5, tzinfo=UTC)
 URL = "https://news.example/a/1.html?a=1&b=2"

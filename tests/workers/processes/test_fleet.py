@@ -13,21 +13,21 @@ from subprocess import Popen
 
 import pytest
 
-from cleaning.errors import ConfigError, ServiceError
-from storage.config import StorageConfig
-from storage.live_state import ProcessRole
-from storage.opening import join_queue
-from storage.queue.clients import open_client
-from storage.queue.embedded import socket_url
-from storage.queue.entries import process_name
+from crawlclean.cleaning.errors import ConfigError, ServiceError
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.opening import join_queue
+from crawlclean.storage.queue.clients import open_client
+from crawlclean.storage.queue.embedded import socket_url
+from crawlclean.storage.queue.entries import process_name
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.acting.action import Asked, Fact
+from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.processes.fleet import Disk, size_of
 from tests.kit.console import settings_of
 from tests.kit.crawls import ROOT, start, stored_urls
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
-from workers.config import Settings
-from workers.operations.acting.action import Asked, Fact
-from workers.operations.acting.actions import ACTIONS
-from workers.processes.fleet import Disk, size_of
 
 Usage = namedtuple("Usage", "total used free")
 PAGES = 20  # fewer would fit into the quota, more only take longer
@@ -91,10 +91,10 @@ def test_a_stopped_worker_that_is_declared_dead_is_replaced(tmp_path: Path) -> N
 
 # Loaded by the interpreter of `run`: a process is silent after 3 seconds, and beats each second.
 IMPATIENT = """
-import storage.queue.clients as clients
-import storage.queue.live as live
-import storage.queue.processes as processes
-import workers.processes.fleet as fleet
+import crawlclean.storage.queue.clients as clients
+import crawlclean.storage.queue.live as live
+import crawlclean.storage.queue.processes as processes
+import crawlclean.workers.processes.fleet as fleet
 
 clients.ANSWER_S = 4.0
 processes.LIFE_S = live.LIFE_S = 3

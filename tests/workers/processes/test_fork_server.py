@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from crawlclean.workers.config import variable
+from crawlclean.workers.processes import fork_server
+from crawlclean.workers.processes.fork_server import ForkServer
+from crawlclean.workers.processes.supervisor import Supervisor
 from tests.kit.crawls import ROOT, environment
 from tests.kit.processes import children_of, is_alive
 from tests.kit.timing import LIMIT_S, wait_until
-from workers.config import variable
-from workers.processes import fork_server
-from workers.processes.fork_server import ForkServer
-from workers.processes.supervisor import Supervisor
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="forks are for Linux alone"
@@ -30,8 +30,8 @@ pytestmark = pytest.mark.skipif(
 RUN = """
 import json, os, signal, sys
 from pathlib import Path
-from workers.processes.fork_server import ForkServer, is_fork_safe
-from workers.processes.supervisor import Supervisor
+from crawlclean.workers.processes.fork_server import ForkServer, is_fork_safe
+from crawlclean.workers.processes.supervisor import Supervisor
 
 secret = open(sys.argv[0] if Path(sys.argv[0]).exists() else "/etc/hostname")
 os.set_inheritable(secret.fileno(), True)
@@ -75,7 +75,7 @@ forks.stop()
 REUSED = """
 import os
 from pathlib import Path
-from workers.processes import fork_server
+from crawlclean.workers.processes import fork_server
 
 def serve(requests, *_):
     for end in (b"ended 7 3", b""):
@@ -99,8 +99,8 @@ forks.stop()
 LATE = """
 import signal, sys
 from pathlib import Path
-from workers.processes import supervisor
-from workers.processes.fork_server import ForkServer
+from crawlclean.workers.processes import supervisor
+from crawlclean.workers.processes.fork_server import ForkServer
 
 def ends_late(process, limit_s):
     process.wait()
@@ -272,7 +272,7 @@ def test_what_is_imported_before_a_fork_starts_no_thread_and_opens_nothing() -> 
 def test_a_process_with_threads_is_not_forked() -> None:
     code = (
         "import threading\n"
-        "from workers.processes.fork_server import is_fork_safe\n"
+        "from crawlclean.workers.processes.fork_server import is_fork_safe\n"
         "end = threading.Event(); alone = is_fork_safe()\n"
         "threading.Thread(target=end.wait).start(); print(alone, is_fork_safe()); end.set()"
     )

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.revisits import VisitClass, VisitKind
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState, Outcome, UrlState
-from storage.queue.revisits import MOST_OF_A_HOST
+from crawlclean.cleaning.revisits import VisitClass, VisitKind
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome, UrlState
+from crawlclean.storage.queue.revisits import MOST_OF_A_HOST
+from crawlclean.workers.config import Settings
+from crawlclean.workers.context import Context
+from crawlclean.workers.processes import keeper as keeping
+from crawlclean.workers.processes.keeper import Keeper
+from crawlclean.workers.site_models import SiteModels
 from tests.kit.outcomes import HOST, make_outcome, make_queued
 from tests.kit.private_queue import PrivateQueue
-from workers.config import Settings
-from workers.context import Context
-from workers.processes import keeper as keeping
-from workers.processes.keeper import Keeper
-from workers.site_models import SiteModels
 
 THREADS = VisitClass(VisitKind.THREAD, "/t/*")
 LONG_AGO = datetime.now(UTC) - timedelta(days=40)
@@ -36,7 +36,7 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateQueue]:
 @pytest.fixture
 def context(queue: PrivateQueue, tmp_path: Path) -> Iterator[Context]:
     queue.client.flushall()
-    from storage.sqlite.store import SqliteStore
+    from crawlclean.storage.sqlite.store import SqliteStore
 
     settings = replace(Settings(), storage=StorageConfig(data=queue.data))
     with closing(SqliteStore(tmp_path / "records.sqlite")) as store:

@@ -11,15 +11,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from storage.config import StorageConfig
-from storage.queue.entries import process_name
-from storage.sqlite.store import SqliteStore
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
+from crawlclean.workers.processes.sender import Turns, is_dead, is_free
 from tests.kit.receiver import Delivered, Receiver
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.storage.store.stories_contract import page, text
 from tests.storage.store.topics_contract import judged, receiver
-from workers.config import Settings
-from workers.processes.sender import Turns, is_dead, is_free
 
 
 def save(store: SqliteStore, topic: str, url: str, stories: int) -> None:

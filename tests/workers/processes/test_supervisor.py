@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from storage.queue import embedded
-from storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue import embedded
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.workers.processes import supervisor as module
+from crawlclean.workers.processes.supervisor import ServerKeeper, Supervisor
 from tests.kit.crawls import ROOT, environment
 from tests.kit.timing import wait_until
-from workers.processes import supervisor as module
-from workers.processes.supervisor import ServerKeeper, Supervisor
 
 # Stands for our command line in a folder of its own: each role behaves in its own way.
 ROLES = """
@@ -47,9 +47,11 @@ def is_alive(pid: int) -> bool:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "workers").mkdir()
-    (tmp_path / "workers/__init__.py").touch()
-    (tmp_path / "workers/cli.py").write_text(ROLES, "utf-8")
+    package = tmp_path / "crawlclean"
+    (package / "workers").mkdir(parents=True)
+    for folder in (package, package / "workers"):
+        (folder / "__init__.py").touch()
+    (package / "workers/cli.py").write_text(ROLES, "utf-8")
     return tmp_path
 
 
@@ -107,8 +109,8 @@ def test_what_lies_in_the_current_folder_is_not_imported(
     supervisor: Supervisor, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stray = folder / "stray"
-    (stray / "workers").mkdir(parents=True)
-    for name in ("rq.py", "workers/__init__.py", "workers/cli.py"):
+    (stray / "crawlclean").mkdir(parents=True)
+    for name in ("rq.py", "crawlclean/__init__.py", "crawlclean/workers.py"):
         (stray / name).write_text("print('stolen', __name__, flush=True)\n", "utf-8")
     monkeypatch.chdir(stray)
     supervisor.start("importer")
@@ -163,7 +165,7 @@ def test_stop_asks_first_and_then_kills(
 PARENT = """
 import signal, sys
 from pathlib import Path
-from workers.processes.supervisor import Supervisor
+from crawlclean.workers.processes.supervisor import Supervisor
 
 folder = Path(sys.argv[1])
 import os

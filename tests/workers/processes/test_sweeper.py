@@ -12,22 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from cleaning.records import Image, ImageKind
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.live_state import ProcessRole
-from storage.queue.entries import process_name
-from storage.store.events import EventKind
-from storage.store.samples import MINUTE_S, Gauge
+from crawlclean.cleaning.records import Image, ImageKind
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.store.samples import MINUTE_S, Gauge
+from crawlclean.workers.config import Settings
+from crawlclean.workers.context import Context
+from crawlclean.workers.processes.sampling import Sampler
+from crawlclean.workers.processes.sweeper import note_silent, sweep_once, update_crawls
+from crawlclean.workers.site_models import SiteModels
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
-from workers.config import Settings
-from workers.context import Context
-from workers.processes.sampling import Sampler
-from workers.processes.sweeper import note_silent, sweep_once, update_crawls
-from workers.site_models import SiteModels
 
 
 @pytest.fixture

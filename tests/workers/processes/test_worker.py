@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from storage.config import StorageConfig
-from storage.opening import start_queue
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.opening import start_queue
+from crawlclean.workers.processes.worker import CleaningWorker
 from tests.kit.crawls import ROOT, start
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 from tests.kit.worker_bench import LONG, WAIT, WAITING, Waiting
-from workers.processes.worker import CleaningWorker
 
 
 @pytest.fixture

@@ -10,17 +10,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cleaning.topics.topic import TopicSpec
-from storage.sqlite.store import SqliteStore
-from storage.topic_types import Receiver as StoredReceiver
-from storage.topic_types import ReceiverKind
+from crawlclean.cleaning.topics.topic import TopicSpec
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.topic_types import Receiver as StoredReceiver, ReceiverKind
+from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import start
 from tests.kit.receiver import Delivered, Receiver
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.storage.store.stories_contract import page, text
 from tests.storage.store.topics_contract import judged
-from workers.jobs.topic_rows import TopicOrder, first_version
 
 KIND = ReceiverKind.WEBHOOK
 TOPIC = "储能.2"

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite.store import SqliteStore
-from storage.topic_types import Receiver, ReceiverKind
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.topic_types import Receiver, ReceiverKind
+from crawlclean.workers.answers.messages import StoryMessage
+from crawlclean.workers.sending import turns
+from crawlclean.workers.sending.turns import GIVE_UP_S, Sender, pause_after, take_turn
+from crawlclean.workers.sending.webhook import Result
 from tests.storage.store.stories_contract import at, page, text
 from tests.storage.store.topics_contract import judged
-from workers.answers.messages import StoryMessage
-from workers.sending import turns
-from workers.sending.turns import GIVE_UP_S, Sender, pause_after, take_turn
-from workers.sending.webhook import Result
 
 KIND = ReceiverKind.WEBHOOK
 

@@ -17,20 +17,20 @@ from typing import Any
 import pytest
 import standardwebhooks
 
-from cleaning.errors import ConfigError
-from tests.kit.documents import blocks_of
-from tests.kit.mongo_server import free_port
-from tests.kit.receiver import Receiver
-from tests.kit.timing import LIMIT_S, wait_until
-from workers.sending import webhook
-from workers.sending.messages import message_id
-from workers.sending.webhook import (
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.workers.sending import webhook
+from crawlclean.workers.sending.messages import message_id
+from crawlclean.workers.sending.webhook import (
     Webhook,
     check_url,
     hidden,
     is_plainly_private,
     signature_of,
 )
+from tests.kit.documents import blocks_of
+from tests.kit.mongo_server import free_port
+from tests.kit.receiver import Receiver
+from tests.kit.timing import LIMIT_S, wait_until
 
 TOPICS = Path(__file__).parents[3] / "docs/topics.md"
 KEY = b"0123456789abcdef01234567"

@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 from flask import request
 
-from workers.console.api.problems import refuse
+from crawlclean.workers.console.api.problems import refuse
 
 JSON = "application/json"
 T = TypeVar("T")

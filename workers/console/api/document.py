@@ -11,18 +11,18 @@ from typing import Any
 
 from flask import Flask
 
-from storage.config import StorageConfig
-from workers import __dist__
-from workers.answers.document import object_markdown, type_markdown, values_markdown
-from workers.answers.schema import ANSWERS, all_types, field_meanings, field_types
-from workers.config import Settings
-from workers.console.access import Access
-from workers.console.api.examples import EXAMPLES
-from workers.console.api.problems import Problem
-from workers.console.api.registry import Address
-from workers.console.api.serving import add_api
-from workers.console.routes import Console
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean import __dist__
+from crawlclean.storage.config import StorageConfig
+from crawlclean.workers.answers.document import object_markdown, type_markdown, values_markdown
+from crawlclean.workers.answers.schema import ANSWERS, all_types, field_meanings, field_types
+from crawlclean.workers.config import Settings
+from crawlclean.workers.console.access import Access
+from crawlclean.workers.console.api.examples import EXAMPLES
+from crawlclean.workers.console.api.problems import Problem
+from crawlclean.workers.console.api.registry import Address
+from crawlclean.workers.console.api.serving import add_api
+from crawlclean.workers.console.routes import Console
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 INTRODUCTION = f"""\
 # The API of the console

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from flask import Response
 
-from storage.console_tokens import TokenFile
-from workers.console.api.problems import MEDIA_TYPE, problem, refuse
+from crawlclean.storage.console_tokens import TokenFile
+from crawlclean.workers.console.api.problems import MEDIA_TYPE, problem, refuse
 
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 

@@ -8,13 +8,13 @@ from dataclasses import MISSING, fields
 from importlib.metadata import version
 from typing import Any
 
-from workers import __dist__
-from workers.answers.schema import all_types, definition, field_meanings, field_types
-from workers.console.api.asked import JSON
-from workers.console.api.idempotency import KEY
-from workers.console.api.problems import MEDIA_TYPE, Problem
-from workers.console.api.registry import Address
-from workers.console.routes import LARGEST
+from crawlclean import __dist__
+from crawlclean.workers.answers.schema import all_types, definition, field_meanings, field_types
+from crawlclean.workers.console.api.asked import JSON
+from crawlclean.workers.console.api.idempotency import KEY
+from crawlclean.workers.console.api.problems import MEDIA_TYPE, Problem
+from crawlclean.workers.console.api.registry import Address
+from crawlclean.workers.console.routes import LARGEST
 
 SCHEMAS = "#/components/schemas/"
 TOKEN = "token"  # noqa: S105 - the name of the scheme

@@ -11,8 +11,8 @@ from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
-from workers.console.api.problems import refuse
-from workers.console.routes import LARGEST, MOST_ROWS, USUAL_ROWS
+from crawlclean.workers.console.api.problems import refuse
+from crawlclean.workers.console.routes import LARGEST, MOST_ROWS, USUAL_ROWS
 
 T = TypeVar("T")
 MOST_CURSOR_CHARS = 1024

@@ -10,8 +10,8 @@ from typing import NoReturn
 from flask import Response
 from werkzeug.exceptions import HTTPException
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from cleaning.json_values import dump
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.json_values import dump
 
 MEDIA_TYPE = "application/problem+json"
 PREFIX = "/api/"

@@ -12,15 +12,15 @@ import msgspec
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from cleaning.errors import ServiceError
-from cleaning.json_values import dump
-from workers.answers.schema import encode
-from workers.console.api.asked import JSON, check_text, read_body, read_query
-from workers.console.api.idempotency import Answer, once
-from workers.console.api.paging import PageOf
-from workers.console.api.problems import of_service_error
-from workers.console.api.tokens import Token, Tokens, TokenScope
-from workers.console.routes import LARGEST, Console
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.cleaning.json_values import dump
+from crawlclean.workers.answers.schema import encode
+from crawlclean.workers.console.api.asked import JSON, check_text, read_body, read_query
+from crawlclean.workers.console.api.idempotency import Answer, once
+from crawlclean.workers.console.api.paging import PageOf
+from crawlclean.workers.console.api.problems import of_service_error
+from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
+from crawlclean.workers.console.routes import LARGEST, Console
 
 BASE = "/api/v1"
 FRESH: Final = {"Cache-Control": "private, no-cache"}

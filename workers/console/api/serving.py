@@ -6,11 +6,11 @@ from functools import cache
 
 from flask import Flask, Response, request
 
-from cleaning.json_values import dump
-from workers.console.api.asked import JSON
-from workers.console.api.openapi import openapi
-from workers.console.api.registry import FRESH, Api
-from workers.console.api.resources import (
+from crawlclean.cleaning.json_values import dump
+from crawlclean.workers.console.api.asked import JSON
+from crawlclean.workers.console.api.openapi import openapi
+from crawlclean.workers.console.api.registry import FRESH, Api
+from crawlclean.workers.console.api.resources import (
     actions,
     crawls,
     failures,
@@ -23,8 +23,8 @@ from workers.console.api.resources import (
     space,
     topics,
 )
-from workers.console.api.tokens import Token, Tokens, TokenScope
-from workers.console.routes import Console
+from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
+from crawlclean.workers.console.routes import Console
 
 RESOURCES = (
     moments,

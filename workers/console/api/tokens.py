@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
-from workers.console.api.problems import refuse
+from crawlclean.storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
+from crawlclean.workers.console.api.problems import refuse
 
 FORM = re.compile(r"cc_([0-9a-f]{8})_([0-9a-f]{40})")
 MOST_REQUESTS, IN_S = 1_200, 60.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flask import g
 
-from storage.crawl_types import UrlState
-from storage.host_waits import WaitReason
-from workers.console.charts import Part
-from workers.console.routes import (
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.host_waits import WaitReason
+from crawlclean.workers.console.charts import Part
+from crawlclean.workers.console.routes import (
     Console,
     Page,
     Routes,
@@ -15,8 +15,12 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.console.words import say
-from workers.operations.watching.views.crawls import CrawlDetails, find_crawl, list_crawls
+from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.watching.views.crawls import (
+    CrawlDetails,
+    find_crawl,
+    list_crawls,
+)
 
 MOST_QUEUES = 20
 KINDS = {

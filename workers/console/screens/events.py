@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask import request
 
-from storage.store.events import EventKind
-from workers.console.routes import (
+from crawlclean.storage.store.events import EventKind
+from crawlclean.workers.console.routes import (
     Console,
     Page,
     Routes,
@@ -13,7 +13,7 @@ from workers.console.routes import (
     asked_number,
     render,
 )
-from workers.operations.watching.journal import list_events
+from crawlclean.workers.operations.watching.journal import list_events
 
 LEVELS = {
     EventKind.DIED: "bad",

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 from flask import abort, request
 
-from storage.crawl_types import FailureReason
-from storage.store.codec import from_microseconds, to_microseconds
-from storage.store.overview import FailureGroup
-from storage.store.urls import FailureKey
-from workers.console.routes import (
+from crawlclean.storage.crawl_types import FailureReason
+from crawlclean.storage.store.codec import from_microseconds, to_microseconds
+from crawlclean.storage.store.overview import FailureGroup
+from crawlclean.storage.store.urls import FailureKey
+from crawlclean.workers.console.routes import (
     Console,
     Page,
     Routes,
@@ -19,7 +19,11 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.operations.watching.views.failures import find_group, grown_groups, list_failures
+from crawlclean.workers.operations.watching.views.failures import (
+    find_group,
+    grown_groups,
+    list_failures,
+)
 
 MARGIN = timedelta(seconds=15)
 """The list may be so much older than it says: what failed in between is named twice at most."""

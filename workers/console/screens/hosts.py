@@ -9,11 +9,11 @@ from typing import TypeVar
 import idna
 from flask import g, request
 
-from cleaning.records import HostStats
-from storage.host_waits import HostWait, WaitReason
-from storage.store.overview import HOST_COLUMNS, HostColumn
-from workers.console.charts import KINDS, Part
-from workers.console.routes import (
+from crawlclean.cleaning.records import HostStats
+from crawlclean.storage.host_waits import HostWait, WaitReason
+from crawlclean.storage.store.overview import HOST_COLUMNS, HostColumn
+from crawlclean.workers.console.charts import KINDS, Part
+from crawlclean.workers.console.routes import (
     Console,
     Page,
     Routes,
@@ -21,11 +21,11 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.console.screens.crawls import KINDS as KINDS_OF_STATES
-from workers.console.words import say
-from workers.operations.watching.signs.signs import signs_of
-from workers.operations.watching.signs.troubles import troubled_hosts
-from workers.operations.watching.views.hosts import (
+from crawlclean.workers.console.screens.crawls import KINDS as KINDS_OF_STATES
+from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.watching.signs.signs import signs_of
+from crawlclean.workers.operations.watching.signs.troubles import troubled_hosts
+from crawlclean.workers.operations.watching.views.hosts import (
     HostWaiting,
     changed_class,
     find_host,

@@ -9,15 +9,22 @@ from dataclasses import dataclass
 from flask import g, request, url_for
 from markupsafe import Markup
 
-from storage.host_waits import WaitReason
-from storage.live_state import ProcessRole
-from workers.console.charts import Happening, Line, NumberRow, marks_of, rows_of, steps_of_row
-from workers.console.holding import Sentence, sentence
-from workers.console.routes import Console, Page, Routes, render
-from workers.console.screens.events import LEVELS
-from workers.console.strangers_text import plain
-from workers.console.words import say
-from workers.operations.watching.now.history import (
+from crawlclean.storage.host_waits import WaitReason
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.workers.console.charts import (
+    Happening,
+    Line,
+    NumberRow,
+    marks_of,
+    rows_of,
+    steps_of_row,
+)
+from crawlclean.workers.console.holding import Sentence, sentence
+from crawlclean.workers.console.routes import Console, Page, Routes, render
+from crawlclean.workers.console.screens.events import LEVELS
+from crawlclean.workers.console.strangers_text import plain
+from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.watching.now.history import (
     GAUGES,
     RATES,
     History,
@@ -25,8 +32,8 @@ from workers.operations.watching.now.history import (
     full_in_s,
     history,
 )
-from workers.operations.watching.now.marks import Marked, events_of
-from workers.operations.watching.now.now import Moment, this_moment
+from crawlclean.workers.operations.watching.now.marks import Marked, events_of
+from crawlclean.workers.operations.watching.now.now import Moment, this_moment
 
 MIB, GIB = 1 << 20, 1 << 30
 COUNTED = ("fetched", "stored", "failed")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workers.console.routes import Console, Page, Routes, render
-from workers.operations.watching.views.queues import LONG_CLAIM_S, queues_now
+from crawlclean.workers.console.routes import Console, Page, Routes, render
+from crawlclean.workers.operations.watching.views.queues import LONG_CLAIM_S, queues_now
 
 
 def register(routes: Routes) -> None:

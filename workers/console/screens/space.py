@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from flask import g
 
-from cleaning.errors import ServiceError
-from workers.console.charts import Part
-from workers.console.routes import Console, Page, Routes, asked_limit, asked_place, render
-from workers.console.words import say
-from workers.operations.watching.views.space import HostRoom, Room, hosts_room, room_of
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.workers.console.charts import Part
+from crawlclean.workers.console.routes import (
+    Console,
+    Page,
+    Routes,
+    asked_limit,
+    asked_place,
+    render,
+)
+from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.watching.views.space import HostRoom, Room, hosts_room, room_of
 
 MIB = 1 << 20
 

@@ -8,9 +8,9 @@ from itertools import accumulate
 
 from flask import g, request
 
-from workers.answers.topics import TopicReport
-from workers.console.charts import Line
-from workers.console.routes import (
+from crawlclean.workers.answers.topics import TopicReport
+from crawlclean.workers.console.charts import Line
+from crawlclean.workers.console.routes import (
     Console,
     Page,
     Routes,
@@ -19,10 +19,10 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.console.topic_sentence import topic_sentence
-from workers.console.words import say
-from workers.operations.topics.figures import StoryOrder
-from workers.operations.topics.watching import (
+from crawlclean.workers.console.topic_sentence import topic_sentence
+from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.topics.figures import StoryOrder
+from crawlclean.workers.operations.topics.watching import (
     TopicDetails,
     Which,
     find_topic_details,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask import request
 
-from cleaning.errors import NotFound
-from workers.console.routes import (
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.workers.console.routes import (
     Console,
     Page,
     Routes,
@@ -13,7 +13,7 @@ from workers.console.routes import (
     asked_place,
     render,
 )
-from workers.operations.watching.views.traps import TrapPage, list_traps
+from crawlclean.workers.operations.watching.views.traps import TrapPage, list_traps
 
 
 def register(routes: Routes) -> None:

@@ -20,9 +20,9 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from cleaning.errors import ConfigError
-from storage.store.codec import from_microseconds
-from workers.config import Settings
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.workers.config import Settings
 
 
 class Safety(StrEnum):

@@ -1,6 +1,6 @@
 """Every action by its name: importing the files that register them fills the table."""
 
-from workers.operations.acting import crawls, hosts, others  # noqa: F401 - they register
-from workers.operations.acting.action import ACTIONS
+from crawlclean.workers.operations.acting import crawls, hosts, others  # noqa: F401 - they register
+from crawlclean.workers.operations.acting.action import ACTIONS
 
 __all__ = ["ACTIONS"]

@@ -6,16 +6,16 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from cleaning.errors import ConfigError, NotFound
-from cleaning.urls.normal_form import normalize, page_id
-from storage.crawl_types import CrawlState, FailureReason, UrlState
-from storage.host_waits import Hold
-from storage.live_state import ProcessRole
-from storage.store.codec import to_microseconds
-from storage.store.protocol import Store
-from workers.answers.control import TargetKind
-from workers.config import Settings
-from workers.operations.acting.action import (
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
+from crawlclean.storage.crawl_types import CrawlState, FailureReason, UrlState
+from crawlclean.storage.host_waits import Hold
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.control import TargetKind
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.acting.action import (
     Asked,
     Effect,
     Fact,
@@ -27,23 +27,23 @@ from workers.operations.acting.action import (
     action,
     written,
 )
-from workers.operations.acting.running import background_notes, start_operation
-from workers.operations.backends import existing_store, queue_side
-from workers.operations.controlling.crawl_states import change_state
-from workers.operations.controlling.dropping_raw import drop_raw, plan_drop
-from workers.operations.controlling.fetching_again import (
+from crawlclean.workers.operations.acting.running import background_notes, start_operation
+from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.controlling.crawl_states import change_state
+from crawlclean.workers.operations.controlling.dropping_raw import drop_raw, plan_drop
+from crawlclean.workers.operations.controlling.fetching_again import (
     PageFilter,
     count_pages,
     crawls_of_target,
     fetch_again,
     read_since,
 )
-from workers.operations.failures.failed_urls import (
+from crawlclean.workers.operations.failures.failed_urls import (
     FailureFilter,
     is_transient,
     retry_some,
 )
-from workers.operations.topics.topics import change_topic_state, find_topic
+from crawlclean.workers.operations.topics.topics import change_topic_state, find_topic
 
 CRAWL = Subject.CRAWL
 REVERSIBLE, COUNTED, TYPED = Safety.REVERSIBLE, Safety.COUNTED, Safety.TYPED

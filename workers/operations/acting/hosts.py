@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import islice, product
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from cleaning.records import UrlKind
-from cleaning.url_classes.rules import FORBID
-from cleaning.urls.normal_form import host_of, page_id
-from storage.crawl_types import CrawlState, PageRole, UrlState
-from storage.queue.maintenance import UrlReopener
-from storage.store.protocol import Store
-from storage.store.urls import EndedUrl
-from workers.config import Settings
-from workers.operations.acting.action import (
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.rules import FORBID
+from crawlclean.cleaning.urls.normal_form import host_of, page_id
+from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
+from crawlclean.storage.queue.maintenance import UrlReopener
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.urls import EndedUrl
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.acting.action import (
     Asked,
     Effect,
     Fact,
@@ -27,18 +27,18 @@ from workers.operations.acting.action import (
     action,
     written,
 )
-from workers.operations.acting.running import background_notes, start_operation
-from workers.operations.backends import any_queue, existing_store, queue_side
-from workers.operations.controlling.crawl_states import change_state
-from workers.operations.hosts.classes import (
+from crawlclean.workers.operations.acting.running import background_notes, start_operation
+from crawlclean.workers.operations.backends import any_queue, existing_store, queue_side
+from crawlclean.workers.operations.controlling.crawl_states import change_state
+from crawlclean.workers.operations.hosts.classes import (
     class_size,
     crawls_with,
     lift_stops,
     pin_classes,
     stops_of,
 )
-from workers.operations.hosts.host_models import find_version, take_up
-from workers.operations.urls.near_matches import with_scheme
+from crawlclean.workers.operations.hosts.host_models import find_version, take_up
+from crawlclean.workers.operations.urls.near_matches import with_scheme
 
 HOST, REVERSIBLE, COUNTED = Subject.HOST, Safety.REVERSIBLE, Safety.COUNTED
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from cleaning.errors import ConfigError, NotFound
-from storage.opening import join_queue
-from workers.config import Settings
-from workers.operations.acting.action import (
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.storage.opening import join_queue
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.acting.action import (
     Asked,
     Effect,
     Fact,
@@ -17,7 +17,7 @@ from workers.operations.acting.action import (
     Subject,
     action,
 )
-from workers.operations.backends import existing_store
+from crawlclean.workers.operations.backends import existing_store
 
 REVERSIBLE, COUNTED = Safety.REVERSIBLE, Safety.COUNTED
 

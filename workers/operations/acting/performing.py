@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from cleaning.errors import ServiceError
-from storage.store import audit
-from workers.config import Settings
-from workers.operations.acting.action import Action, Asked, told
-from workers.operations.backends import existing_store
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.store import audit
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.acting.action import Action, Asked, told
+from crawlclean.workers.operations.backends import existing_store
 
 ERROR = "error: "
 REFUSED = "refused: the console is read-only"

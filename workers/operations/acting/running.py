@@ -17,28 +17,32 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
-from cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from storage.crawl_types import FailureReason
-from storage.live_state import ProcessRole
-from storage.opening import join_queue
-from storage.queue.maintenance import UrlReopener
-from storage.store.codec import from_microseconds
-from storage.store.models import LearnReason
-from storage.store.operations import Operation, OperationState
-from workers.config import Settings
-from workers.context import Context, process_context
-from workers.hooks.calling import HookCalls
-from workers.jobs.learning import learn_host
-from workers.jobs.recleaning import reclean_records
-from workers.operations.acting.action import Asked, Effect, Fact, Note, told
-from workers.operations.backends import existing_store, queue_side
-from workers.operations.controlling.dropping_raw import STEP, raw_place
-from workers.operations.controlling.fetching_again import PageFilter, portions
-from workers.operations.controlling.purging import purge as purge_target
-from workers.operations.failures.failed_urls import FailureFilter, failed_batches, record_state
-from workers.operations.hosts.host_models import find_version
-from workers.operations.topics.topics import mark_page
-from workers.site_models import read_model
+from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from crawlclean.storage.crawl_types import FailureReason
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.opening import join_queue
+from crawlclean.storage.queue.maintenance import UrlReopener
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.workers.config import Settings
+from crawlclean.workers.context import Context, process_context
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.jobs.learning import learn_host
+from crawlclean.workers.jobs.recleaning import reclean_records
+from crawlclean.workers.operations.acting.action import Asked, Effect, Fact, Note, told
+from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.controlling.dropping_raw import STEP, raw_place
+from crawlclean.workers.operations.controlling.fetching_again import PageFilter, portions
+from crawlclean.workers.operations.controlling.purging import purge as purge_target
+from crawlclean.workers.operations.failures.failed_urls import (
+    FailureFilter,
+    failed_batches,
+    record_state,
+)
+from crawlclean.workers.operations.hosts.host_models import find_version
+from crawlclean.workers.operations.topics.topics import mark_page
+from crawlclean.workers.site_models import read_model
 
 NO_CRAWL = (
     "no crawl runs on {data}: a long action is done by the workers of a crawl. Start one, or use "

@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 from msgspec import UNSET
 
-from storage.crawl_types import UrlState
-from workers.answers.crawls import CrawlLine
-from workers.operations.answering.waits import hosts_left, wait_counts, waiting_host
-from workers.operations.controlling.crawls import CrawlStatus
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.workers.answers.crawls import CrawlLine
+from crawlclean.workers.operations.answering.waits import hosts_left, wait_counts, waiting_host
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 
 
 def crawl_line(

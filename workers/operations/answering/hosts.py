@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
 
-from workers.answers.hosts import HostAnswer, ImageRequests
-from workers.answers.making import answer_of
-from workers.operations.answering.models import drift_answer
-from workers.operations.answering.waits import waiting_host
+from crawlclean.workers.answers.hosts import HostAnswer, ImageRequests
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.operations.answering.models import drift_answer
+from crawlclean.workers.operations.answering.waits import waiting_host
 
 if TYPE_CHECKING:
-    from workers.operations.hosts.hosts import HostFigures
-    from workers.operations.watching.views.hosts import HostDetails
+    from crawlclean.workers.operations.hosts.hosts import HostFigures
+    from crawlclean.workers.operations.watching.views.hosts import HostDetails
 
 
 def host_in_full(

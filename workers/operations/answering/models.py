@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from storage.store.drifts import DriftEvent
-from storage.store.models import ModelVersion, StoredModel
-from workers.answers.hosts import Drift, ModelAnswer, ModelLine
-from workers.answers.making import answer_of
+from crawlclean.storage.store.drifts import DriftEvent
+from crawlclean.storage.store.models import ModelVersion, StoredModel
+from crawlclean.workers.answers.hosts import Drift, ModelAnswer, ModelLine
+from crawlclean.workers.answers.making import answer_of
 
 
 def model_in_full(

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from storage.crawl_types import FailureRow
-from storage.host_waits import HostWait
-from workers.answers.crawls import FailedUrl, Inlink, LinkedFrom, UnknownUrl, UrlTrace
-from workers.answers.making import answer_of
+from crawlclean.storage.crawl_types import FailureRow
+from crawlclean.storage.host_waits import HostWait
+from crawlclean.workers.answers.crawls import FailedUrl, Inlink, LinkedFrom, UnknownUrl, UrlTrace
+from crawlclean.workers.answers.making import answer_of
 
 if TYPE_CHECKING:  # they import the cleaner, which a list of failures does not need
-    from workers.operations.urls.explaining import Explanation, Trace
-    from workers.operations.urls.refused_urls import Inlinks
+    from crawlclean.workers.operations.urls.explaining import Explanation, Trace
+    from crawlclean.workers.operations.urls.refused_urls import Inlinks
 
 Describe = Callable[[HostWait, datetime], str]
 """What a host waits for at a time, in words for a person."""

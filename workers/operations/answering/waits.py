@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from storage.host_waits import HostWait, WaitReason, Waits
-from workers.answers.making import answer_of
-from workers.answers.waits import WaitCount, WaitingHost
+from crawlclean.storage.host_waits import HostWait, WaitReason, Waits
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.answers.waits import WaitCount, WaitingHost
 
 
 def waiting_host(wait: HostWait) -> WaitingHost:

@@ -10,21 +10,21 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cleaning.errors import NotFound, ServiceError
-from cleaning.phrases import minute
-from storage.crawl_types import CrawlState
-from storage.opening import join_queue
-from storage.queue.ownership import check_owner
-from storage.queue.receipts import check_store
-from storage.store.pauses import Pause
-from workers.answers.control import Paused, StateChange, TargetKind
-from workers.config import Settings
-from workers.control_characters import printable
-from workers.operations.backends import any_queue, existing_store
-from workers.operations.urls.near_matches import hosts_hint
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.phrases import minute
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.opening import join_queue
+from crawlclean.storage.queue.ownership import check_owner
+from crawlclean.storage.queue.receipts import check_store
+from crawlclean.storage.store.pauses import Pause
+from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
+from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import printable
+from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.urls.near_matches import hosts_hint
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
-    from storage.queue.frontier import Frontier
+    from crawlclean.storage.queue.frontier import Frontier
 
 MOST_NAMED = 5  # hosts in one line
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from cleaning.errors import NotFound, ServiceError
-from cleaning.phrases import minute
-from storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
-from storage.host_waits import Waits
-from storage.opening import join_queue
-from storage.store.queues import QueueRow
-from workers.config import Settings
-from workers.operations.backends import existing_store
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.phrases import minute
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
+from crawlclean.storage.host_waits import Waits
+from crawlclean.storage.opening import join_queue
+from crawlclean.storage.store.queues import QueueRow
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
-    from storage.queue.frontier import Frontier
-    from storage.store.protocol import Store
+    from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.store.protocol import Store
 
 MOST_EXAMINED = 2_000  # hosts whose waits are read, of all crawls: about 0.2 s
 FEWEST_EXAMINED = 20  # of each crawl, however many crawls there are

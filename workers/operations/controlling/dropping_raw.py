@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cleaning.errors import ConfigError
-from storage.crawl_types import CrawlState
-from storage.store.protocol import Store
-from storage.store.space import RawSpace
-from workers.answers.control import DroppedRaw, TargetKind
-from workers.config import Settings
-from workers.operations.backends import existing_store, queue_side
-from workers.operations.controlling.fetching_again import crawls_of_target
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.space import RawSpace
+from crawlclean.workers.answers.control import DroppedRaw, TargetKind
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.controlling.fetching_again import crawls_of_target
 
 STEP = 1000
 """Responses that are dropped between two looks at whether to go on: about 0.2 s."""

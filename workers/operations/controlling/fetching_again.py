@@ -15,17 +15,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 
-from cleaning.errors import ConfigError, NotFound
-from storage.crawl_types import PageRole, UrlState
-from storage.queue.maintenance import UrlReopener
-from storage.queue.ownership import check_owner
-from storage.store.protocol import Store
-from storage.store.urls import EndedUrl
-from workers.config import Settings
-from workers.operations.backends import any_queue, existing_store
-from workers.operations.failures.failed_urls import record_state
-from workers.operations.reading import read_time
-from workers.operations.urls.near_matches import did_you_mean, near_hosts
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.storage.crawl_types import PageRole, UrlState
+from crawlclean.storage.queue.maintenance import UrlReopener
+from crawlclean.storage.queue.ownership import check_owner
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.urls import EndedUrl
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.failures.failed_urls import record_state
+from crawlclean.workers.operations.reading import read_time
+from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 
 PORTION = 500
 """URLs that are looked at together."""

@@ -7,18 +7,18 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cleaning.errors import QueueUnavailable
-from storage.crawl_types import CrawlState, UrlState
-from storage.queue.ownership import check_owner
-from workers.answers.control import Purged, PurgePlan, TargetKind
-from workers.config import Settings
-from workers.operations.backends import any_queue, existing_store
-from workers.operations.controlling.crawl_states import known_crawls
-from workers.operations.topics.purging import hand_over
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.storage.crawl_types import CrawlState, UrlState
+from crawlclean.storage.queue.ownership import check_owner
+from crawlclean.workers.answers.control import Purged, PurgePlan, TargetKind
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.controlling.crawl_states import known_crawls
+from crawlclean.workers.operations.topics.purging import hand_over
 
 if TYPE_CHECKING:
-    from storage.queue.frontier import Frontier
-    from storage.store.protocol import Store
+    from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.store.protocol import Store
 
 PURGE_WAIT_S = 20.0
 LOOK_S = 0.1

@@ -9,20 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cleaning.errors import QueueUnavailable
-from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
-from storage.opening import open_store, start_queue
-from storage.queue.embedded import EmbeddedServer
-from storage.queue.frontier import Frontier
-from storage.queue.ownership import announce, check_owner
-from storage.sqlite.store import SqliteStore
-from storage.store.protocol import Store
-from workers.answers.crawls import EndedBy
-from workers.config import Settings
-from workers.hooks.loading import load_hooks
-from workers.operations.crawling.outcome import crawl_outcome
-from workers.processes.fleet import fork_server
-from workers.processes.fork_server import ForkServer
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
+from crawlclean.storage.opening import open_store, start_queue
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.ownership import announce, check_owner
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.crawls import EndedBy
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.loading import load_hooks
+from crawlclean.workers.operations.crawling.outcome import crawl_outcome
+from crawlclean.workers.processes.fleet import fork_server
+from crawlclean.workers.processes.fork_server import ForkServer
 
 DRAIN_LIMIT_S = 120.0
 REPEATED_PAGES = 100  # a job has no more; a worker that was killed between store and queue left one

@@ -12,16 +12,16 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from cleaning.errors import NotFound, ServiceError
-from cleaning.phrases import counted
-from cleaning.urls.normal_form import host_of
-from storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
-from storage.queue.receipts import check_store
-from workers.answers.crawls import EndedBy, SiteReport
-from workers.config import Settings
-from workers.jobs.images import catch_up, offer_due
-from workers.operations.controlling.crawl_states import paused_line
-from workers.operations.crawling.lifecycle import (
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.urls.normal_form import host_of
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
+from crawlclean.storage.queue.receipts import check_store
+from crawlclean.workers.answers.crawls import EndedBy, SiteReport
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.images import catch_up, offer_due
+from crawlclean.workers.operations.controlling.crawl_states import paused_line
+from crawlclean.workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
     NO_URL_LEFT,
     RECLEANING,
@@ -38,13 +38,13 @@ from workers.operations.crawling.lifecycle import (
     take_crawl,
     take_over,
 )
-from workers.operations.crawling.next_visits import NextVisit, VisitWait
-from workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome
-from workers.operations.crawling.recovery import Recovery
-from workers.operations.crawling.site_reports import report_sites
-from workers.operations.crawling.specs import crawl_spec, withheld_lines
-from workers.operations.crawling.wider_specs import leads_further, offer_again
-from workers.processes.fleet import Fleet
+from crawlclean.workers.operations.crawling.next_visits import NextVisit, VisitWait
+from crawlclean.workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome
+from crawlclean.workers.operations.crawling.recovery import Recovery
+from crawlclean.workers.operations.crawling.site_reports import report_sites
+from crawlclean.workers.operations.crawling.specs import crawl_spec, withheld_lines
+from crawlclean.workers.operations.crawling.wider_specs import leads_further, offer_again
+from crawlclean.workers.processes.fleet import Fleet
 
 LOOK_S = 0.5
 INTERRUPTED = End(EndedBy.SIGNAL, "interrupted; the same command resumes")

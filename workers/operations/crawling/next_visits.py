@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.errors import ServiceError
-from storage.crawl_types import CrawlCounts, CrawlSpec
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.protocol import Store
 
 READ_S = 5.0  # between two reads of the store, which other processes write
 

@@ -8,14 +8,14 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from cleaning.errors import NotFound, ServiceError, StorageError
-from storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
-from storage.queue.receipts import check_store
-from workers.answers.crawls import EndedBy
-from workers.config import Settings
-from workers.jobs.images import catch_up, offer_due
-from workers.operations.controlling.crawl_states import paused_line
-from workers.operations.crawling.lifecycle import (
+from crawlclean.cleaning.errors import NotFound, ServiceError, StorageError
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
+from crawlclean.storage.queue.receipts import check_store
+from crawlclean.workers.answers.crawls import EndedBy
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.images import catch_up, offer_due
+from crawlclean.workers.operations.controlling.crawl_states import paused_line
+from crawlclean.workers.operations.crawling.lifecycle import (
     DRAIN_LIMIT_S,
     NO_URL_LEFT,
     RECLEANING,
@@ -33,12 +33,12 @@ from workers.operations.crawling.lifecycle import (
     take_crawl,
     take_over,
 )
-from workers.operations.crawling.next_visits import NextVisit, VisitWait
-from workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
-from workers.operations.crawling.recovery import Recovery
-from workers.operations.crawling.specs import needs_contact, withheld_lines
-from workers.operations.crawling.wider_specs import offer_again
-from workers.processes.fleet import Fleet
+from crawlclean.workers.operations.crawling.next_visits import NextVisit, VisitWait
+from crawlclean.workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
+from crawlclean.workers.operations.crawling.recovery import Recovery
+from crawlclean.workers.operations.crawling.specs import needs_contact, withheld_lines
+from crawlclean.workers.operations.crawling.wider_specs import offer_again
+from crawlclean.workers.processes.fleet import Fleet
 
 DRY_SHARE = 3
 """A topic crawl without limits ends when a third of all its records brought nothing: the longest

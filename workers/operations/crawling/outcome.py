@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cleaning.page_warnings import WarningKind
-from cleaning.records import HostStats, PageKind
-from storage.crawl_types import FailureReason, UrlState
-from storage.store.hosts import merge_stats
-from storage.store.protocol import Store
-from workers.answers.crawls import Concern, HostConcern
+from crawlclean.cleaning.page_warnings import WarningKind
+from crawlclean.cleaning.records import HostStats, PageKind
+from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.storage.store.hosts import merge_stats
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.crawls import Concern, HostConcern
 
 # A tenth of a site's pages is more than a few odd ones, such as a map or a video page.
 LEAST_SHARE = 0.1

@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from cleaning.errors import NotFound, StorageError, StoreDamaged
-from cleaning.phrases import counted
-from cleaning.records import Outlink, Via
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import NotFound, StorageError, StoreDamaged
+from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.records import Outlink, Via
+from crawlclean.storage.crawl_types import (
     CrawlRow,
     CrawlSpec,
     CrawlState,
@@ -40,24 +40,24 @@ from storage.crawl_types import (
     Scope,
     UrlState,
 )
-from storage.queue.frontier import Frontier
-from storage.queue.maintenance import CrawlRebuilder
-from storage.queue.overflow import Overflow
-from storage.queue.ownership import announce, check_owner, other_owners, owned_line
-from storage.queue.receipts import find_gap
-from storage.queue.spill_format import unpack_entries
-from storage.store.events import Event, EventKind
-from storage.store.protocol import Store
-from storage.store.urls import EndedUrl
-from workers.answers.control import RecoveredCrawl
-from workers.config import Settings
-from workers.hooks.calling import HookCalls
-from workers.hooks.loading import load_hooks
-from workers.jobs.images import filter_images
-from workers.jobs.url_classes import MOVED
-from workers.jobs.url_filter import UrlFilter
-from workers.operations.backends import any_queue, existing_store
-from workers.operations.crawling.rediscovery import discoveries, rediscovered
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.maintenance import CrawlRebuilder
+from crawlclean.storage.queue.overflow import Overflow
+from crawlclean.storage.queue.ownership import announce, check_owner, other_owners, owned_line
+from crawlclean.storage.queue.receipts import find_gap
+from crawlclean.storage.queue.spill_format import unpack_entries
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.urls import EndedUrl
+from crawlclean.workers.answers.control import RecoveredCrawl
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.hooks.loading import load_hooks
+from crawlclean.workers.jobs.images import filter_images
+from crawlclean.workers.jobs.url_classes import MOVED
+from crawlclean.workers.jobs.url_filter import UrlFilter
+from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.crawling.rediscovery import discoveries, rediscovered
 
 T = TypeVar("T")
 

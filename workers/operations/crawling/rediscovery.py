@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from cleaning.errors import InvalidUrl
-from cleaning.records import Outlink
-from storage.crawl_types import Discovery, PageRole, UrlState
-from storage.queue.entries import read_pending
-from storage.queue.spill_format import Entry
-from storage.store.images import IMAGE_RANK, id_of
-from storage.store.urls import EndedUrl
-from workers.jobs.outcomes import NESTED_SITEMAP_RANK
-from workers.jobs.url_filter import HOPS, UrlFilter
+from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.records import Outlink
+from crawlclean.storage.crawl_types import Discovery, PageRole, UrlState
+from crawlclean.storage.queue.entries import read_pending
+from crawlclean.storage.queue.spill_format import Entry
+from crawlclean.storage.store.images import IMAGE_RANK, id_of
+from crawlclean.storage.store.urls import EndedUrl
+from crawlclean.workers.jobs.outcomes import NESTED_SITEMAP_RANK
+from crawlclean.workers.jobs.url_filter import HOPS, UrlFilter
 
 
 def discoveries(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cleaning.records import HostStats
-from cleaning.urls.normal_form import host_of
-from storage.crawl_types import CrawlSpec, UrlState
-from storage.queue.frontier import Frontier
-from storage.store.hosts import merge_stats
-from storage.store.protocol import Store
-from workers.answers.crawls import SiteReport
-from workers.operations.crawling.lifecycle import End
-from workers.operations.crawling.outcome import outcome_of
+from crawlclean.cleaning.records import HostStats
+from crawlclean.cleaning.urls.normal_form import host_of
+from crawlclean.storage.crawl_types import CrawlSpec, UrlState
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.hosts import merge_stats
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.crawls import SiteReport
+from crawlclean.workers.operations.crawling.lifecycle import End
+from crawlclean.workers.operations.crawling.outcome import outcome_of
 
 WAITING = "waiting"  # state of a site that has not begun
 

@@ -14,15 +14,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from cleaning.errors import ConfigError, InvalidUrl
-from cleaning.urls.normal_form import host_of, normalize
-from crawler.addresses.public import is_public
-from crawler.hosts_file import load_hosts
-from storage.crawl_types import CrawlSpec, Scope
-from storage.politeness_policy import PolitenessPolicy
-from workers.config import Settings
-from workers.crawl_file.crawl_file import CrawlFile, is_crawl_file
-from workers.crawl_file.text_files import MAX_LIST_BYTES, read_text
+from crawlclean.cleaning.errors import ConfigError, InvalidUrl
+from crawlclean.cleaning.urls.normal_form import host_of, normalize
+from crawlclean.crawler.addresses.public import is_public
+from crawlclean.crawler.hosts_file import load_hosts
+from crawlclean.storage.crawl_types import CrawlSpec, Scope
+from crawlclean.storage.politeness_policy import PolitenessPolicy
+from crawlclean.workers.config import Settings
+from crawlclean.workers.crawl_file.crawl_file import CrawlFile, is_crawl_file
+from crawlclean.workers.crawl_file.text_files import MAX_LIST_BYTES, read_text
 
 MAX_SHOWN_LINES = 20  # invalid lines that an error names
 

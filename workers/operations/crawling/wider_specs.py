@@ -13,14 +13,21 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cleaning.urls.url_choice import UrlChoice
-from storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, FailureReason, Scope, UrlState
-from storage.queue.maintenance import UrlReopener
-from workers.operations.crawling.recovery import Recovery
+from crawlclean.cleaning.urls.url_choice import UrlChoice
+from crawlclean.storage.crawl_types import (
+    CrawlRow,
+    CrawlSpec,
+    CrawlState,
+    FailureReason,
+    Scope,
+    UrlState,
+)
+from crawlclean.storage.queue.maintenance import UrlReopener
+from crawlclean.workers.operations.crawling.recovery import Recovery
 
 if TYPE_CHECKING:
-    from storage.store.urls import EndedUrl
-    from workers.operations.crawling.lifecycle import CrawlBackends
+    from crawlclean.storage.store.urls import EndedUrl
+    from crawlclean.workers.operations.crawling.lifecycle import CrawlBackends
 
 BATCH = 1000
 LEADING = frozenset({UrlState.REDIRECT, UrlState.SITEMAP})

@@ -7,15 +7,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.errors import NotFound
-from storage.crawl_types import CrawlState, FailureReason
-from storage.queue.frontier import Frontier
-from storage.queue.maintenance import UrlReopener
-from storage.queue.ownership import check_owner, other_owners
-from storage.store.protocol import Store
-from storage.store.urls import EndedUrl
-from workers.config import Settings
-from workers.operations.backends import any_queue, existing_store
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.crawl_types import CrawlState, FailureReason
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.maintenance import UrlReopener
+from crawlclean.storage.queue.ownership import check_owner, other_owners
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.urls import EndedUrl
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import any_queue, existing_store
 
 TRANSIENT = frozenset(
     {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from storage.store.overview import Cause, FailureGroup
-from workers.answers.crawls import FailureCause
-from workers.answers.making import answer_of
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.hosts.hosts import settle, why_moving
-from workers.operations.urls.near_matches import unknown_name
+from crawlclean.storage.store.overview import Cause, FailureGroup
+from crawlclean.workers.answers.crawls import FailureCause
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.hosts.hosts import settle, why_moving
+from crawlclean.workers.operations.urls.near_matches import unknown_name
 
 MOST_GROUPS = 1_000
 

@@ -7,20 +7,20 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cleaning.errors import ConfigError, NotFound, StoreDamaged
-from cleaning.records import CleanRecord, PageKind, Provenance
-from storage.archive.bodies import Bodies
-from storage.archive.warc import Answer, Original, original_of, payload_digest
-from storage.store.answers import StoredAnswer
-from storage.store.codec import from_microseconds
-from storage.store.export_state import ExportState
-from storage.store.protocol import Store
-from storage.store.records import Once
-from storage.store.selection import Selection, select
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.files.stored_images import save_images
-from workers.operations.urls.near_matches import did_you_mean, near_hosts
+from crawlclean.cleaning.errors import ConfigError, NotFound, StoreDamaged
+from crawlclean.cleaning.records import CleanRecord, PageKind, Provenance
+from crawlclean.storage.archive.bodies import Bodies
+from crawlclean.storage.archive.warc import Answer, Original, original_of, payload_digest
+from crawlclean.storage.store.answers import StoredAnswer
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.export_state import ExportState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.records import Once
+from crawlclean.storage.store.selection import Selection, select
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.files.stored_images import save_images
+from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def _store_of(settings: Settings, wanted: Selection) -> Iterator[Store]:
         if wanted.crawl and store.crawls.get(wanted.crawl) is None:
             raise NotFound(f"no crawl is named {wanted.crawl}; `crawls` lists them")
         if wanted.topic:
-            from workers.operations.topics.topics import find_topic  # brings the cleaner
+            from crawlclean.workers.operations.topics.topics import find_topic  # brings the cleaner
 
             find_topic(store, wanted.topic)
         if wanted.host and store.statistics.get(wanted.host) is None:

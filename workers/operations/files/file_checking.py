@@ -9,25 +9,30 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from cleaning.errors import ConfigError
-from cleaning.urls.readable import readable
-from cleaning.urls.url_choice import UrlChoice
-from crawler.hosts_file import host_tables
-from storage.crawl_types import CrawlSpec, Scope
-from workers.answers.checks import FileCheck, FileKind, FileProblem, PlannedCrawl
-from workers.answers.making import answer_of
-from workers.config import SECTIONS, Settings
-from workers.crawl_file.crawl_file import (
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.urls.readable import readable
+from crawlclean.cleaning.urls.url_choice import UrlChoice
+from crawlclean.crawler.hosts_file import host_tables
+from crawlclean.storage.crawl_types import CrawlSpec, Scope
+from crawlclean.workers.answers.checks import FileCheck, FileKind, FileProblem, PlannedCrawl
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.config import SECTIONS, Settings
+from crawlclean.workers.crawl_file.crawl_file import (
     SUFFIX,
     CrawlFile,
     Problem,
     parse_crawl_file,
     problems_of_tables,
 )
-from workers.crawl_file.keys import HOSTS, all_keys
-from workers.crawl_file.text_files import MAX_LIST_BYTES, MAX_TOML_BYTES, read_text, read_toml
-from workers.crawl_file.toml_lines import find_lines
-from workers.operations.crawling.specs import (
+from crawlclean.workers.crawl_file.keys import HOSTS, all_keys
+from crawlclean.workers.crawl_file.text_files import (
+    MAX_LIST_BYTES,
+    MAX_TOML_BYTES,
+    read_text,
+    read_toml,
+)
+from crawlclean.workers.crawl_file.toml_lines import find_lines
+from crawlclean.workers.operations.crawling.specs import (
     crawl_spec,
     find_seeds,
     find_urls,

@@ -14,15 +14,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from cleaning import clean, learn_site
-from cleaning.errors import InvalidUrl, ServiceError
-from cleaning.learn.sample import MAX_SAMPLE, choose_sample
-from cleaning.lost_fields import DEFECTS
-from cleaning.model.site_model import SiteModel
-from cleaning.records import CleanRecord
-from cleaning.urls.normal_form import host_of, normalize
-from workers.operations.pages.page_sources import Source
-from workers.operations.process_pool import batches, in_order, spread
+from crawlclean.cleaning.errors import InvalidUrl, ServiceError
+from crawlclean.cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.lost_fields import DEFECTS
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.site import learn_site
+from crawlclean.cleaning.urls.normal_form import host_of, normalize
+from crawlclean.workers.operations.pages.page_sources import Source
+from crawlclean.workers.operations.process_pool import batches, in_order, spread
 
 PARALLEL_LOTS = 2  # one batch is cleaned before other processes have started
 MIN_PAGES = 2  # one page alone has nothing in common with others

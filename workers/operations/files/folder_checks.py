@@ -11,19 +11,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from cleaning.errors import ConfigError, NotFound
-from storage.crawl_types import CrawlState
-from storage.opening import join_queue, open_store
-from storage.queue.frontier import Frontier
-from storage.queue.receipts import find_gap
-from storage.sqlite.store import SqliteStore
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.controlling.crawl_states import list_pauses, pause_text
-from workers.operations.controlling.crawls import list_crawls, other_queues, queue_text
-from workers.operations.controlling.holds import hold_lines
-from workers.operations.topics.receivers import troubles
-from workers.processes.fleet import size_of
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.opening import join_queue, open_store
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.receipts import find_gap
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.controlling.crawl_states import list_pauses, pause_text
+from crawlclean.workers.operations.controlling.crawls import list_crawls, other_queues, queue_text
+from crawlclean.workers.operations.controlling.holds import hold_lines
+from crawlclean.workers.operations.topics.receivers import troubles
+from crawlclean.workers.processes.fleet import size_of
 
 LEAST_FREE_BYTES = 1 << 30
 READ_S = 10.0  # reading the archive: 95 MB of it take a second of CPU time

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import quote
 
-from cleaning.document.sniffing import foreign_type
-from cleaning.errors import ConfigError
-from cleaning.urls.normal_form import is_asset
-from storage.archive.originals import Originals
-from workers.operations.pages.page_sources import (
+from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.urls.normal_form import is_asset
+from crawlclean.storage.archive.originals import Originals
+from crawlclean.workers.operations.pages.page_sources import (
     BEGINNING_BYTES,
     MAX_PAGE_BYTES,
     Columns,
@@ -37,7 +37,7 @@ from workers.operations.pages.page_sources import (
     has_tag,
     unzipped,
 )
-from workers.operations.pages.warc_records import GZIP
+from crawlclean.workers.operations.pages.warc_records import GZIP
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # never HTML

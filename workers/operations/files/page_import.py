@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from cleaning.errors import ConfigError, InvalidUrl, NotHtml, PageError
-from cleaning.lost_fields import DEFECTS
-from cleaning.model.site_model import SiteModel
-from cleaning.urls.normal_form import host_of, normalize, page_id
-from storage.crawl_types import (
+from crawlclean.cleaning.errors import ConfigError, InvalidUrl, NotHtml, PageError
+from crawlclean.cleaning.lost_fields import DEFECTS
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.urls.normal_form import host_of, normalize, page_id
+from crawlclean.storage.crawl_types import (
     CrawlSpec,
     CrawlState,
     Failure,
@@ -28,15 +28,15 @@ from storage.crawl_types import (
     QueuedPage,
     Step,
 )
-from storage.opening import open_store
-from storage.store.protocol import Store
-from workers.config import Settings
-from workers.hooks.calling import HookCalls
-from workers.hooks.loading import load_hooks
-from workers.jobs.outcomes import end_page, failed, with_stored_step
-from workers.operations.pages.page_sources import Source
-from workers.operations.process_pool import batches, spread
-from workers.site_models import read_model
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.hooks.loading import load_hooks
+from crawlclean.workers.jobs.outcomes import end_page, failed, with_stored_step
+from crawlclean.workers.operations.pages.page_sources import Source
+from crawlclean.workers.operations.process_pool import batches, spread
+from crawlclean.workers.site_models import read_model
 
 PARALLEL_LOTS = 2  # fewer batches are done before other processes have started
 

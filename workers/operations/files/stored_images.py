@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from cleaning.records import CleanRecord, Image, ImageKind, ImageReason
-from cleaning.urls.normal_form import normal_form, page_id
-from storage.crawl_types import UrlRow, UrlState
-from storage.store.images import image_id
-from storage.store.protocol import Store
-from workers.operations.files.whole_files import write_whole
+from crawlclean.cleaning.records import CleanRecord, Image, ImageKind, ImageReason
+from crawlclean.cleaning.urls.normal_form import normal_form, page_id
+from crawlclean.storage.crawl_types import UrlRow, UrlState
+from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.operations.files.whole_files import write_whole
 
 SUFFIXES = {
     "image/jpeg": ".jpg",

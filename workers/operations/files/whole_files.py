@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
 
-from cleaning.errors import ConfigError
-from cleaning.urls.normal_form import host_of, page_id
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.urls.normal_form import host_of, page_id
 
 MAX_NAME_BYTES = 120  # with suffixes below the 255 of file systems, and paths stay readable
 _ID_DIGITS = 16

@@ -9,20 +9,26 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
 
-from cleaning.errors import ConfigError, NotFound
-from cleaning.records import UrlKind
-from cleaning.url_classes.rules import UrlRule, UrlRules, class_with_groups
-from cleaning.urls.shapes import example_of, read_template, shape_of, template_of_words, word_slots
-from storage.crawl_types import UrlState
-from storage.live_state import StoppedClass
-from storage.queue.frontier import Frontier
-from storage.store.protocol import Store
-from workers.answers.crawls import UrlClass
-from workers.config import Settings
-from workers.jobs.url_classes import HostUrlRules, host_rules, keep_rules, queued_rules
-from workers.operations.backends import any_queue, existing_store
-from workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
-from workers.site_models import read_model
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_with_groups
+from crawlclean.cleaning.urls.shapes import (
+    example_of,
+    read_template,
+    shape_of,
+    template_of_words,
+    word_slots,
+)
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.live_state import StoppedClass
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.url_classes import HostUrlRules, host_rules, keep_rules, queued_rules
+from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
+from crawlclean.workers.site_models import read_model
 
 COUNTED_S = 1.0
 """How long the URLs of a class are counted: some 80,000 where the processor is free."""

@@ -7,22 +7,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cleaning import clean
-from cleaning.errors import NotFound
-from cleaning.learn.model_diff import differences, explain, is_left_out
-from cleaning.model.site_model import SiteModel
-from cleaning.page import signature_of
-from cleaning.records import BodySource, CleanRecord
-from cleaning.urls.normal_form import host_of, normal_form, normalize, page_id
-from storage.store.drifts import DriftEvent
-from storage.store.models import LearnReason, ModelVersion, StoredModel
-from storage.store.protocol import Store
-from workers.answers.hosts import TemplateVerdict
-from workers.config import Settings
-from workers.jobs.learning import Learned, learn_host, roll_back
-from workers.operations.backends import existing_store
-from workers.operations.urls.near_matches import did_you_mean, near_hosts
-from workers.site_models import read_model
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.learn.model_diff import differences, explain, is_left_out
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import clean, signature_of
+from crawlclean.cleaning.records import BodySource, CleanRecord
+from crawlclean.cleaning.urls.normal_form import host_of, normal_form, normalize, page_id
+from crawlclean.storage.store.drifts import DriftEvent
+from crawlclean.storage.store.models import LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.hosts import TemplateVerdict
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.learning import Learned, learn_host, roll_back
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
+from crawlclean.workers.site_models import read_model
 
 MAX_PAGES = 5  # named as examples
 SEARCH_S = 5.0  # for records whose whole body is one text: about 100,000 records

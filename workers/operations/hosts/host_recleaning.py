@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cleaning.errors import NotFound
-from cleaning.model.site_model import SiteModel
-from storage.opening import open_store
-from storage.store.hosts import RecordVersion
-from workers.config import Settings
-from workers.hooks.calling import HookCalls
-from workers.hooks.loading import load_hooks
-from workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
-from workers.operations.backends import existing_store
-from workers.operations.hosts.host_models import find_version, host_named
-from workers.operations.process_pool import batches, spread
-from workers.site_models import read_model
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.hosts import RecordVersion
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.hooks.loading import load_hooks
+from crawlclean.workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.hosts.host_models import find_version, host_named
+from crawlclean.workers.operations.process_pool import batches, spread
+from crawlclean.workers.site_models import read_model
 
 EXAMPLES = 5
 PARALLEL_LOTS = 4  # fewer batches are done before other processes have started

@@ -7,18 +7,18 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from cleaning.errors import NotFound, ServiceError
-from cleaning.phrases import second
-from cleaning.records import HostStats
-from storage.host_waits import Waits
-from storage.opening import join_queue
-from storage.store.drifts import DriftEvent
-from storage.store.models import StoredModel
-from storage.store.protocol import Store
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.files.stored_images import ImageReport, report_host
-from workers.operations.urls.near_matches import did_you_mean, near_hosts
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.phrases import second
+from crawlclean.cleaning.records import HostStats
+from crawlclean.storage.host_waits import Waits
+from crawlclean.storage.opening import join_queue
+from crawlclean.storage.store.drifts import DriftEvent
+from crawlclean.storage.store.models import StoredModel
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.files.stored_images import ImageReport, report_host
+from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from cleaning.errors import ConfigError
-from cleaning.model.site_model import MAX_MODEL_BYTES, SiteModel
-from workers.operations.files.whole_files import host_name, write_whole
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.model.site_model import MAX_MODEL_BYTES, SiteModel
+from crawlclean.workers.operations.files.whole_files import host_name, write_whole
 
 SUFFIX = ".json"
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cleaning.document.raw_page import RawPage
-from cleaning.errors import ConfigError, NotFound
-from cleaning.model.site_model import SiteModel
-from cleaning.records import CleanRecord
-from cleaning.verdict import Verdict
-from cleaning.why.verdicts import explain
-from storage.store.protocol import Store
-from storage.store.versions import difference
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.reading import find_page, is_page_id
-from workers.operations.urls.near_matches import with_scheme
-from workers.site_models import SiteModels
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.verdict import Verdict
+from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.versions import difference
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.reading import find_page, is_page_id
+from crawlclean.workers.operations.urls.near_matches import with_scheme
+from crawlclean.workers.site_models import SiteModels
 
 MOST_CHARS = 8 << 20
 """Longest source that is judged while somebody waits: about two seconds."""

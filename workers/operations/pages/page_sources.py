@@ -17,15 +17,15 @@ from typing import IO, Any, cast
 
 from warcio.bufferedreaders import ChunkedDataReader
 
-from cleaning import RawPage
-from cleaning.document.sniffing import foreign_type
-from cleaning.errors import NotFound, NotHtml, ServiceError
-from cleaning.model.site_model import SiteModel
-from cleaning.records import Provenance, Via
-from cleaning.surrogates import replace_surrogates
-from crawler.transfer.content_encoding import undo_codings
-from storage.archive.originals import Originals
-from workers.operations.pages.warc_records import (
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.errors import NotFound, NotHtml, ServiceError
+from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.records import Provenance, Via
+from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.crawler.transfer.content_encoding import undo_codings
+from crawlclean.storage.archive.originals import Originals
+from crawlclean.workers.operations.pages.warc_records import (
     CUT,
     GZIP,
     NO_RECORD,

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.errors import NotFound
-from cleaning.records import CleanRecord
-from cleaning.urls.normal_form import normalize
-from storage.store.protocol import Store
-from storage.store.versions import VersionRow, difference
-from workers.answers.versions import PageVersion, VersionDifference
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.reading import find_page, is_page_id, read_time
-from workers.operations.urls.near_matches import did_you_mean, near_urls
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.versions import VersionRow, difference
+from crawlclean.workers.answers.versions import PageVersion, VersionDifference
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.reading import find_page, is_page_id, read_time
+from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_urls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

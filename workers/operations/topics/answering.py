@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
-from workers.operations.topics.figures import StoryOrder, figures_question
-from workers.operations.topics.reports import topic_line
-from workers.operations.topics.topics import find_topic
-from workers.operations.topics.watching import list_topic_stories, part_of_topics
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
+from crawlclean.workers.operations.topics.figures import StoryOrder, figures_question
+from crawlclean.workers.operations.topics.reports import topic_line
+from crawlclean.workers.operations.topics.topics import find_topic
+from crawlclean.workers.operations.topics.watching import list_topic_stories, part_of_topics
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 
 def topic_answers(

@@ -8,21 +8,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from cleaning.topics.topic import Topic
-from storage.crawl_types import CrawlSpec, CrawlState, Discovery, Scope
-from storage.store.protocol import Store
-from workers.config import Settings
-from workers.operations.backends import existing_store, queue_side
-from workers.operations.crawling.one_crawl import CrawlResult, Watcher, run_crawl
-from workers.operations.crawling.specs import crawl_spec, read_list
-from workers.operations.topics.receivers import (
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery, Scope
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.crawling.one_crawl import CrawlResult, Watcher, run_crawl
+from crawlclean.workers.operations.crawling.specs import crawl_spec, read_list
+from crawlclean.workers.operations.topics.receivers import (
     ReceiverFlags,
     check_receivers,
     set_receivers,
     troubles,
 )
-from workers.operations.topics.topics import (
+from crawlclean.workers.operations.topics.topics import (
     TopicFlags,
     begin_topic,
     end_topic,

@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator, Sequence, Sized
 from pathlib import Path
 
-from cleaning import RawPage, clean
-from cleaning.errors import ConfigError, PageError
-from cleaning.topics.relevance import text_of
-from cleaning.topics.topic import ExampleText
-from cleaning.urls.normal_form import page_id
-from storage.store.protocol import Store
-from workers.crawl_file.text_files import MAX_LIST_BYTES, read_text
+from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.errors import ConfigError, PageError
+from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.topics.relevance import text_of
+from crawlclean.cleaning.topics.topic import ExampleText
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.crawl_file.text_files import MAX_LIST_BYTES, read_text
 
 MAX_EXAMPLE_BYTES = 16 << 20
 MAX_EXAMPLES = 200

@@ -16,18 +16,18 @@ from functools import partial
 
 from msgspec import UNSET
 
-from cleaning.topics.topic import Topic
-from storage.store.codec import from_microseconds
-from workers.answers.images import TopicPicture
-from workers.answers.topics import LinkWeight, TopicReport
-from workers.config import Settings
-from workers.jobs.topics import stored_model
-from workers.operations.backends import existing_store
-from workers.operations.topics.harvest import Harvest, harvest_of
-from workers.operations.topics.images import list_pictures
-from workers.operations.topics.reports import report_of
-from workers.operations.topics.topics import find_topic
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.workers.answers.images import TopicPicture
+from crawlclean.workers.answers.topics import LinkWeight, TopicReport
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.topics import stored_model
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.topics.harvest import Harvest, harvest_of
+from crawlclean.workers.operations.topics.images import list_pictures
+from crawlclean.workers.operations.topics.reports import report_of
+from crawlclean.workers.operations.topics.topics import find_topic
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 MOST_STORIES = 10_000
 """Stories that are kept of a topic in each order: a megabyte."""

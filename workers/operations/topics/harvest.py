@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from workers.answers.topics import HarvestStep
+from crawlclean.workers.answers.topics import HarvestStep
 
 STEP_PAGES = 100
 MOST_STEPS = 200

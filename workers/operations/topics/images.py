@@ -7,19 +7,19 @@ from functools import lru_cache
 
 from msgspec import UNSET
 
-from cleaning.errors import ConfigError, InvalidUrl
-from cleaning.records import CleanRecord, Image
-from cleaning.urls.normal_form import normal_form, page_id
-from storage.crawl_types import CrawlSpec, UrlRow
-from storage.store.pictures import PictureGroup, PictureRow
-from storage.store.protocol import Store
-from storage.topic_types import TopicRow
-from workers.answers.images import TopicImage, TopicImages, TopicPicture
-from workers.config import Settings
-from workers.jobs.images import wanted_pages
-from workers.operations.backends import existing_store
-from workers.operations.files.stored_images import split_by_kind
-from workers.operations.topics.topics import find_topic
+from crawlclean.cleaning.errors import ConfigError, InvalidUrl
+from crawlclean.cleaning.records import CleanRecord, Image
+from crawlclean.cleaning.urls.normal_form import normal_form, page_id
+from crawlclean.storage.crawl_types import CrawlSpec, UrlRow
+from crawlclean.storage.store.pictures import PictureGroup, PictureRow
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import TopicRow
+from crawlclean.workers.answers.images import TopicImage, TopicImages, TopicPicture
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.images import wanted_pages
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.files.stored_images import split_by_kind
+from crawlclean.workers.operations.topics.topics import find_topic
 
 CACHED_RECORDS = 64  # pages of images that follow each other in a listing
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from cleaning.errors import ConfigError
-from cleaning.topics.relevance import Parts
-from storage.topic_types import JudgedPage
-from workers.answers.topics import PageToMark
-from workers.config import Settings
-from workers.jobs.topic_rows import order_of
-from workers.operations.backends import existing_store
-from workers.operations.topics.topics import find_topic
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.topics.relevance import Parts
+from crawlclean.storage.topic_types import JudgedPage
+from crawlclean.workers.answers.topics import PageToMark
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.topic_rows import order_of
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.topics.topics import find_topic
 
 MOST_PAGES = 500
 """As many marks as teach at once; more than a person marks in a sitting."""

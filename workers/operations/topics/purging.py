@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cleaning.records import CleanRecord
-from cleaning.topics.stories import record_signature
-from storage.crawl_types import FetchResult, Outcome, UrlRow, UrlState
-from storage.store.protocol import Store
-from storage.topic_types import JudgedPage
-from workers.jobs.outcomes import stored_page
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.topics.stories import record_signature
+from crawlclean.storage.crawl_types import FetchResult, Outcome, UrlRow, UrlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import JudgedPage
+from crawlclean.workers.jobs.outcomes import stored_page
 
 AT_ONCE = 100
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from cleaning.errors import ConfigError
-from storage.store.protocol import Store
-from storage.topic_types import Receiver, ReceiverKind
-from workers.answers.making import answer_of
-from workers.answers.topics import ReceiverLine
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.topics.topics import find_topic
-from workers.sending.messages import COMMAND_IS_GONE
-from workers.sending.webhook import check_url, hidden, is_plainly_private, signature_of
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import Receiver, ReceiverKind
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.answers.topics import ReceiverLine
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.topics.topics import find_topic
+from crawlclean.workers.sending.messages import COMMAND_IS_GONE
+from crawlclean.workers.sending.webhook import check_url, hidden, is_plainly_private, signature_of
 
 FAILING_S = 3600.0
 """A receiver that fails this long is named by `doctor`; shorter ones restart."""
@@ -114,7 +114,7 @@ def send_now(settings: Settings, name: str) -> None:
         ConfigError: The topic has no receiver.
         NotFound: There is no such topic.
     """
-    from workers.processes.sender import Turns
+    from crawlclean.workers.processes.sender import Turns
 
     with existing_store(settings) as store:
         find_topic(store, name)

@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import UNSET
 
-from cleaning.errors import NotFound, QueueUnavailable
-from cleaning.topics.topic import Topic
-from storage.crawl_types import CrawlRow
-from storage.store.protocol import Store
-from storage.topic_types import TopicRow
-from workers.answers.making import answer_of
-from workers.answers.stories import StoryLine
-from workers.answers.topics import (
+from crawlclean.cleaning.errors import NotFound, QueueUnavailable
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.storage.crawl_types import CrawlRow
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import TopicRow
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.answers.topics import (
     CrawlOptions,
     LinkWeight,
     RelevantPage,
@@ -26,15 +26,15 @@ from workers.answers.topics import (
     TopicLine,
     TopicReport,
 )
-from workers.config import Settings
-from workers.jobs.topic_rows import examples_of, order_of
-from workers.jobs.topics import stored_model
-from workers.operations.backends import existing_store, queue_side
-from workers.operations.topics.harvest import Harvest, harvest_of
-from workers.operations.topics.images import count_images
-from workers.operations.topics.receivers import receiver_lines
-from workers.operations.topics.told_stories import story_line
-from workers.operations.topics.topics import find_topic, seen_topics
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.topic_rows import examples_of, order_of
+from crawlclean.workers.jobs.topics import stored_model
+from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.topics.harvest import Harvest, harvest_of
+from crawlclean.workers.operations.topics.images import count_images
+from crawlclean.workers.operations.topics.receivers import receiver_lines
+from crawlclean.workers.operations.topics.told_stories import story_line
+from crawlclean.workers.operations.topics.topics import find_topic, seen_topics
 
 MOST_STORIES = 20
 MOST_STORY_PAGES = 20

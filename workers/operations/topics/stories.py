@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cleaning.errors import NotFound
-from storage.store.story_rebuild import RebuildProgress
-from workers.answers.stories import StoryLine
-from workers.config import Settings
-from workers.operations.backends import existing_store
-from workers.operations.reading import find_page, is_page_id
-from workers.operations.topics.told_stories import STORY_ID, story_line
-from workers.operations.urls.near_matches import with_scheme
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.store.story_rebuild import RebuildProgress
+from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.reading import find_page, is_page_id
+from crawlclean.workers.operations.topics.told_stories import STORY_ID, story_line
+from crawlclean.workers.operations.urls.near_matches import with_scheme
 
 
 def list_stories(settings: Settings, limit: int, *, by_size: bool) -> list[StoryLine]:

@@ -6,10 +6,10 @@ import re
 
 from msgspec import UNSET
 
-from cleaning.errors import NotFound
-from storage.store.protocol import Store
-from storage.store.stories import NUMBER_DIGITS, Story, StoryPage
-from workers.answers.stories import StoryLine, ToldBy
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.stories import NUMBER_DIGITS, Story, StoryPage
+from crawlclean.workers.answers.stories import StoryLine, ToldBy
 
 STORY_ID = re.compile(rf"[0-9a-f]{{{NUMBER_DIGITS}}}")
 

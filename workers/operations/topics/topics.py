@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from cleaning.topics.learner import LinkModel
-from cleaning.topics.relevance import Mark, new_threshold
-from cleaning.topics.topic import DEFAULT_THRESHOLD, ExampleText, Topic, TopicSpec
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import CRAWL_ID_RULE, CrawlState, is_crawl_id
-from storage.opening import join_queue, open_store
-from storage.store.protocol import Store
-from storage.topic_types import JudgedPage, StoredLinkModel, TopicRow, TopicState
-from workers.config import Settings
-from workers.jobs.topic_ranking import reach_queue
-from workers.jobs.topic_rows import (
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.topics.learner import LinkModel
+from crawlclean.cleaning.topics.relevance import Mark, new_threshold
+from crawlclean.cleaning.topics.topic import DEFAULT_THRESHOLD, ExampleText, Topic, TopicSpec
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import CRAWL_ID_RULE, CrawlState, is_crawl_id
+from crawlclean.storage.opening import join_queue, open_store
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import JudgedPage, StoredLinkModel, TopicRow, TopicState
+from crawlclean.workers.config import Settings
+from crawlclean.workers.jobs.topic_ranking import reach_queue
+from crawlclean.workers.jobs.topic_rows import (
     TopicOrder,
     ask_for_images,
     examples_of,
@@ -36,13 +36,13 @@ from workers.jobs.topic_rows import (
     order_of,
     with_order,
 )
-from workers.jobs.topics import judgement_of, stored_model
-from workers.operations.backends import existing_store, queue_side
-from workers.operations.controlling.crawl_states import change_state
-from workers.operations.topics.examples import check_number, read_examples, read_synonyms
+from crawlclean.workers.jobs.topics import judgement_of, stored_model
+from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.controlling.crawl_states import change_state
+from crawlclean.workers.operations.topics.examples import check_number, read_examples, read_synonyms
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and most answers do without
-    from storage.queue.frontier import Frontier
+    from crawlclean.storage.queue.frontier import Frontier
 
 EDITS = 5
 """Tries of an edit that another process overtakes."""

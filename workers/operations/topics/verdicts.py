@@ -7,15 +7,15 @@ from math import exp
 
 import msgspec
 
-from cleaning.errors import StoreDamaged
-from cleaning.json_values import DAMAGE
-from cleaning.topics.learner import LinkModel
-from cleaning.topics.relevance import Parts
-from cleaning.topics.topic import Topic
-from storage.store.protocol import Store
-from storage.topic_types import JudgedPage
-from workers.answers.topics import FoundConcept, LinkPart, TopicVerdict
-from workers.jobs.topics import stored_model
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.cleaning.topics.learner import LinkModel
+from crawlclean.cleaning.topics.relevance import Parts
+from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.topic_types import JudgedPage
+from crawlclean.workers.answers.topics import FoundConcept, LinkPart, TopicVerdict
+from crawlclean.workers.jobs.topics import stored_model
 
 MOST_PARTS = 6
 _PARTS = msgspec.json.Decoder(Parts)

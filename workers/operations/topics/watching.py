@@ -13,27 +13,27 @@ from enum import StrEnum
 
 import msgspec
 
-from cleaning.errors import NotFound, StoreDamaged
-from cleaning.json_values import DAMAGE
-from cleaning.topics.relevance import Parts
-from storage.store.codec import to_microseconds
-from storage.store.protocol import Store
-from storage.store.stories import Story, StoryPage
-from storage.topic_types import JudgedPage, TopicRow, TopicState
-from workers.answers.stories import StoryLine
-from workers.answers.topics import ReceiverLine, TopicStoryLine
-from workers.jobs.topic_rows import TopicOrder, order_of
-from workers.operations.topics.figures import (
+from crawlclean.cleaning.errors import NotFound, StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.cleaning.topics.relevance import Parts
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.stories import Story, StoryPage
+from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
+from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.answers.topics import ReceiverLine, TopicStoryLine
+from crawlclean.workers.jobs.topic_rows import TopicOrder, order_of
+from crawlclean.workers.operations.topics.figures import (
     FIRST_S,
     StoryOrder,
     TopicFigures,
     figures_question,
 )
-from workers.operations.topics.marking import CANDIDATES, spread
-from workers.operations.topics.receivers import receiver_lines
-from workers.operations.topics.told_stories import story_line, story_of_id
-from workers.operations.topics.topics import find_topic, seen_topics
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.topics.marking import CANDIDATES, spread
+from crawlclean.workers.operations.topics.receivers import receiver_lines
+from crawlclean.workers.operations.topics.told_stories import story_line, story_of_id
+from crawlclean.workers.operations.topics.topics import find_topic, seen_topics
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 NEWEST_PAGES = 10
 MOST_TO_MARK = 20

@@ -8,23 +8,23 @@ from datetime import datetime
 from functools import partial
 from itertools import islice, product
 
-from cleaning.urls.normal_form import host_of, page_id
-from storage.crawl_types import CrawlRow, CrawlState, Step, UrlRow, UrlState
-from storage.host_waits import HostWait
-from storage.store.codec import from_microseconds
-from storage.store.images import image_id
-from storage.store.protocol import Store
-from workers.answers.crawls import Cause
-from workers.answers.stories import StoryLine
-from workers.answers.topics import TopicVerdict
-from workers.config import Settings
-from workers.hooks.loading import load_hooks
-from workers.operations.backends import Sources, existing_store, queue_side
-from workers.operations.reading import find_page, is_page_id
-from workers.operations.topics.told_stories import story_of
-from workers.operations.topics.verdicts import topic_verdicts
-from workers.operations.urls.near_matches import near_urls, with_scheme
-from workers.operations.urls.queued_urls import (
+from crawlclean.cleaning.urls.normal_form import host_of, page_id
+from crawlclean.storage.crawl_types import CrawlRow, CrawlState, Step, UrlRow, UrlState
+from crawlclean.storage.host_waits import HostWait
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.crawls import Cause
+from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.answers.topics import TopicVerdict
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.loading import load_hooks
+from crawlclean.workers.operations.backends import Sources, existing_store, queue_side
+from crawlclean.workers.operations.reading import find_page, is_page_id
+from crawlclean.workers.operations.topics.told_stories import story_of
+from crawlclean.workers.operations.topics.verdicts import topic_verdicts
+from crawlclean.workers.operations.urls.near_matches import near_urls, with_scheme
+from crawlclean.workers.operations.urls.queued_urls import (
     DUE_AGAIN,
     SPILLED,
     WAITING,
@@ -32,7 +32,7 @@ from workers.operations.urls.queued_urls import (
     QueuedUrl,
     read_queue,
 )
-from workers.operations.urls.refused_urls import SEARCH_S, Judge, NotTaken
+from crawlclean.workers.operations.urls.refused_urls import SEARCH_S, Judge, NotTaken
 
 MOST_SEARCHED = 5  # crawls whose records are searched for links
 UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again

@@ -15,12 +15,12 @@ from itertools import product
 from string import ascii_lowercase, ascii_uppercase, digits
 from urllib.parse import urlsplit
 
-from cleaning.errors import InvalidUrl, NotFound
-from cleaning.urls.normal_form import normalize, page_id
-from cleaning.urls.traps import without_session
-from storage.store.protocol import Store
-from workers.config import Settings
-from workers.operations.backends import existing_store
+from crawlclean.cleaning.errors import InvalidUrl, NotFound
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
+from crawlclean.cleaning.urls.traps import without_session
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import existing_store
 
 MOST_SHOWN = 5
 MOST_HOSTS = 5000

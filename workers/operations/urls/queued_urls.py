@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from cleaning.errors import ServiceError
-from storage.crawl_types import CrawlState, Step
-from storage.host_waits import HostWait
-from storage.store.rules import KeptRules
-from workers.jobs.url_classes import queued_rules
-from workers.operations.backends import QueueSide
-from workers.operations.controlling.crawl_states import pause_text, paused_host
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.crawl_types import CrawlState, Step
+from crawlclean.storage.host_waits import HostWait
+from crawlclean.storage.store.rules import KeptRules
+from crawlclean.workers.jobs.url_classes import queued_rules
+from crawlclean.workers.operations.backends import QueueSide
+from crawlclean.workers.operations.controlling.crawl_states import pause_text, paused_host
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and absent without its extra
-    from storage.queue.frontier import Frontier
+    from crawlclean.storage.queue.frontier import Frontier
 
 SPILLED = "pending, in the store"
 DUE_AGAIN = "due again"

@@ -11,21 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from cleaning.errors import InvalidUrl
-from cleaning.records import Outlink, Via
-from cleaning.urls.normal_form import host_of, is_asset, page_id
-from cleaning.urls.traps import without_session
-from cleaning.urls.url_choice import UrlChoice
-from storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, Scope, UrlRow, UrlState
-from storage.store.records import LinkTo
-from storage.store.rules import KeptRules
-from workers import __dist__
-from workers.answers.crawls import Cause
-from workers.hooks.calling import HookCalls
-from workers.jobs.url_classes import MOVED, HostUrlRules, unpacked_rules
-from workers.jobs.url_filter import HOPS, Refusal, UrlFilter
-from workers.operations.backends import Sources
-from workers.operations.urls.queued_urls import QueueAnswer, QueuedCrawl
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.records import Outlink, Via
+from crawlclean.cleaning.urls.normal_form import host_of, is_asset, page_id
+from crawlclean.cleaning.urls.traps import without_session
+from crawlclean.cleaning.urls.url_choice import UrlChoice
+from crawlclean.storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, Scope, UrlRow, UrlState
+from crawlclean.storage.store.records import LinkTo
+from crawlclean.storage.store.rules import KeptRules
+from crawlclean.workers.answers.crawls import Cause
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, unpacked_rules
+from crawlclean.workers.jobs.url_filter import HOPS, Refusal, UrlFilter
+from crawlclean.workers.operations.backends import Sources
+from crawlclean.workers.operations.urls.queued_urls import QueueAnswer, QueuedCrawl
 
 SEARCH_S = 5.0
 """Time for the search of links in all crawls: about 50,000 records (0.07 ms of CPU each)."""
@@ -240,8 +240,8 @@ class Judge:
         if not text:
             return lambda _host, _url: True, str
         try:  # their parser is absent without the extra `crawl`
-            from crawler.robots import RobotsRules
-            from crawler.settings import user_agent
+            from crawlclean.crawler.robots import RobotsRules
+            from crawlclean.crawler.settings import user_agent
         except ModuleNotFoundError:
             self._is_robots_unread = True
             return lambda _host, _url: True, str

@@ -7,32 +7,31 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from cleaning.errors import NotFound, ServiceError
-from cleaning.records import CleanRecord
-from workers.answers.crawls import CrawlLine as CrawlAnswer
-from workers.answers.crawls import FailureCause
-from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
-from workers.answers.making import answer_of
-from workers.answers.moments import UrlHistory
-from workers.answers.stories import StoryLine
-from workers.operations.answering.crawls import crawl_line
-from workers.operations.answering.hosts import host_in_full
-from workers.operations.answering.models import model_in_full
-from workers.operations.answering.urls import (
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.workers.answers.crawls import CrawlLine as CrawlAnswer, FailureCause
+from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.answers.moments import UrlHistory
+from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.operations.answering.crawls import crawl_line
+from crawlclean.workers.operations.answering.hosts import host_in_full
+from crawlclean.workers.operations.answering.models import model_in_full
+from crawlclean.workers.operations.answering.urls import (
     Describe,
     unknown_urls,
     url_traces,
 )
-from workers.operations.controlling.crawls import CrawlStatus
-from workers.operations.failures.failure_causes import cause_answer
-from workers.operations.hosts.host_models import find_version
-from workers.operations.reading import find_page, is_page_id
-from workers.operations.topics.told_stories import story_line, story_of_id
-from workers.operations.urls.explaining import explain_from
-from workers.operations.urls.near_matches import with_scheme
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.views.crawls import find_crawl
-from workers.operations.watching.views.hosts import find_host
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus
+from crawlclean.workers.operations.failures.failure_causes import cause_answer
+from crawlclean.workers.operations.hosts.host_models import find_version
+from crawlclean.workers.operations.reading import find_page, is_page_id
+from crawlclean.workers.operations.topics.told_stories import story_line, story_of_id
+from crawlclean.workers.operations.urls.explaining import explain_from
+from crawlclean.workers.operations.urls.near_matches import with_scheme
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.views.crawls import find_crawl
+from crawlclean.workers.operations.watching.views.hosts import find_host
 
 STORIES_S = 30.0
 """How old a list of stories may be: it reads every member."""

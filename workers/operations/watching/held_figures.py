@@ -13,10 +13,17 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
-from storage.crawl_types import FailureReason
-from storage.store.codec import to_microseconds
-from storage.store.overview import Cause, FailureGroup, GroupPlace, HostColumn, HostRow, Overview
-from workers.operations.watching.remembering import Remembered
+from crawlclean.storage.crawl_types import FailureReason
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.overview import (
+    Cause,
+    FailureGroup,
+    GroupPlace,
+    HostColumn,
+    HostRow,
+    Overview,
+)
+from crawlclean.workers.operations.watching.remembering import Remembered
 
 T = TypeVar("T")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 
-from cleaning.errors import ServiceError
-from storage.opening import has_ended
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.processes.indexing import Indexer
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.opening import has_ended
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.processes.indexing import Indexer
 
 ROUND_S = 1.0
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cleaning.errors import NotFound
-from storage.store.audit import Action
-from storage.store.events import Event
-from storage.store.operations import Operation
-from storage.store.protocol import Store
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.events import Event
+from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 Row = TypeVar("Row", Event, Action, Operation)
 

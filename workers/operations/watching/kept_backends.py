@@ -9,21 +9,21 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
-from storage.opening import has_ended, open_store, queue_url
-from workers.config import Settings
-from workers.hooks.loading import Hooks, load_hooks
-from workers.operations.backends import QueueSide, Sources
-from workers.operations.searching import require_search
-from workers.operations.watching.held_figures import HeldFigures
-from workers.operations.watching.meter import Meter
-from workers.operations.watching.remembering import Remembered
+from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
+from crawlclean.storage.opening import has_ended, open_store, queue_url
+from crawlclean.workers.config import Settings
+from crawlclean.workers.hooks.loading import Hooks, load_hooks
+from crawlclean.workers.operations.backends import QueueSide, Sources
+from crawlclean.workers.operations.searching import require_search
+from crawlclean.workers.operations.watching.held_figures import HeldFigures
+from crawlclean.workers.operations.watching.meter import Meter
+from crawlclean.workers.operations.watching.remembering import Remembered
 
 if TYPE_CHECKING:  # the queue's client is slow to import
-    from storage.queue.frontier import Frontier
-    from storage.search.search_file import SearchFile
-    from storage.store.overview import Overview
-    from storage.store.protocol import Store
+    from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.search.search_file import SearchFile
+    from crawlclean.storage.store.overview import Overview
+    from crawlclean.storage.store.protocol import Store
 
 T = TypeVar("T")
 
@@ -170,7 +170,7 @@ class KeptBackends:
             NotFound: The setting ``search`` is off.
             StoreUnavailable: The folder cannot be written.
         """
-        from storage.search.search_file import SearchFile
+        from crawlclean.storage.search.search_file import SearchFile
 
         require_search(self.settings)
         with self._lock:
@@ -215,7 +215,7 @@ class KeptBackends:
 
     def _opened(self) -> Frontier:
         """The queue; connects at the first question."""
-        from storage.queue.frontier import Frontier
+        from crawlclean.storage.queue.frontier import Frontier
 
         with self._lock:
             if self._frontier is None:

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Mapping
 from datetime import datetime
 
-from storage.live_state import QueueNow
-from storage.queue.counters import Counter
+from crawlclean.storage.live_state import QueueNow
+from crawlclean.storage.queue.counters import Counter
 
 WINDOW_S = 30.0
 """Rates of this moment are means of this time: a host with a delay answers once in seconds."""

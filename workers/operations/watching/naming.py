@@ -6,9 +6,9 @@ import re
 from contextlib import suppress
 from enum import StrEnum
 
-from cleaning.errors import ServiceError
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.views.crawls import has_crawl
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.views.crawls import has_crawl
 
 PAGE_ID = re.compile(r"[0-9a-f]{32}")
 SCHEME = re.compile(r"https?://", re.IGNORECASE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from cleaning.errors import ServiceError
+from crawlclean.cleaning.errors import ServiceError
 
 T = TypeVar("T")
 

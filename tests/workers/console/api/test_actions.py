@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from storage.console_tokens import TokenFile
+from crawlclean.storage.console_tokens import TokenFile
+from crawlclean.workers.console.api.tokens import TokenScope
+from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.api_tokens import make_token
 from tests.kit.api import Program, check, program
 from tests.kit.console import acting_console, settings_of
 from tests.kit.crawls import run_crawl
 from tests.kit.web import Web, html
-from workers.console.api.tokens import TokenScope
-from workers.operations.acting.actions import ACTIONS
-from workers.operations.api_tokens import make_token
 
 CRAWL, PAGES = "news", 3
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from crawlclean.workers.console.api.document import api_markdown
+from crawlclean.workers.console.api.tokens import TokenScope
 from tests.kit.api import DOCUMENT, Program, examples, fill_imported, program
-from workers.console.api.document import api_markdown
-from workers.console.api.tokens import TokenScope
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from storage.config import StorageConfig
-from storage.crawl_types import CrawlSpec, CrawlState
-from storage.opening import open_store
-from storage.queue.embedded import EmbeddedServer
-from storage.store.events import Event, EventKind
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.opening import open_store
+from crawlclean.storage.queue.embedded import EmbeddedServer
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.workers.config import Settings
+from crawlclean.workers.console.api.tokens import TokenScope
+from crawlclean.workers.operations.api_tokens import make_token
 from tests.kit.api import Program, all_items, check
 from tests.kit.console import console_of, settings_of
 from tests.kit.crawl_rows import save_hosts
 from tests.kit.mongo_server import given_url, own_store, running, url_of
 from tests.kit.outcomes import page_id_of
-from workers.config import Settings
-from workers.console.api.tokens import TokenScope
-from workers.operations.api_tokens import make_token
 
 HOSTS = 7
 HOST = "h5.example"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from crawlclean.workers.console.api.paging import cursor
+from crawlclean.workers.console.routes import LARGEST
 from tests.kit.api import Program
-from workers.console.api.paging import cursor
-from workers.console.routes import LARGEST
 
 
 def wrong(answer: Any, status: int, word: str) -> None:

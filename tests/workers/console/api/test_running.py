@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from crawlclean.workers.console.api.tokens import TokenScope
+from crawlclean.workers.operations.api_tokens import make_token
 from tests.kit.api import RUNNING, Program, check, examples
 from tests.kit.console import acting_console, settings_of
 from tests.kit.crawls import start
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web, html
-from workers.console.api.tokens import TokenScope
-from workers.operations.api_tokens import make_token
 
 CRAWL = "slow"
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
+from crawlclean.workers.console.api.serving import DESCRIPTION
+from crawlclean.workers.console.api.tokens import TokenScope
 from tests.kit.api import Program, program
-from workers.console.api.serving import DESCRIPTION
-from workers.console.api.tokens import TokenScope
 
 if TYPE_CHECKING:  # every process that collects tests would import it, a second each
     from schemathesis import Case

@@ -12,13 +12,18 @@ from pathlib import Path
 import pytest
 from werkzeug.exceptions import HTTPException
 
-from cleaning.errors import ConfigError, NotFound
-from storage.console_file import FILE
-from storage.console_tokens import TokenFile
+from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.storage.console_file import FILE
+from crawlclean.storage.console_tokens import TokenFile
+from crawlclean.workers.console.api.tokens import Tokens, TokenScope
+from crawlclean.workers.operations.api_tokens import (
+    MOST_DAYS,
+    list_tokens,
+    make_token,
+    revoke_token,
+)
 from tests.kit.commands import DataFolder
 from tests.kit.console import ORIGIN, guarded_console, log_in, open_console
-from workers.console.api.tokens import Tokens, TokenScope
-from workers.operations.api_tokens import MOST_DAYS, list_tokens, make_token, revoke_token
 
 
 def status_of(call: Callable[[], object]) -> int:

@@ -8,21 +8,19 @@ from dataclasses import replace
 
 import pytest
 
-from cleaning.errors import NotFound
-from storage.config import StorageConfig
-from storage.opening import open_store
-from tests.kit.mongo_server import running
-from tests.kit.stored_topics import TOPIC, store_topic
-from workers.config import Settings
-from workers.operations.topics.answering import topic_report, topic_story_lines
-from workers.operations.topics.figures import (
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.opening import open_store
+from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.topics.answering import topic_report, topic_story_lines
+from crawlclean.workers.operations.topics.figures import (
     StoryOrder,
     TopicFigures,
     figures_question,
     read_figures,
 )
-from workers.operations.topics.reports import report_topic
-from workers.operations.topics.watching import (
+from crawlclean.workers.operations.topics.reports import report_topic
+from crawlclean.workers.operations.topics.watching import (
     TopicPage,
     Which,
     find_topic_details,
@@ -30,7 +28,9 @@ from workers.operations.topics.watching import (
     list_topic_pages,
     list_topics,
 )
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from tests.kit.mongo_server import running
+from tests.kit.stored_topics import TOPIC, store_topic
 
 
 @pytest.fixture(scope="module", params=["sqlite", "mongo"])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from workers.answers.topics import HarvestStep
-from workers.operations.topics.harvest import (
+from crawlclean.workers.answers.topics import HarvestStep
+from crawlclean.workers.operations.topics.harvest import (
     DAY_US,
     HOUR_US,
     MOST_STEPS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from storage.topic_types import JudgedPage, TopicJudgement
-from workers.operations.topics.marking import spread
+from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
+from crawlclean.workers.operations.topics.marking import spread
 
 
 def page(number: int, host: str, parts: str = "") -> JudgedPage:

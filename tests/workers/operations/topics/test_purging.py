@@ -7,11 +7,11 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from cleaning.topics.stories import story_signature
-from storage.sqlite.store import SqliteStore
+from crawlclean.cleaning.topics.stories import story_signature
+from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.operations.topics.purging import AT_ONCE, hand_over
 from tests.storage.store.stories_contract import at, page, text, told, urls
 from tests.storage.store.topics_contract import TOPIC, judged
-from workers.operations.topics.purging import AT_ONCE, hand_over
 
 
 def test_pages_that_are_handed_over_keep_their_story(tmp_path: Path) -> None:

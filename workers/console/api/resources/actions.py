@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from storage.console_tokens import TokenScope
-from workers.console.actions import Refusal
-from workers.console.api.paging import Name, PageOf
-from workers.console.api.problems import AGAIN_S, refuse
-from workers.console.api.registry import Api, Call
-from workers.operations.acting.action import (
+from crawlclean.storage.console_tokens import TokenScope
+from crawlclean.workers.console.actions import Refusal
+from crawlclean.workers.console.api.paging import Name, PageOf
+from crawlclean.workers.console.api.problems import AGAIN_S, refuse
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.operations.acting.action import (
     Action,
     Asked,
     Effect,
@@ -23,9 +23,9 @@ from workers.operations.acting.action import (
     told,
     untold,
 )
-from workers.operations.acting.actions import ACTIONS
-from workers.operations.acting.performing import ERROR, Caller, keep_refusal
-from workers.operations.watching.journal import find_action
+from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.acting.performing import ERROR, Caller, keep_refusal
+from crawlclean.workers.operations.watching.journal import find_action
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from workers.answers.crawls import CrawlLine
-from workers.console.api.paging import PageOf, Part, following, place
-from workers.console.api.registry import Api, Call
-from workers.operations.watching.answers import crawl_answer, crawl_answers
-from workers.operations.watching.views.crawls import list_crawls
+from crawlclean.workers.answers.crawls import CrawlLine
+from crawlclean.workers.console.api.paging import PageOf, Part, following, place
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.operations.watching.answers import crawl_answer, crawl_answers
+from crawlclean.workers.operations.watching.views.crawls import list_crawls
 
 LIST = "crawls"
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from storage.store.overview import HostColumn, HostRow
-from workers.answers.crawls import UrlClass
-from workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
-from workers.console.api.paging import Name, PageOf, Part, following, place
-from workers.console.api.problems import refuse
-from workers.console.api.registry import Api, Call
-from workers.operations.watching.answers import host_answer, model_answer, model_lines
-from workers.operations.watching.views.hosts import find_host, list_hosts, named_hosts, paused_rows
+from crawlclean.storage.store.overview import HostColumn, HostRow
+from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
+from crawlclean.workers.console.api.paging import Name, PageOf, Part, following, place
+from crawlclean.workers.console.api.problems import refuse
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.operations.watching.answers import host_answer, model_answer, model_lines
+from crawlclean.workers.operations.watching.views.hosts import (
+    find_host,
+    list_hosts,
+    named_hosts,
+    paused_rows,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

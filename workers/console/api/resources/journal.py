@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from storage.store.audit import Action
-from storage.store.events import Event, EventKind
-from storage.store.operations import Operation
-from workers.console.api.paging import Name, PageOf, Part, cursor, number
-from workers.console.api.registry import Api, Call
-from workers.operations.watching.journal import (
+from crawlclean.storage.store.audit import Action
+from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.operations import Operation
+from crawlclean.workers.console.api.paging import Name, PageOf, Part, cursor, number
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.operations.watching.journal import (
     JournalPage,
     find_operation,
     list_actions,

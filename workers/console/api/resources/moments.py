@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from storage.host_waits import HostWait, WaitReason
-from workers.answers.moments import DiskSpace, HeldBack, NowAnswer, QueueAnswer
-from workers.console.api.registry import Api, Call
-from workers.console.holding import sentence
-from workers.console.words import Language, say
-from workers.operations.failures.failure_causes import cause_answer
-from workers.operations.watching.answers import crawl_answers
-from workers.operations.watching.now.now import Moment, this_moment
+from crawlclean.storage.host_waits import HostWait, WaitReason
+from crawlclean.workers.answers.moments import DiskSpace, HeldBack, NowAnswer, QueueAnswer
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.holding import sentence
+from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.operations.failures.failure_causes import cause_answer
+from crawlclean.workers.operations.watching.answers import crawl_answers
+from crawlclean.workers.operations.watching.now.now import Moment, this_moment
 
 
 def register(api: Api) -> None:

@@ -8,14 +8,17 @@ from typing import Annotated
 
 import msgspec
 
-from cleaning.records import CleanRecord
-from workers.answers.moments import UrlHistory
-from workers.answers.versions import PageVersion, VersionDifference
-from workers.console.api.paging import PageOf
-from workers.console.api.registry import Api, Call
-from workers.console.api.resources.moments import wait_in_words
-from workers.operations.watching.answers import record_answer, url_history
-from workers.operations.watching.views.versions import version_answers, version_difference
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.workers.answers.moments import UrlHistory
+from crawlclean.workers.answers.versions import PageVersion, VersionDifference
+from crawlclean.workers.console.api.paging import PageOf
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.resources.moments import wait_in_words
+from crawlclean.workers.operations.watching.answers import record_answer, url_history
+from crawlclean.workers.operations.watching.views.versions import (
+    version_answers,
+    version_difference,
+)
 
 MOST_CHARS = 4096
 """The longest URL that is crawled."""

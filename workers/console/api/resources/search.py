@@ -8,12 +8,12 @@ from typing import Annotated
 
 import msgspec
 
-from storage.search.terms import MOST_CHARS, phrases_of
-from workers.answers.searching import SearchHit
-from workers.console.api.paging import Name, PageOf, Part, cursor, number
-from workers.console.api.registry import Api, Call
-from workers.operations.searching import Wanted, require_search
-from workers.operations.watching.views.search import search_words
+from crawlclean.storage.search.terms import MOST_CHARS, phrases_of
+from crawlclean.workers.answers.searching import SearchHit
+from crawlclean.workers.console.api.paging import Name, PageOf, Part, cursor, number
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.operations.searching import Wanted, require_search
+from crawlclean.workers.operations.watching.views.search import search_words
 
 LIST = "search"
 Time = Annotated[datetime, msgspec.Meta(tz=True)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workers.console.api.paging import PageOf, Part, following, place
-from workers.console.api.registry import Api, Call
-from workers.operations.watching.views.space import HostSpace, Room, hosts_room, room_of
+from crawlclean.workers.console.api.paging import PageOf, Part, following, place
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.operations.watching.views.space import HostSpace, Room, hosts_room, room_of
 
 LIST = "space hosts"
 

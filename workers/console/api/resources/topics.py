@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from workers.answers.stories import StoryLine
-from workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
-from workers.console.api.paging import Limit, PageOf, Part, following, place
-from workers.console.api.registry import Api, Call
-from workers.console.routes import USUAL_ROWS
-from workers.operations.topics.answering import topic_answers, topic_report, topic_story_lines
-from workers.operations.topics.figures import StoryOrder
-from workers.operations.watching.answers import story_answer, story_answers
+from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
+from crawlclean.workers.console.api.paging import Limit, PageOf, Part, following, place
+from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.routes import USUAL_ROWS
+from crawlclean.workers.operations.topics.answering import (
+    topic_answers,
+    topic_report,
+    topic_story_lines,
+)
+from crawlclean.workers.operations.topics.figures import StoryOrder
+from crawlclean.workers.operations.watching.answers import story_answer, story_answers
 
 TOPICS, STORIES = "topics", "stories of a topic"
 

@@ -12,13 +12,13 @@ from urllib.parse import parse_qsl
 
 from flask import abort, g, request, url_for
 
-from cleaning.errors import ServiceError
-from cleaning.records import UrlKind
-from storage.store.codec import from_microseconds
-from storage.store.operations import Operation, OperationState
-from workers.console.actions import Form, Refusal
-from workers.console.routes import Console, Page, Routes, render, see
-from workers.operations.acting.action import (
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.cleaning.records import UrlKind
+from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.workers.console.actions import Form, Refusal
+from crawlclean.workers.console.routes import Console, Page, Routes, render, see
+from crawlclean.workers.operations.acting.action import (
     Action,
     Asked,
     Fact,
@@ -30,8 +30,8 @@ from workers.operations.acting.action import (
     told,
     untold,
 )
-from workers.operations.acting.actions import ACTIONS
-from workers.operations.acting.performing import (
+from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.acting.performing import (
     ERROR,
     REFUSED,
     Caller,

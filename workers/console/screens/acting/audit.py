@@ -8,23 +8,30 @@ from collections.abc import Iterator
 import msgspec
 from flask import Response
 
-from storage.store.operations import Operation
-from workers.console.routes import Console, Page, Routes, asked_limit, asked_number, render
-from workers.console.screens.acting.actions import (
+from crawlclean.storage.store.operations import Operation
+from crawlclean.workers.console.routes import (
+    Console,
+    Page,
+    Routes,
+    asked_limit,
+    asked_number,
+    render,
+)
+from crawlclean.workers.console.screens.acting.actions import (
     LEVELS,
     offered_recleaning,
     screen_of,
     undo_of,
     values_of_row,
 )
-from workers.operations.acting.actions import ACTIONS
-from workers.operations.watching.journal import (
+from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.watching.journal import (
     find_action,
     find_operation,
     list_actions,
     list_operations,
 )
-from workers.operations.watching.signs.following import follow
+from crawlclean.workers.operations.watching.signs.following import follow
 
 STATES = {"waiting": "", "running": "info", "done": "ok", "stopped": "warn", "failed": "bad"}
 READ_ROWS = 200

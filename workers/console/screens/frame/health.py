@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flask import Response, g, request
 
-from cleaning.errors import ServiceError
-from workers.console.routes import Console, Page, Routes
-from workers.operations.watching.now.moment_metrics import read_metrics
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.workers.console.routes import Console, Page, Routes
+from crawlclean.workers.operations.watching.now.moment_metrics import read_metrics
 
 TEXT = "text/plain; charset=utf-8"
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"

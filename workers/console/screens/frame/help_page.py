@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from storage.live_state import SILENT_S
-from workers.console.routes import Console, Page, Routes, render
-from workers.operations.watching.views.space import (
+from crawlclean.storage.live_state import SILENT_S
+from crawlclean.workers.console.routes import Console, Page, Routes, render
+from crawlclean.workers.operations.watching.views.space import (
     LOW_LEAST_BYTES,
     LOW_MOST_BYTES,
     LOW_QUOTA_SHARE,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flask import Response, g, request
 
-from workers.console.access import IDLE_S, LoginResult
-from workers.console.formats import zones
-from workers.console.guards import session_cookie
-from workers.console.routes import Console, Page, Routes, own_path, render, see
-from workers.console.words import Language
+from crawlclean.workers.console.access import IDLE_S, LoginResult
+from crawlclean.workers.console.formats import zones
+from crawlclean.workers.console.guards import session_cookie
+from crawlclean.workers.console.routes import Console, Page, Routes, own_path, render, see
+from crawlclean.workers.console.words import Language
 
 A_YEAR_S = 31_536_000
 STATUS = {LoginResult.WRONG: 403, LoginResult.TOO_OFTEN: 429}

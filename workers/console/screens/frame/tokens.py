@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workers import __dist__
-from workers.console.routes import Console, Page, Routes, render
-from workers.operations.api_tokens import list_tokens
+from crawlclean import __dist__
+from crawlclean.workers.console.routes import Console, Page, Routes, render
+from crawlclean.workers.operations.api_tokens import list_tokens
 
 
 def register(routes: Routes) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 from flask import Response, abort, g, redirect, request, url_for
 
-from cleaning.errors import InvalidUrl
-from cleaning.verdict import KEPT, VerdictKind, VerdictReason
-from workers.console.charts import KINDS, Part
-from workers.console.routes import Console, Page, Routes, asked_place, render
-from workers.console.words import Language, say
-from workers.operations.watching.views.pages import (
+from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.verdict import KEPT, VerdictKind, VerdictReason
+from crawlclean.workers.console.charts import KINDS, Part
+from crawlclean.workers.console.routes import Console, Page, Routes, asked_place, render
+from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.operations.watching.views.pages import (
     MOST_LINKS,
     clean_again,
     explain_unknown,

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from flask import request, url_for
 
-from cleaning.errors import ConfigError, NotFound, ServiceError
-from workers.config import variable
-from workers.console.routes import (
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.workers.config import variable
+from crawlclean.workers.console.routes import (
     Console,
     Page,
     Routes,
@@ -17,10 +17,10 @@ from workers.console.routes import (
     render,
     see,
 )
-from workers.operations.reading import read_time
-from workers.operations.searching import SearchPage, Wanted
-from workers.operations.watching.naming import SCHEME, Named, what_is
-from workers.operations.watching.views.search import search_words
+from crawlclean.workers.operations.reading import read_time
+from crawlclean.workers.operations.searching import SearchPage, Wanted
+from crawlclean.workers.operations.watching.naming import SCHEME, Named, what_is
+from crawlclean.workers.operations.watching.views.search import search_words
 
 MOST_HITS = 50
 """Records of one page: each is read, and compared with the phrases."""

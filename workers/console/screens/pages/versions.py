@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from flask import abort, request
 
-from workers.console.routes import Console, Page, Routes, render
-from workers.console.screens.pages.pages import checked_id
-from workers.operations.watching.views.versions import show_versions
+from crawlclean.workers.console.routes import Console, Page, Routes, render
+from crawlclean.workers.console.screens.pages.pages import checked_id
+from crawlclean.workers.operations.watching.views.versions import show_versions
 
 
 def register(routes: Routes) -> None:

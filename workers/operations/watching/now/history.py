@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from cleaning.errors import ServiceError
-from storage.queue.counters import Counter
-from storage.store.protocol import Store
-from storage.store.samples import DAY_S, HOUR_S, MINUTE_S, QUARTER_S, Gauge, Series
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.samples import DAY_S, HOUR_S, MINUTE_S, QUARTER_S, Gauge, Series
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 CHARTS_S = 30.0
 FEWEST_VALUES = 15

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.errors import ServiceError
-from storage.store.events import Event
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.now.history import History, Range
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.store.events import Event
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.now.history import History, Range
 
 EVENTS_S = 10.0
 """How old the events of charts may be."""

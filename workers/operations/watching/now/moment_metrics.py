@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 
-from storage.config import StorageConfig
-from storage.queue.frontier import Frontier
-from workers.metrics import exposition, gauge_values
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.workers.metrics import exposition, gauge_values
 
 
 def read_metrics(frontier: Frontier, storage: StorageConfig) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from storage.crawl_types import UrlRow, UrlState
-from storage.store.protocol import Store
-from workers.answers.topics import TopicVerdict
+from crawlclean.storage.crawl_types import UrlRow, UrlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.topics import TopicVerdict
 
 MOST_MOMENTS = 60
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from storage.crawl_types import CrawlState
-from storage.host_waits import WaitReason
-from storage.live_state import QueueNow
-from storage.store.overview import Cause
-from workers.operations.controlling.crawls import CrawlStatus
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.signs.signs import Sign, signs_now
-from workers.operations.watching.views.crawls import newest_crawls
+from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.host_waits import WaitReason
+from crawlclean.storage.live_state import QueueNow
+from crawlclean.storage.store.overview import Cause
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.signs.signs import Sign, signs_now
+from crawlclean.workers.operations.watching.views.crawls import newest_crawls
 
 EXAMINED_HOSTS = 200
 """Hosts whose waits are read, of all running crawls: 20 ms."""

@@ -9,17 +9,17 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import parse_qs
 
-from cleaning.errors import NotFound, ServiceError
-from storage.live_state import ProcessRole
-from storage.store.audit import Action as AuditRow
-from storage.store.operations import Operation
-from workers.operations.acting.action import Fact, Subject, untold
-from workers.operations.acting.actions import ACTIONS
-from workers.operations.watching.journal import find_operation
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.signs.mending import changed_since
-from workers.operations.watching.signs.signs import Sign, SignKind, signs_now, signs_of
-from workers.operations.watching.signs.trials import PageTried, find_trial
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.store.audit import Action as AuditRow
+from crawlclean.storage.store.operations import Operation
+from crawlclean.workers.operations.acting.action import Fact, Subject, untold
+from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.watching.journal import find_operation
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.signs.mending import changed_since
+from crawlclean.workers.operations.watching.signs.signs import Sign, SignKind, signs_now, signs_of
+from crawlclean.workers.operations.watching.signs.trials import PageTried, find_trial
 
 
 class Replacing(StrEnum):

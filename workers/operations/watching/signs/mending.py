@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.drift.model_fit import KNOWN_PLACES
-from cleaning.url_classes.rules import class_of
-from storage.store.drifts import DriftEvent
-from storage.store.hosts import StoredBody
-from storage.store.operations import OperationState
-from storage.store.protocol import Store
+from crawlclean.cleaning.drift.model_fit import KNOWN_PLACES
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.storage.store.drifts import DriftEvent
+from crawlclean.storage.store.hosts import StoredBody
+from crawlclean.storage.store.operations import OperationState
+from crawlclean.storage.store.protocol import Store
 
 MOST_RECORDS = 10_000
 """A host with more records is not looked at: these are read in 35 ms."""

@@ -10,23 +10,31 @@ from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
 
-from cleaning.errors import NotFound, ServiceError
-from cleaning.url_classes.rules import FORBID
-from storage.crawl_types import CrawlState, FailureReason
-from storage.host_waits import HostWait
-from storage.queue.url_classes import ClassRow
-from storage.store.drifts import DriftEvent, DriftOutcome
-from storage.store.events import EventKind
-from storage.store.pauses import Pause
-from storage.store.protocol import Store
-from workers.answers.crawls import UrlClass
-from workers.operations.hosts.classes import classes_of
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.signs.mending import bodies_back, changed_since, recleaning
-from workers.operations.watching.views.crawls import newest_crawls
-from workers.operations.watching.views.hosts import changed_class, pauses_of, with_templates
-from workers.operations.watching.views.queues import queues_now
-from workers.operations.watching.views.space import low_room
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.url_classes.rules import FORBID
+from crawlclean.storage.crawl_types import CrawlState, FailureReason
+from crawlclean.storage.host_waits import HostWait
+from crawlclean.storage.queue.url_classes import ClassRow
+from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.operations.hosts.classes import classes_of
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.signs.mending import (
+    bodies_back,
+    changed_since,
+    recleaning,
+)
+from crawlclean.workers.operations.watching.views.crawls import newest_crawls
+from crawlclean.workers.operations.watching.views.hosts import (
+    changed_class,
+    pauses_of,
+    with_templates,
+)
+from crawlclean.workers.operations.watching.views.queues import queues_now
+from crawlclean.workers.operations.watching.views.space import low_room
 
 SIGNS_S = 3.0
 """How old the list may be: several who look at Now ask once."""

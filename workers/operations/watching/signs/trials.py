@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from cleaning.errors import ServiceError
-from cleaning.records import PageKind
-from cleaning.urls.normal_form import page_id
-from storage.crawl_types import Step
-from storage.store.protocol import Store
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.cleaning.records import PageKind
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import Step
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 CLOCKS = timedelta(seconds=5)
 """Between the clock of the queue's server and this machine's."""

@@ -9,15 +9,15 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from cleaning.errors import ServiceError
-from storage.crawl_types import CrawlState
-from storage.host_waits import HostWait, WaitReason
-from storage.store.events import EventKind
-from storage.store.overview import HostRow
-from storage.store.protocol import Store
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.views.crawls import newest_crawls
-from workers.operations.watching.views.hosts import pauses_of
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.host_waits import HostWait, WaitReason
+from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.store.overview import HostRow
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.views.crawls import newest_crawls
+from crawlclean.workers.operations.watching.views.hosts import pauses_of
 
 EXAMINED_HOSTS = 500
 """Hosts whose waits are read, of all running crawls: 50 ms, once in ``EXAMINED_S``."""

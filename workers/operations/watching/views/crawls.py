@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from cleaning.errors import NotFound, ServiceError
-from storage.crawl_types import CrawlRow, CrawlState
-from storage.host_waits import Waits
-from storage.store.crawls import StateSince
-from storage.store.overview import Cause, FailureGroup
-from workers.operations.controlling.crawls import CrawlStatus, queued_only
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.storage.crawl_types import CrawlRow, CrawlState
+from crawlclean.storage.host_waits import Waits
+from crawlclean.storage.store.crawls import StateSince
+from crawlclean.storage.store.overview import Cause, FailureGroup
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus, queued_only
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 ROWS_S = 3.0
 """How old the list of crawls may be: 10,000 of them (`sites`) take 0.1 s to read."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.errors import NotFound
-from storage.crawl_types import FailureReason, FailureRow
-from storage.store.codec import to_microseconds
-from storage.store.overview import Cause, FailureGroup
-from storage.store.urls import READ_FAILURES, FailureKey
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.cleaning.errors import NotFound
+from crawlclean.storage.crawl_types import FailureReason, FailureRow
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.overview import Cause, FailureGroup
+from crawlclean.storage.store.urls import READ_FAILURES, FailureKey
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 MOST_CAUSES = 20
 MOST_GROUPS = 1_000

@@ -7,22 +7,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from cleaning.drift.alarms import Alarm
-from cleaning.errors import NotFound, ServiceError
-from cleaning.records import HostStats
-from cleaning.url_classes.rules import class_of, class_with_groups
-from storage.crawl_types import UrlState
-from storage.host_waits import Waits
-from storage.store.codec import to_microseconds
-from storage.store.drifts import DriftEvent
-from storage.store.models import ModelVersion
-from storage.store.overview import FailureGroup, HostColumn, HostRow
-from storage.store.pauses import Pause
-from storage.store.protocol import Store
-from workers.answers.crawls import UrlClass
-from workers.operations.hosts.classes import classes_of, template_of_url
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.signs.mending import changed_since
+from crawlclean.cleaning.drift.alarms import Alarm
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.records import HostStats
+from crawlclean.cleaning.url_classes.rules import class_of, class_with_groups
+from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.host_waits import Waits
+from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.drifts import DriftEvent
+from crawlclean.storage.store.models import ModelVersion
+from crawlclean.storage.store.overview import FailureGroup, HostColumn, HostRow
+from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.operations.hosts.classes import classes_of, template_of_url
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.signs.mending import changed_since
 
 MOST_GROUPS = 50
 BY_MODEL_S = 30.0

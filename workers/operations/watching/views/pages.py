@@ -6,27 +6,27 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cleaning.document.silent_html import Mark, silent_html
-from cleaning.errors import ConfigError, NotFound, PageError
-from cleaning.records import CleanRecord
-from cleaning.urls.normal_form import host_of
-from cleaning.verdict import Verdict
-from cleaning.why.verdicts import explain
-from storage.crawl_types import FailureReason, UrlRow, UrlState
-from workers.operations.pages.judged_page import (
+from crawlclean.cleaning.document.silent_html import Mark, silent_html
+from crawlclean.cleaning.errors import ConfigError, NotFound, PageError
+from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.urls.normal_form import host_of
+from crawlclean.cleaning.verdict import Verdict
+from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
+from crawlclean.workers.operations.pages.judged_page import (
     JudgedPage,
     NewReading,
     judge_page,
     newest_reading,
     raw_page,
 )
-from workers.operations.reading import find_page, is_page_id
-from workers.operations.urls.explaining import Explanation, explain_from
-from workers.operations.urls.near_matches import with_scheme
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.now.moments import Moment, moments_of
-from workers.operations.watching.views.crawls import crawl_names
-from workers.site_models import SiteModels
+from crawlclean.workers.operations.reading import find_page, is_page_id
+from crawlclean.workers.operations.urls.explaining import Explanation, explain_from
+from crawlclean.workers.operations.urls.near_matches import with_scheme
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.now.moments import Moment, moments_of
+from crawlclean.workers.operations.watching.views.crawls import crawl_names
+from crawlclean.workers.site_models import SiteModels
 
 MOST_BLOCKS = 200
 MOST_LINKS = 200

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from storage.live_state import SILENT_S, Claim, Process, QueueNow
-from storage.store.operations import Operation
-from storage.store.protocol import Store
-from storage.store.queues import QueueRow
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from crawlclean.storage.live_state import SILENT_S, Claim, Process, QueueNow
+from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.queues import QueueRow
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 LONG_CLAIM_S = 60.0
 """A job of pages takes seconds; one that is held so long hangs, or has a huge page."""

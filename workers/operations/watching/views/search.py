@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workers.operations.searching import SearchPage, Wanted, search_in
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.searching import SearchPage, Wanted, search_in
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 
 def search_words(

@@ -9,14 +9,14 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from cleaning.errors import NotFound, ServiceError
-from storage.crawl_types import CrawlState, UrlState
-from storage.store.overview import HostRow
-from storage.store.protocol import Store
-from storage.store.space import COUNTED, SAMPLED, Space, SpaceKind
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.views.crawls import newest_crawls
-from workers.processes.fleet import size_of
+from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.storage.crawl_types import CrawlState, UrlState
+from crawlclean.storage.store.overview import HostRow
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.space import COUNTED, SAMPLED, Space, SpaceKind
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.views.crawls import newest_crawls
+from crawlclean.workers.processes.fleet import size_of
 
 AT_WORK = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
 

@@ -9,12 +9,12 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 
-from cleaning.errors import ServiceError
-from storage.live_state import StoppedClass
-from storage.queue.url_classes import ClassRow
-from workers.operations.hosts.classes import template_of_url
-from workers.operations.watching.kept_backends import KeptBackends
-from workers.operations.watching.views.hosts import examples_of
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.live_state import StoppedClass
+from crawlclean.storage.queue.url_classes import ClassRow
+from crawlclean.workers.operations.hosts.classes import template_of_url
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.views.hosts import examples_of
 
 MOST_HOSTS = 20
 """Hosts whose URLs are looked at for one page of the list: 5 ms each."""

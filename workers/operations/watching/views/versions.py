@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cleaning.versions import shown_lines
-from workers.answers.versions import PageVersion, VersionDifference
-from workers.operations.pages.inline_difference import ChangedLine, inline_difference
-from workers.operations.pages.page_versions import history_in, versions_in
-from workers.operations.reading import is_page_id
-from workers.operations.urls.near_matches import with_scheme
-from workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.cleaning.versions import shown_lines
+from crawlclean.workers.answers.versions import PageVersion, VersionDifference
+from crawlclean.workers.operations.pages.inline_difference import ChangedLine, inline_difference
+from crawlclean.workers.operations.pages.page_versions import history_in, versions_in
+from crawlclean.workers.operations.reading import is_page_id
+from crawlclean.workers.operations.urls.near_matches import with_scheme
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 MOST_SHOWN_LINES = 1_000
 """Lines of a difference that one screen shows."""
