@@ -8,13 +8,45 @@ types, enums and times (ISO 8601, ``Z``). It raises ``SchemaMismatch`` for a new
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
+from enum import Enum
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct, structs
 
 from crawlclean.cleaning.errors import SchemaMismatch, StoreDamaged
-from crawlclean.cleaning.surrogates import replace_surrogates
+
+# Replacement of lone surrogates, half characters that UTF-8 cannot encode: ``"\ud800"``.
+#
+# JSON inside a page may contain them (``"author": "\ud800"``); the HTML parser never returns any.
+# They become U+FFFD once, where a record is made, so that every later writer can encode the record.
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def replace_surrogates(text: str) -> str:
+    """Returns a text with U+FFFD for every lone surrogate."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def cleaned_value(value: Any) -> Any:
+    """Returns a value of records, tuples and texts with U+FFFD for every lone surrogate."""
+    if isinstance(value, str):
+        return value if isinstance(value, Enum) else replace_surrogates(value)
+    if isinstance(value, tuple):
+        return tuple(map(cleaned_value, value))
+    if isinstance(value, Struct):
+        names = value.__struct_fields__
+        return structs.replace(value, **{n: cleaned_value(getattr(value, n)) for n in names})
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{f.name: cleaned_value(getattr(value, f.name)) for f in fields(value)}
+        )
+    return value
+
 
 SCHEMA = 1
 """Version of every stored JSON form; raise it when an older reader would misread."""

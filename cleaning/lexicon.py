@@ -4,8 +4,11 @@ A list has one entry a line. A table has a name, a tab and a value a line: ``发
 Empty lines and comments, which begin with ``#`` and give the source, are skipped.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.resources import files
 
@@ -82,3 +85,34 @@ def find_words(text: str, index: dict[str, tuple[str, ...]]) -> list[tuple[int, 
 def _lines(name: str) -> list[str]:
     text = (files("crawlclean.cleaning") / "data" / f"{name}.txt").read_text("utf-8")
     return [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+
+
+# Numbers and times as sentences for people have them; one form for the whole program.
+
+
+def counted(number: int, noun: str, several: str = "") -> str:
+    """``1 story``, ``98 stories``, ``1,204 failed URLs``.
+
+    Args:
+        number: How many.
+        noun: Of one, with the words before it: ``failed URL``.
+        several: Of several, where it is not formed by s, es or ies: ``pages of its list``.
+    """
+    if number != 1 and not several:
+        is_y = noun.endswith("y") and noun[-2] not in "aeiou"
+        several = f"{noun[:-1]}ies" if is_y else f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{number:,} {noun if number == 1 else several}"
+
+
+def minute(at: datetime | None) -> str:
+    """``2026-01-31 12:00``, in UTC, or ``-``: a cell of a table; in a sentence UTC follows."""
+    return f"{_utc(at):%Y-%m-%d %H:%M}" if at else "-"
+
+
+def second(at: datetime) -> str:
+    """``2026-01-31 12:00:09 UTC``."""
+    return f"{_utc(at):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _utc(at: datetime) -> datetime:
+    return at.astimezone(UTC) if at.tzinfo else at

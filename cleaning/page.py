@@ -7,19 +7,17 @@ from hashlib import blake2b
 
 from crawlclean.cleaning.body.body import read_body
 from crawlclean.cleaning.body.page_body import Body, without_lines
-from crawlclean.cleaning.document.document import Document, read_document
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import Document, RawPage, read_document
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.features.trail import Trail
+from crawlclean.cleaning.features.lines import Trail
 from crawlclean.cleaning.images.images import read_images
+from crawlclean.cleaning.json_values import cleaned_value
 from crawlclean.cleaning.links.links import read_links, read_outlinks
-from crawlclean.cleaning.lost_fields import LostFields
 from crawlclean.cleaning.markdown.markdown import write_markdown
 from crawlclean.cleaning.metadata.dates import time_reader
-from crawlclean.cleaning.metadata.metadata import Metadata, read_metadata
+from crawlclean.cleaning.metadata.metadata import LostFields, Metadata, read_metadata
 from crawlclean.cleaning.metadata.title import read_title
-from crawlclean.cleaning.model.places import SitePlaces, find_places
-from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.model.site_model import SiteModel, SitePlaces, find_places
 from crawlclean.cleaning.page_warnings import PageWarning
 from crawlclean.cleaning.papers.link_blocks import find_link_blocks
 from crawlclean.cleaning.posts.posts import first_post, read_posts
@@ -33,7 +31,6 @@ from crawlclean.cleaning.records import (
     Provenance,
     Via,
 )
-from crawlclean.cleaning.surrogates import cleaned_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,33 +9,37 @@ from typing import NamedTuple
 from msgspec import structs
 
 from crawlclean.cleaning.body.page_body import Body
-from crawlclean.cleaning.document.raw_page import RawPage
-from crawlclean.cleaning.drift.model_fit import SamplePage, expected_of
+from crawlclean.cleaning.document.document import RawPage
+from crawlclean.cleaning.drift.watch import SamplePage, expected_of
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.learn.body_places import learn_body_rule
-from crawlclean.cleaning.learn.link_places import (
+from crawlclean.cleaning.learn.dropped import losing_classes
+from crawlclean.cleaning.learn.post_rules import agree_on_posts, choose_threads, post_rule_of
+from crawlclean.cleaning.learn.template import (
     PageLinks,
     find_repeats,
     learn_image_places,
     learn_link_places,
+    learn_template,
     related_headings,
 )
-from crawlclean.cleaning.learn.losses import losing_classes
-from crawlclean.cleaning.learn.post_rules import choose_threads, post_rule_of
-from crawlclean.cleaning.learn.sample import choose_sample, limit_sample
-from crawlclean.cleaning.learn.template import learn_template
-from crawlclean.cleaning.learn.thread_classes import agree_on_posts
-from crawlclean.cleaning.learn.views import Sample, View, read_sample, view
+from crawlclean.cleaning.learn.views import (
+    Sample,
+    View,
+    choose_sample,
+    limit_sample,
+    read_sample,
+    view,
+)
 from crawlclean.cleaning.metadata.byline import Byline
-from crawlclean.cleaning.metadata.page_kind import decide_kind
-from crawlclean.cleaning.model.places import find_places
+from crawlclean.cleaning.metadata.metadata import decide_kind
 from crawlclean.cleaning.model.rules import Noise, RelatedRule
-from crawlclean.cleaning.model.site_model import SiteModel, bounded
+from crawlclean.cleaning.model.site_model import SiteModel, bounded, find_places
 from crawlclean.cleaning.page import read_page
 from crawlclean.cleaning.records import LinkKind
+from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
 from crawlclean.cleaning.url_classes.rules import class_of
-from crawlclean.cleaning.url_classes.sample import PageFacts, facts_of
 from crawlclean.cleaning.urls.normal_form import normalize
 
 

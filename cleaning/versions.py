@@ -26,7 +26,7 @@ from functools import lru_cache
 import msgspec
 
 from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.cleaning.json_values import DAMAGE, dump
+from crawlclean.cleaning.json_values import DAMAGE, dump, replace_surrogates
 from crawlclean.cleaning.lexicon import word_list
 from crawlclean.cleaning.records import (
     BodySource,
@@ -37,7 +37,6 @@ from crawlclean.cleaning.records import (
     Post,
     Via,
 )
-from crawlclean.cleaning.surrogates import replace_surrogates
 from crawlclean.cleaning.urls.normal_form import host_of
 
 MOST_VOLATILE_CHARS = 60

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # `as`: type checkers take a name for one of ours to give
-    from crawlclean.cleaning.document.raw_page import RawPage as RawPage
+    from crawlclean.cleaning.document.document import RawPage as RawPage
     from crawlclean.cleaning.errors import (
         ConfigError as ConfigError,
         InvalidUrl as InvalidUrl,
@@ -49,22 +49,20 @@ if TYPE_CHECKING:  # `as`: type checkers take a name for one of ours to give
         PageKind as PageKind,
         Post as Post,
         UrlKind as UrlKind,
-        Via as Via,
-    )
-    from crawlclean.cleaning.site import learn_site as learn_site
-    from crawlclean.cleaning.verdict import (
         Verdict as Verdict,
         VerdictKind as VerdictKind,
         VerdictReason as VerdictReason,
+        Via as Via,
     )
-    from crawlclean.cleaning.why.verdicts import verdicts as verdicts
+    from crawlclean.cleaning.site import learn_site as learn_site
+    from crawlclean.cleaning.why import verdicts as verdicts
     from crawlclean.data import DataFolder as DataFolder, open_data as open_data
     from crawlclean.one_page import clean_html as clean_html
 
 __dist__ = "crawlclean"
 
 _NAMES_OF = {
-    "cleaning.document.raw_page": ("RawPage",),
+    "cleaning.document.document": ("RawPage",),
     "cleaning.errors": (
         "ConfigError", "InvalidUrl", "NotFound", "NotHtml", "PageError", "ServiceError",
         "StorageError",
@@ -74,11 +72,11 @@ _NAMES_OF = {
     "cleaning.page_warnings": ("PageWarning", "WarningKind"),
     "cleaning.records": (
         "BodySource", "CleanRecord", "HostStats", "Image", "ImageKind", "ImageReason", "Link",
-        "LinkKind", "LinkReason", "Outlink", "PageKind", "Post", "UrlKind", "Via",
+        "LinkKind", "LinkReason", "Outlink", "PageKind", "Post", "UrlKind", "Verdict",
+        "VerdictKind", "VerdictReason", "Via",
     ),
     "cleaning.site": ("learn_site",),
-    "cleaning.verdict": ("Verdict", "VerdictKind", "VerdictReason"),
-    "cleaning.why.verdicts": ("verdicts",),
+    "cleaning.why": ("verdicts",),
     "data": ("DataFolder", "open_data"),
     "one_page": ("clean_html",),
 }  # fmt: skip

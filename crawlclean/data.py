@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from types import TracebackType
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord, HostStats, PageKind
 from crawlclean.cleaning.urls.normal_form import page_id

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from crawlclean.cleaning.document.raw_page import RawPage
-from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.document.document import RawPage
+from crawlclean.cleaning.document.source import foreign_type
 from crawlclean.cleaning.errors import NotHtml
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crawlclean.cleaning.urls.readable import readable
+from crawlclean.cleaning.urls.shapes import readable
 
 # Terminal control codes, line breaks, bidirectional marks, overrides and isolates, and lone
 # surrogates, which no encoding can write.

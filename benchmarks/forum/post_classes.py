@@ -13,7 +13,7 @@ from benchmarks.forum.labelled import Rows, forums, thread_pages
 from benchmarks.forum.posts import raw_page
 from benchmarks.kit.scoring import means
 from crawlclean.cleaning.papers.ksf import Params, learn_class, vote
-from crawlclean.cleaning.posts.names import name_of
+from crawlclean.cleaning.posts.runs import name_of
 from crawlclean.cleaning.words import default_segmenter
 from tests.kit.thread_pages import learn_post_rule
 

@@ -11,7 +11,7 @@ from benchmarks.forum.labelled import Rows, forums, thread_pages
 from benchmarks.kit.scoring import means, score
 from crawlclean import clean, learn_site
 from crawlclean.cleaning.body.page_body import extract_body
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.metadata.dates import time_reader
 from crawlclean.cleaning.model.rules import PostRule

@@ -20,10 +20,10 @@ from benchmarks.forum.labelled import Rows, forums, score_urls
 from crawlclean import RawPage, clean
 from crawlclean.cleaning.document.document import read_document
 from crawlclean.cleaning.records import UrlKind
-from crawlclean.cleaning.url_classes import evidence as class_evidence, kinds as class_kinds
+from crawlclean.cleaning.url_classes import kinds as class_evidence, kinds as class_kinds
+from crawlclean.cleaning.url_classes.classes import PageFacts, UrlSample, facts_of
 from crawlclean.cleaning.url_classes.learning import rules_of
 from crawlclean.cleaning.url_classes.rules import UrlRules, url_kind
-from crawlclean.cleaning.url_classes.sample import PageFacts, UrlSample, facts_of
 from crawlclean.cleaning.urls.normal_form import normalize
 
 FEW = 5  # pages of each type, as at the start of a crawl

@@ -16,8 +16,8 @@ from benchmarks.kit.scoring import f1_figures, score
 from benchmarks.kit.sources import NO_URL, rows_of
 from benchmarks.page import peers as page_peers
 from benchmarks.page.peer_answers import OURS
-from crawlclean.cleaning.document.charset import decode
 from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.source import decode
 
 SETS = ("gne", "cwced", "magic-article", "magic-forum", "aeb", "wmb")
 BY_KIND = "wcxb"  # pages of seven kinds; articles are one of them

@@ -30,7 +30,7 @@ from benchmarks.kit.results import keep
 from benchmarks.kit.sources import site_pages
 from benchmarks.page import body as page_body, links as page_links
 from crawlclean import PageKind
-from crawlclean.cleaning.document.charset import decode
+from crawlclean.cleaning.document.source import decode
 from crawlclean.cleaning.papers.link_blocks import (
     Distance,
     LinkBlocks,

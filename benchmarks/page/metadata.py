@@ -19,13 +19,12 @@ from benchmarks.kit.serving import labelled_sites
 from benchmarks.kit.sources import NO_URL, site_pages
 from benchmarks.page.body import labelled_pages
 from crawlclean import CleanRecord, RawPage, WarningKind, clean
-from crawlclean.cleaning.document.charset import decode
 from crawlclean.cleaning.document.document import Declared, read_declared
 from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.source import decode
 from crawlclean.cleaning.features.lines import plain_title
 from crawlclean.cleaning.metadata.byline import clean_names
-from crawlclean.cleaning.metadata.dates import zone_of
-from crawlclean.cleaning.metadata.published import read_declared_dates
+from crawlclean.cleaning.metadata.dates import read_declared_dates, zone_of
 from crawlclean.cleaning.urls.normal_form import host_of
 
 _DATA = re.compile(r"<script[^>]{0,200}ld\+json[^>]{0,200}>.*?</script>", re.S | re.I)

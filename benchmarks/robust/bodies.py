@@ -19,8 +19,8 @@ from benchmarks.robust.copies import COPIES, copy_page, copy_url
 from benchmarks.robust.figures import PLAIN, robust_figures
 from benchmarks.robust.letters import number_for
 from crawlclean.cleaning.body.page_body import extract_body
-from crawlclean.cleaning.document.charset import decode
 from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.source import decode
 from crawlclean.cleaning.features.lines import count_units
 
 _NOT_HERE = frozenset(("empty links",))  # a page alone is no list of other pages

@@ -26,17 +26,17 @@ from types import CodeType, ModuleType
 from typing import Any
 
 MODULES = (
-    "crawlclean.cleaning.features.cards",
-    "crawlclean.cleaning.features.headings",
-    "crawlclean.cleaning.features.label_rows",
+    "crawlclean.cleaning.features.parts",
     "crawlclean.cleaning.features.sections",
-    "crawlclean.cleaning.links.beside_body",
+    "crawlclean.cleaning.features.parts",
+    "crawlclean.cleaning.features.sections",
+    "crawlclean.cleaning.links.lists",
     "crawlclean.cleaning.links.evidence",
     "crawlclean.cleaning.links.kinds",
     "crawlclean.cleaning.links.lists",
-    "crawlclean.cleaning.links.part_flags",
-    "crawlclean.cleaning.links.topic",
-    "crawlclean.cleaning.links.totals",
+    "crawlclean.cleaning.links.lists",
+    "crawlclean.cleaning.links.evidence",
+    "crawlclean.cleaning.links.lists",
 )
 _LEAST_HOSTS = 3  # that a rule decides rightly
 _SWITCH = "_condition_holds"

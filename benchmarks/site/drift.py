@@ -30,9 +30,8 @@ from benchmarks.kit.scoring import score
 from benchmarks.site.pages import Site, html_parser
 from crawlclean import RawPage, SiteModel, clean, learn_site
 from crawlclean.cleaning.drift.alarms import Alarm
-from crawlclean.cleaning.drift.model_fit import fit_of
-from crawlclean.cleaning.drift.watch import THRESHOLD, Watch
-from crawlclean.cleaning.learn.sample import choose_sample
+from crawlclean.cleaning.drift.watch import THRESHOLD, Watch, fit_of
+from crawlclean.cleaning.learn.views import choose_sample
 from crawlclean.cleaning.urls.normal_form import normalize
 from crawlclean.workers.jobs.drift import finds_bodies, pages_of_quiet
 from crawlclean.workers.jobs.learning_schedule import pages_to_learn

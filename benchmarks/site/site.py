@@ -21,7 +21,7 @@ from benchmarks.site.noise import measure_noise
 from benchmarks.site.pages import Site, whole_sites
 from benchmarks.site.text import DRAWS, SIZES, TESTED, Draw, draws_of, measure_text
 from crawlclean import learn_site
-from crawlclean.cleaning.learn.sample import MAX_SAMPLE
+from crawlclean.cleaning.learn.views import MAX_SAMPLE
 
 PARTS = ("text", "links", "hosts", "noise", "order", "cost", "drift")
 ORDERS = 10

@@ -17,9 +17,9 @@ from benchmarks.site.pages import Site, whole_sites
 from crawlclean import RawPage, clean
 from crawlclean.cleaning.document.document import read_document
 from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
 from crawlclean.cleaning.url_classes.rules import refused_templates, url_kind
-from crawlclean.cleaning.url_classes.sample import PageFacts, facts_of
 from crawlclean.cleaning.urls.normal_form import normalize
 
 SAMPLES = (30, 100, 300)

@@ -33,8 +33,7 @@ from benchmarks.topic.web import BenchTopic, folder, read_web
 from crawlclean import RawPage, clean
 from crawlclean.cleaning.errors import PageError
 from crawlclean.cleaning.records import PageKind
-from crawlclean.cleaning.topics.building import build_topic
-from crawlclean.cleaning.topics.relevance import judge, text_of
+from crawlclean.cleaning.topics.relevance import build_topic, judge, text_of
 from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
 from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
 from crawlclean.workers.operations.topics.marking import CANDIDATES, spread

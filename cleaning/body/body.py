@@ -6,7 +6,7 @@ bounds what a place may lose. A body is never lost: the page's own body stands, 
 lines around it, where
 
 - no place of the model is on the page;
-- the URL class of the page has its bodies elsewhere, or gave the places up (``learn.losses``);
+- the URL class of the page has its bodies elsewhere, or gave the places up (``learn.dropped``);
 - the page's own body has more text outside the place than belongs there;
 - the page is a list, and no known place fits it when read as an article.
 """
@@ -17,32 +17,153 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from crawlclean.cleaning.body.container import is_marker
-from crawlclean.cleaning.body.left_out import LEAST_TEXT_CHARS, find_left_out
-from crawlclean.cleaning.body.missing_text import binary_warning, empty_warning, script_warnings
 from crawlclean.cleaning.body.page_body import (
     Body,
+    binary_warning,
+    empty_warning,
     extract_body,
     make_body,
+    script_warnings,
     weigh,
-)
-from crawlclean.cleaning.body.template_lines import (
-    between_template,
-    is_template,
-    voice_of,
-    without_template,
+    without_lines,
 )
 from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.document.tree import HEADINGS, Tree
-from crawlclean.cleaning.features.lines import is_meta
-from crawlclean.cleaning.features.trail import Trail
-from crawlclean.cleaning.model.paths import is_plain, line_key
-from crawlclean.cleaning.model.places import SitePlaces
+from crawlclean.cleaning.features.lines import Trail, is_meta
+from crawlclean.cleaning.model.paths import checksum_of, is_plain, line_key
 from crawlclean.cleaning.model.rules import Dropped, DropReason
-from crawlclean.cleaning.model.site_model import SiteIndex, SiteModel
+from crawlclean.cleaning.model.site_model import SiteIndex, SiteModel, SitePlaces
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
-from crawlclean.cleaning.posts.threads import is_forum
+from crawlclean.cleaning.posts.posts import is_forum
 from crawlclean.cleaning.records import BodySource
 from crawlclean.cleaning.url_classes.rules import class_of
+
+# The parts of a body's block that the host's pages drop, as far as they stand on this page.
+
+LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
+# Most text of a dropped part: so many times its text on other pages, and so many characters more.
+_MORE_TIMES = 2.0
+_MORE_CHARS = 200
+_KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
+
+
+def find_left_out(tree: Tree, body: int, dropped: dict[int, Dropped]) -> set[int]:
+    """Returns the dropped parts of a block, less those with far more text than on other pages.
+
+    A list of links with more text outside links than in them is kept, too; so are paragraphs and
+    nameless parts with other lines.
+    """
+    found = set()
+    for block, part in dropped.items():
+        first, last = tree.block_lines[block], tree.line_end(block)
+        if not (body < block < tree.block_ends[body] and first < last):
+            continue
+        if part.lines and not _has_lines(tree, range(first, last), part.lines):
+            continue
+        is_list = part.reason is DropReason.LINKS
+        most = _MORE_TIMES * part.most_chars + _MORE_CHARS
+        if is_list:
+            most = min(most, max(part.most_chars, LEAST_TEXT_CHARS))
+        start, end = tree.line_starts[first], tree.line_runs(last - 1)[1]
+        if part.reason is not DropReason.COMMENTS and sum(map(len, tree.texts[start:end])) > most:
+            runs = zip(tree.texts[start:end], tree.anchor_of[start:end], strict=True)
+            sizes = [(len("".join(text.split())), anchor >= 0) for text, anchor in runs]
+            own = sum(size for size, is_linked in sizes if not is_linked)
+            if own > most and not (is_list and own <= sum(size for size, _ in sizes) / 2):
+                continue
+        found.add(block)
+    return found
+
+
+def _has_lines(tree: Tree, lines: range, known: tuple[int, ...]) -> bool:
+    """Whether most text of some lines is in lines that are known by their checksums."""
+    whole = here = 0
+    for i in lines:
+        text = tree.line_text(i)
+        whole += len(text)
+        here += len(text) if checksum_of(line_key(text)) in known else 0
+    return here >= _KNOWN_SHARE * whole
+
+
+# The template of a host in the body that was found on a page alone.
+
+_TEMPLATE_PAGES = 8  # pages of a host that tell a body from its template
+_SHORT_CHARS = 60  # longest paragraph that costs less to keep than to lose
+
+
+def is_template(tree: Tree, url: str, body: Body, places: SitePlaces) -> bool:
+    """Returns whether every line of a body is on most pages, of its URL class or of all.
+
+    A footer and a notice are. What bodies keep is not, such as the text of reprints; nor is a list
+    of sections at a known place that the contents beside every page have, too.
+    """
+    model = places.model
+    if model.page_count < _TEMPLATE_PAGES or body.source is BodySource.POSTS or not body.lines:
+        return False
+    often, of_class = model.index.often, model.index.often_in(class_of(url))
+    own = model.index.own
+    keys = (line_key(tree.line_text(i)) for i in body.lines)  # the first one mostly decides
+    if any((key not in of_class and key not in often) or checksum_of(key) in own for key in keys):
+        return False
+    if body.source is not BodySource.SITE:
+        return True
+    others = set(range(len(tree.line_starts))).difference(body.lines)
+    beside = {tree.line_text(i) for i in others}
+    return 2 * sum(tree.line_text(i) in beside for i in body.lines) <= len(body.lines)
+
+
+def voice_of(document: Document, alone: Body, places: SitePlaces) -> Body:
+    """Returns the page's own body, without a line where it is template: no evidence of a place."""
+    is_frame = is_template(document.tree, document.page.url, alone, places)
+    return without_lines(alone) if is_frame else alone
+
+
+def without_template(document: Document, alone: Body, places: SitePlaces) -> Body:
+    """Returns the page's own body without the template lines before and behind its other lines."""
+    tree = document.tree
+    starts, texts = tree.line_starts, alone.is_kept
+    kept = [i for i, start in enumerate(starts) if texts[start]]
+    inner = between_template(tree, document.page.url, kept, places.model)
+    if len(inner) == len(kept):
+        return alone
+    first = kept.index(inner[0])
+    places.template_lines = kept[:first] + kept[first + len(inner) :]
+    return make_body(tree, inner, alone.source, alone.title_line)
+
+
+def between_template(tree: Tree, url: str, lines: list[int], model: SiteModel) -> list[int]:
+    """Returns the lines of a body without those of the template at its ends; all if no other is.
+
+    Template lines between others stay: names of columns are on many pages, too. So do headings, and
+    short paragraphs beside those of the page's own text: a long one is a notice.
+    """
+    template = model.index.often_in(class_of(url))
+    if not template:
+        return lines
+    own = [
+        n
+        for n, i in enumerate(lines)
+        if tree.block_tags[tree.line_blocks[i]] in HEADINGS
+        or line_key(tree.line_text(i)) not in template
+    ]
+    if not own:
+        return lines
+    beside = {_paragraphs_of(tree, lines[n]) for n in own} - {None}
+    own += [
+        n
+        for n, i in enumerate(lines)
+        if len(tree.line_text(i)) <= _SHORT_CHARS and _paragraphs_of(tree, i) in beside
+    ]
+    return lines[min(own) : max(own) + 1]
+
+
+def _paragraphs_of(tree: Tree, line: int) -> tuple[int, str] | None:
+    """The part around the paragraph of a line, and the paragraph's names; None for other lines."""
+    block = tree.line_blocks[line]
+    if tree.block_tags[block] != "p":
+        return None
+    return tree.block_parents[block], tree.block_names[block]
+
 
 # A place is trusted without its URL class from this F1 of the block's text with the body by the
 # page's own evidence; a path of tags alone always needs the greater one.

@@ -6,11 +6,11 @@
 3. Lines behind a marker such as 相关阅读 or behind the comments are made worthless (``container``).
 4. The part of greatest worth is the container; its lines with worth are the body (``container``).
    Where there is hardly any running text, plain lines are weighed as text. The description of a
-   product, where the page declares it, counts more than other text (``declared``); replies to the
-   text are noise (``replies``).
-5. Where the page is a list, its items (``items``), its teasers, its grid or its topics are the
+   product, where the page declares it, counts more than other text (``container``); replies to the
+   text are noise (``noise``).
+5. Where the page is a list, its items (``listing``), its teasers, its grid or its topics are the
    body (``listing``).
-6. On a page of a forum the posts are the body instead (``threads``), or the only post where the
+6. On a page of a forum the posts are the body instead (``posts``), or the only post where the
    body is short. Without posts, and on pages without a body, the search is repeated with comments
    and teasers as text.
 
@@ -19,6 +19,7 @@ Cost: linear in the page; a page of 200 KB takes about as long as parsing it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from crawlclean.cleaning.body.container import (
@@ -27,21 +28,21 @@ from crawlclean.cleaning.body.container import (
     cut_after_comments,
     cut_after_markers,
     find_container,
+    find_declared,
+    find_declaring,
     weigh_parts,
     with_title,
 )
-from crawlclean.cleaning.body.declared import find_declared, find_declaring
-from crawlclean.cleaning.body.items import find_items
 from crawlclean.cleaning.body.listing import (
     LEAST_TEASER_UNITS,
     find_grid,
     find_hub,
+    find_items,
     is_list_of,
     make_list,
     with_grid,
 )
-from crawlclean.cleaning.body.noise import Noise, find_noise, noise_rules
-from crawlclean.cleaning.body.replies import mark_replies
+from crawlclean.cleaning.body.noise import Noise, find_noise, mark_replies, noise_rules
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.code_blocks import drop_line_numbers, text_of
 from crawlclean.cleaning.features.lines import (
@@ -49,19 +50,25 @@ from crawlclean.cleaning.features.lines import (
     PLAIN_WORTH,
     Lines,
     Sums,
+    Trail,
     add_up,
+    count_units,
     cut_repeats,
     find_title_line,
     plain_title,
     weigh_lines,
     weigh_plain_lines,
 )
-from crawlclean.cleaning.features.teasers import find_cards
-from crawlclean.cleaning.features.trail import Trail
-from crawlclean.cleaning.page_warnings import PageWarning
+from crawlclean.cleaning.features.parts import find_cards
+from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 from crawlclean.cleaning.posts.groups import PostFinder
-from crawlclean.cleaning.posts.members import find_thread_of_users
-from crawlclean.cleaning.posts.threads import Shape, Thread, find_shaped, is_forum
+from crawlclean.cleaning.posts.posts import (
+    Shape,
+    Thread,
+    find_shaped,
+    find_thread_of_users,
+    is_forum,
+)
 from crawlclean.cleaning.records import BodySource
 
 # With less running text than this, plain lines are weighed as text: the body is a list, a table,
@@ -371,3 +378,96 @@ def _find_article(
         attempt = lines.trail.attempts[-1]
         attempt.container, attempt.weights, attempt.worth = container, weights, lines.worth.copy()
     return kept, source
+
+
+# Signs of why a page has hardly any body: scripts make its text, or no part of it is a body.
+#
+# A page with hardly any text gets a warning where scripts make its text in the browser, with the
+# evidence: an empty root element that frameworks fill, a text for browsers without scripts, the
+# data of the page in a variable, or nothing but scripts. Bytes of another format (an image, an
+# archive) that are sent as a page have no text, whatever letters their charset has.
+
+# Control characters that no text has, and the most of them in a page: random bytes have
+# eight times this share, whatever the charset.
+_CONTROLS = "\x01\x02\x03\x04\x05\x06\x0e\x0f"
+_CONTROL_SHARE = 0.004
+MUCH_UNITS = 500.0  # text outside links with which a page has a body
+# A page may need scripts only with less body and visible text; scripts alone are evidence only with
+# next to no visible text, and so many characters or files of them.
+_MAX_BODY_CHARS = 100
+_MAX_VISIBLE_CHARS = 600
+_NO_VISIBLE_CHARS = 30
+_SCRIPT_CHARS = 2000
+_SCRIPT_FILES = 3
+# Ids and classes of the elements that frameworks fill.
+_ROOTS = frozenset(
+    ("app", "root", "__next", "__nuxt", "__layout", "react-root", "app-root",
+     "gatsby-focus-wrapper", "mount", "main-app", "approot", "appmount", "svelte", "q-app")
+)  # fmt: skip
+_ASKS = re.compile(
+    r"(?:enable|activate|turn on|requires?|needs?|without|allow)\b.{0,40}\bjavascript"
+    r"|javascript\b.{0,40}\b(?:enabled?|disabled|required|turned off|not supported)"
+    r"|(?:启用|开启|打开|允许|需要|支持|禁用|啟用|開啟|允許|停用|关闭).{0,12}(?:javascript|js\b|脚本|腳本)"
+    r"|(?:javascript|脚本|腳本).{0,12}(?:启用|开启|打开|允许|禁用|关闭|支持|啟用|開啟|停用)",
+    re.I,
+)
+
+
+def binary_warning(html: str) -> tuple[PageWarning, ...]:
+    """Returns a warning when a page's source is the bytes of another format, else nothing."""
+    count = sum(map(html.count, _CONTROLS))
+    if count <= _CONTROL_SHARE * len(html):
+        return ()
+    detail = f"{count} control characters: the bytes of another format"
+    return (PageWarning(kind=WarningKind.REPLACED_CHARACTERS, detail=detail),)
+
+
+def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
+    """Returns a warning with its evidence when scripts make the page's text, else nothing."""
+    scripts = tree.scripts
+    if len(body.text) >= _MAX_BODY_CHARS or not (scripts.chars or scripts.files):
+        return ()
+    visible = 0
+    for text in tree.texts:
+        visible += len(text)
+        if visible > _MAX_VISIBLE_CHARS:
+            return ()
+    evidence = []
+    root = _empty_root(tree)
+    if root:
+        evidence.append(f"the element {root} is empty")
+    if _ASKS.search(scripts.noscript) or _ASKS.search(" ".join(tree.texts)):
+        evidence.append("it asks for JavaScript")
+    if scripts.state:
+        evidence.append(f"its data are in {scripts.state}")
+    if visible <= _NO_VISIBLE_CHARS and (
+        scripts.chars >= _SCRIPT_CHARS or scripts.files >= _SCRIPT_FILES
+    ):
+        evidence.append(
+            f"{visible} characters of text, {scripts.files} files and {scripts.chars} characters"
+            " of scripts"
+        )
+    if not evidence:
+        return ()
+    return (PageWarning(kind=WarningKind.NEEDS_JAVASCRIPT, detail="; ".join(evidence)),)
+
+
+def empty_warning(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
+    """Returns a warning when a page with much text of its own has no body, else nothing."""
+    if body.text or sum(map(len, tree.texts)) <= MUCH_UNITS:
+        return ()
+    units = sum(count_units(tree)[0])
+    if units <= MUCH_UNITS:
+        return ()
+    detail = f"{units:.0f} words outside links, and no part of them is a body"
+    return (PageWarning(kind=WarningKind.EMPTY_BODY, detail=detail),)
+
+
+def _empty_root(tree: Tree) -> str:
+    """The first empty element that frameworks fill: ``#app``; ``""`` without."""
+    for block, names in enumerate(tree.block_names):
+        if names and tree.block_tags[block] in ("div", "main", "body", "section"):
+            for name in names.split():
+                if name.lower() in _ROOTS and tree.line_end(block) == tree.block_lines[block]:
+                    return f"#{name}"
+    return ""

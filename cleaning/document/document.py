@@ -8,16 +8,110 @@ are read. Comments, lists of other pages and what an article is about are not fo
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
-from crawlclean.cleaning.document.raw_page import RawPage
 from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.source import decode
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
-from crawlclean.cleaning.urls.normal_form import normalize, resolve
+from crawlclean.cleaning.records import Provenance
+from crawlclean.cleaning.urls.normal_form import host_of, normalize, page_id as page_id_of, resolve
+
+# The fetched page before parsing: status, headers, and the body decoded to text once.
+
+CUT_SHORT_HEADER = "X-Cut-Short"
+"""Added by the spider to a response that ended early: the archive keeps headers, nothing else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawPage:
+    """One fetched page, decoded but not parsed.
+
+    Build it with ``from_bytes``; the constructor is for pages that are text already.
+
+    Attributes:
+        url: Absolute URL of the response, as fetched.
+        host: Lower-case authority without the default port: ``news.example:8080``.
+        status: HTTP status, 100-599.
+        headers: (name, value) pairs in order, as received.
+        fetched_at: End of the response; aware UTC.
+        html: The decoded source, whole.
+        encoding: Python's name of the charset, such as ``gb18030``.
+        referrer: URL of the page that linked here, or None.
+        depth: Links from the nearest seed, >= 0.
+        provenance: The link that led here, or None outside a crawl.
+        warnings: Guessed charset, replaced bytes, a response that was cut short.
+    """
+
+    url: str
+    host: str
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    fetched_at: datetime
+    html: str
+    encoding: str
+    referrer: str | None = None
+    depth: int = 0
+    provenance: Provenance | None = None
+    warnings: tuple[PageWarning, ...] = ()
+
+    @classmethod
+    def from_bytes(
+        cls,
+        url: str,
+        body: bytes,
+        content_type: str | None = None,
+        fetched_at: datetime | None = None,
+        status: int = 200,
+        headers: tuple[tuple[str, str], ...] = (),
+        referrer: str | None = None,
+        depth: int = 0,
+        provenance: Provenance | None = None,
+    ) -> RawPage:
+        """Decodes the body of a response (``document.source``).
+
+        Args:
+            url: Absolute http(s) URL.
+            body: The response body after content decoding.
+            content_type: The Content-Type header; taken from ``headers`` when None.
+            fetched_at: Aware datetime; the epoch when None, so that the same bytes always give
+                the same record.
+
+        Raises:
+            InvalidUrl: ``url`` is no absolute http(s) URL.
+            TypeError: ``body`` is text.
+        """
+        if isinstance(body, str):
+            raise TypeError("body is str: give bytes (clean_html takes both)")
+        if content_type is None:
+            content_type = next((v for k, v in headers if k.lower() == "content-type"), None)
+        text = decode(body, content_type)
+        is_cut = any(name == CUT_SHORT_HEADER for name, _ in headers)
+        cut = (PageWarning(kind=WarningKind.CUT_SHORT),) if is_cut else ()
+        return cls(
+            url=url,
+            host=host_of(url),
+            status=status,
+            headers=tuple(headers),
+            fetched_at=(fetched_at or datetime.fromtimestamp(0, UTC)).astimezone(UTC),
+            html=text.html,
+            encoding=text.encoding,
+            referrer=referrer,
+            depth=depth,
+            provenance=provenance,
+            warnings=text.warnings + cut,
+        )
+
+    @property
+    def page_id(self) -> str:
+        """Key of the page: 32 hex digits of the hash of its URL's normal form."""
+        return page_id_of(self.url)
+
 
 MAX_BASE_CHARS = 2048  # of a base URL, which every relative URL of the page would repeat
 _MAX_VALUE_CHARS = 2000
@@ -255,3 +349,51 @@ def _text(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return " ".join(value[:_MAX_CHARS].split()) if isinstance(value, str) else ""
+
+
+# What a page says to robots: ``<meta name=robots>`` and the header ``X-Robots-Tag``.
+#
+# ``noindex`` asks that the page is not kept, ``nofollow`` that its links are not followed, ``none``
+# both. Directives for another robot (``googlebot: noindex``) are not for us. All that are for us
+# hold together, as search engines read them.
+
+# Names with a value; before any other colon stands the name of a robot.
+VALUED = frozenset(
+    ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
+)  # fmt: skip
+_NAMED = re.compile(r"\s*+([\w.-]++)\s*+:(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRobots:
+    """Whether a page asks not to be kept, and whether it asks that no link of it is followed."""
+
+    is_noindex: bool = False
+    is_nofollow: bool = False
+
+
+def page_robots(document: Document, robot: str) -> PageRobots:
+    """Returns what a page says to the robot with this name in lower case, and to all robots."""
+    said = " ".join((*_of_metas(document, robot), *_of_headers(document, robot)))
+    words = set(re.split(r"[\s,;]+", said.lower()))
+    return PageRobots(
+        is_noindex=not words.isdisjoint(("noindex", "none")),
+        is_nofollow=not words.isdisjoint(("nofollow", "none")),
+    )
+
+
+def _of_metas(document: Document, robot: str) -> Iterator[str]:
+    tree = document.tree
+    for name, content in (*tree.metas.items(), *tree.more_metas):
+        if name in ("robots", robot):
+            yield content
+
+
+def _of_headers(document: Document, robot: str) -> Iterator[str]:
+    for name, value in document.page.headers:
+        if name.lower() == "x-robots-tag":
+            named = _NAMED.fullmatch(value)
+            if not named or named[1].lower() in VALUED:
+                yield value
+            elif named[1].lower() == robot:
+                yield named[2]

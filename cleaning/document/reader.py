@@ -18,14 +18,6 @@ from typing import Protocol
 
 from lxml import etree
 
-from crawlclean.cleaning.document.limits import (
-    Limits,
-    attributes_warning,
-    cap_attributes,
-    cap_depth,
-    cap_size,
-    cap_tags,
-)
 from crawlclean.cleaning.document.tree import (
     BREAK,
     CELL,
@@ -44,8 +36,14 @@ from crawlclean.cleaning.document.tree import (
     ROOT,
     SETTING,
     Anchor,
+    Limits,
     Picture,
     Tree,
+    attributes_warning,
+    cap_attributes,
+    cap_depth,
+    cap_size,
+    cap_tags,
 )
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 

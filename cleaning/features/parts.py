@@ -11,7 +11,10 @@ import re
 from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
+from itertools import islice
 
+from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import TEASER_UNITS, Lines, Sums
 from crawlclean.cleaning.lexicon import word_table
 
 _DIGITS = re.compile(r"\d+")
@@ -182,3 +185,254 @@ def _related_words() -> list[tuple[str, re.Pattern[str]]]:
 @lru_cache(maxsize=1)
 def _link_phrases() -> list[tuple[str, str]]:
     return [(f" {words} ", kind) for words, kind in word_table("link_part_names").items()]
+
+
+# Rows of labels, as tabs are, and the panels that the labels govern by their place.
+#
+# A *row* is a part with several short texts, each in a part of its own with the same tag; at most
+# one leads to a page (更多). With as many parts of one shape behind the row as it has labels, each
+# label governs the part of its place, shown or hidden. Else the strongest label governs what stands
+# behind the row, and the others are notes and buttons (换一换).
+
+_MAX_LABELS = 12
+_MAX_LEVELS = 3  # parts around a row that hold nothing else
+_BUTTONS = frozenset(("button",))
+_LEAST_LINKS = 2  # of a panel; the items of a list are none
+_NO_PAGE = ("#", "javascript:")
+
+
+def find_row(tree: Tree, line: int, line_ends: list[int]) -> int:
+    """Returns the part with a row of labels that a line is the first of; 0 without one.
+
+    Args:
+        tree: The page.
+        line: The line of a heading.
+        line_ends: The line behind the last of each block.
+    """
+    parents, starts = tree.block_parents, tree.block_lines
+    cell = tree.line_blocks[line]
+    row = parents[cell]
+    while row > 0 and line_ends[row] == line + 1 and starts[row] == line:
+        cell, row = row, parents[row]
+    if row <= 0:
+        return 0
+    end = line_ends[row]
+    if not 1 < end - line <= _MAX_LABELS:
+        return 0
+    cells = [child for child in tree.children(row) if line_ends[child] > starts[child]]
+    if len(cells) < end - line or len({tree.block_tags[child] for child in cells} - _BUTTONS) > 1:
+        return 0
+    pages = 0
+    for i in range(line, end):
+        anchor = tree.anchor_of[tree.line_starts[i]]
+        pages += anchor >= 0
+    return row if pages <= 1 else 0
+
+
+def find_panels(tree: Tree, row: int, count: int, links: list[int]) -> list[int]:
+    """Returns the parts behind a row, or inside the part behind it, where there are ``count``."""
+    behind = _behind(tree, row, count)
+    if not behind:
+        return []
+    for parts in (behind, list(tree.children(behind[0]))):
+        if len(parts) == count and len({_shape(tree, part) for part in parts}) == 1:
+            found = [links[tree.line_end(part)] - links[tree.block_lines[part]] for part in parts]
+            if all(n >= _LEAST_LINKS for n in found):
+                return parts
+    return []
+
+
+def _behind(tree: Tree, row: int, count: int) -> list[int]:
+    """The first parts behind a row, or behind the parts that hold nothing else."""
+    ends, parents = tree.block_ends, tree.block_parents
+    for _ in range(_MAX_LEVELS):
+        around = parents[row]
+        behind: list[int] = []
+        block = ends[row]
+        while block < ends[around] and len(behind) < count:
+            behind.append(block)
+            block = ends[block]
+        if behind or row <= 0:
+            return behind
+        row = around
+    return []
+
+
+def _shape(tree: Tree, part: int) -> tuple[str, str]:
+    """(tag, first name without digits) of a part."""
+    name = tree.block_names[part].partition(" ")[0]
+    return tree.block_tags[part], name.rstrip("0123456789")
+
+
+# Cards: parts side by side that hold one title each, with what stands on them.
+#
+# A *card* shows another page in a list: its title, and beside it a picture, an abstract, an author,
+# a channel, a date, counters. It is the largest part around a title that holds no other title, and
+# at least three such parts with the same tag stand in one part, none of them with nearly all the
+# links of all, as the main column of a page has. What is on a card describes the page of its title,
+# whatever its words are: 新闻 on a card is the channel of a story, no menu, and 专栏 no heading of
+# a list.
+
+_LEAST = 3  # cards in a list
+_MAX_SHARE = 0.8  # of the links of all cards on one of them; a column of a page has more
+_MAX_SEEN = 40  # parts of a list that are looked at
+
+
+class Cards:
+    """The cards of a page, found where they are asked for.
+
+    Attributes:
+        line_ends: The line behind the last of each block.
+
+    Args:
+        tree: The page.
+        line_ends: As the attribute.
+        titles: Running totals by line of titles; titles of one URL in a row count once.
+        links: Running totals by line of links with a text.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        line_ends: list[int],
+        titles: list[int],
+        links: list[int],
+    ) -> None:
+        self._tree, self.line_ends = tree, line_ends
+        self._titles, self._links = titles, links
+        self._known = {0: 0}
+        self._has_any = titles[-1] >= _LEAST
+        self._is_repeated: dict[tuple[int, str], bool] = {}
+
+    def around(self, block: int) -> int:
+        """Returns the card a block lies in or is; 0 where it is on none."""
+        known = self._known
+        if not self._has_any or block in known:
+            return known.get(block, 0)
+        parents, starts = self._tree.block_parents, self._tree.block_lines
+        titles, ends = self._titles, self.line_ends
+        path = []
+        here = titles[ends[block]] - titles[starts[block]]
+        while block not in known:
+            path.append(block)
+            parent = parents[block]
+            around = titles[ends[parent]] - titles[starts[parent]]
+            if around > 1:  # the block is the largest with one title, or with none
+                known[block] = self._card(block) if here == 1 else 0
+                break
+            block, here = parent, around
+        found = known[block]
+        for each in path:
+            known[each] = found
+        return found
+
+    def _card(self, block: int) -> int:
+        """The largest part with one title if others stand beside it, else 0."""
+        key = self._tree.block_parents[block], self._tree.block_tags[block]
+        is_repeated = self._is_repeated.get(key)
+        if is_repeated is None:
+            is_repeated = self._is_repeated[key] = self._are_cards(*key)
+        return block if is_repeated else 0
+
+    def _are_cards(self, around: int, tag: str) -> bool:
+        """Whether a part holds several cards with a tag, and not the columns of a page."""
+        tags, lines, ends = self._tree.block_tags, self._tree.block_lines, self.line_ends
+        links = self._links
+        sizes = [
+            links[ends[child]] - links[lines[child]]
+            for child in islice(self._tree.children(around), _MAX_SEEN)
+            if tags[child] == tag and self._count(child) == 1
+        ]
+        return len(sizes) >= _LEAST and max(sizes) <= _MAX_SHARE * sum(sizes)
+
+    def _count(self, block: int) -> int:
+        return self._titles[self.line_ends[block]] - self._titles[self._tree.block_lines[block]]
+
+
+# Teasers of other pages: like parts side by side, each small and with a linked title.
+
+_CARD_UNITS = 250  # largest part that can be a teaser of another page
+_MIN_CARDS = 3  # fewest like parts side by side that are a list of teasers
+_CARD_TEXT_TAGS = frozenset(("tr", "td", "p", "blockquote"))  # texts are written in them
+
+
+def find_cards(tree: Tree, lines: Lines, sums: Sums) -> set[int]:
+    """Finds teasers of other pages: like parts side by side, each small and with a linked title.
+
+    Rows, cells and paragraphs are no cards: texts are written in them. Nor are sections that each
+    end with one button.
+    """
+    own, linked, teases = sums.own, sums.linked, sums.teases
+    tags, parents = tree.block_tags, tree.block_parents
+    small: dict[int, int] = {}
+    for block, is_teaser in enumerate(teases):
+        if is_teaser and block and own[block] + linked[block] < _CARD_UNITS:
+            parent = parents[block]
+            small[parent] = small.get(parent, 0) + 1
+    cards: set[int] = set()
+    for parent, count in small.items():
+        if count < _MIN_CARDS:
+            continue
+        groups: dict[tuple[str, str], list[int]] = {}
+        for child in tree.children(parent):
+            tag = tags[child]
+            if tag not in _CARD_TEXT_TAGS:
+                kind = tree.block_names[child].partition(" ")[0] if tag == "div" else ""
+                groups.setdefault((tag, kind), []).append(child)
+        for group in groups.values():
+            if len(group) < _MIN_CARDS:
+                continue
+            linking = [
+                part for part in group
+                if linked[part] and own[part] + linked[part] < _CARD_UNITS
+            ]  # fmt: skip
+            teasing = [part for part in linking if teases[part]]
+            # Nearly all of them, and most of these with a title.
+            if (
+                len(linking) >= 0.8 * len(group)
+                and 10 * len(teasing) >= 7 * len(linking)
+                and (tags[group[0]] == "article" or _differ(tree, lines, teasing))
+                and not _end_with_links(tree, lines, teasing)
+            ):
+                cards.update(group)
+    return cards
+
+
+def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
+    """Whether parts link to different titles; equal words in each are a button."""
+    first = ""
+    for part in teasing:
+        for i in range(tree.block_lines[part], tree.line_end(part)):
+            links = lines.linked[i]
+            if links >= TEASER_UNITS and links >= lines.own[i] and leads_away(tree, i):
+                text = tree.line_text(i)
+                if first and text != first:
+                    return True
+                first = text
+    return False
+
+
+def _end_with_links(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
+    """Whether most parts have text before their first link: it is a button, and no title."""
+    count = 0
+    for part in teasing:
+        for i in range(tree.block_lines[part], tree.line_end(part)):
+            if lines.worth[i] > 0 and tree.block_tags[tree.line_blocks[i]] not in TAG_KINDS:
+                count += 1
+                break
+            if lines.linked[i] >= TEASER_UNITS and lines.linked[i] >= lines.own[i]:
+                break
+    return 2 * count > len(teasing)
+
+
+def leads_away(tree: Tree, line: int) -> bool:
+    """Returns whether a line has a link that leads away; one that unfolds a text stays here."""
+    last = -1
+    for run in range(*tree.line_runs(line)):
+        anchor = tree.anchor_of[run]
+        if anchor != last:
+            last = anchor
+            href = tree.anchors[anchor].href.strip() if anchor >= 0 else ""
+            if href and not href.startswith(("#", "javascript:")):
+                return True
+    return False

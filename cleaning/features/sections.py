@@ -1,12 +1,12 @@
 """Sections: the headings of blocks of links, and the lines that each of them governs.
 
 A heading is a short line with a tag or class name of headings, or with words that head a block of
-links (``headings``). It governs the lines behind it in the smallest part that holds more than the
+links. It governs the lines behind it in the smallest part that holds more than the
 heading, up to the next heading of its tag. A heading in an empty box governs at most the
 box beside it, and nothing where that has a heading of its own: the contents of the empty box are
-loaded by a script. A heading that is a label in a row governs its panel (``label_rows``).
+loaded by a script. A heading that is a label in a row governs its panel (``parts``).
 
-No heading is a button, and a line that stands on a card (``cards``), which belongs to the card and
+No heading is a button, and a line that stands on a card (``parts``), which belongs to the card and
 not to the list. A link without known words, such as the name of a channel, is a
 heading except below a heading with words that say more than list: there it may be a short title.
 
@@ -17,28 +17,263 @@ heading. It is of lower rank: a heading around or inside it decides before it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from crawlclean.cleaning.document.tree import Tree
-from crawlclean.cleaning.features.cards import Cards
-from crawlclean.cleaning.features.headings import (
-    BUTTON,
-    HEADING_CHARS,
-    MARKER_CHARS,
-    STRONG_KINDS,
-    head_patterns,
-    heading_kind,
-    kind_of_words,
+from crawlclean.cleaning.features.lines import TEASER_UNITS, Lines, Sums, count_words, trim_to
+from crawlclean.cleaning.features.parts import (
+    Cards,
+    find_panels,
+    find_row,
+    link_kind_of_names,
+    related_names,
 )
-from crawlclean.cleaning.features.label_rows import find_panels, find_row
-from crawlclean.cleaning.features.lines import count_words
-from crawlclean.cleaning.features.parts import link_kind_of_names, related_names
+from crawlclean.cleaning.lexicon import (
+    by_first_letter,
+    find_words,
+    hint_of,
+    pattern_of,
+    word_list,
+    word_table,
+)
+from crawlclean.cleaning.records import VerdictReason
+
+# Words of the headings of blocks of links (相关阅读, Most read), and what each says of its block.
+#
+# The words are in ``data/link_headings.txt``. Which lines of a page are headings, and what they
+# govern, is in ``sections``.
+
+HEADING_CHARS = 40  # longest line that can be a heading
+Search = Callable[[str], re.Match[str] | None]
+BUTTON = "button"  # the kind of words of buttons, which head nothing
+# Kinds that decide for a block, whatever stands beside the heading.
+STRONG_KINDS = frozenset(("related", "maybe", "ad", "tag", "search", "author", "links"))
+MARKER_CHARS = 16  # longest marker with other text behind it on its line
+_EDGES = (
+    " \t\r\n\u3000\u00a00123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+    "：；，。、？！【】〖〗[]「」『』《》〈〉（）＜＞｜·•—～…▪■◆●»«›‹“”‘’◎○□★☆▼▲→"
+)
+_CLAUSE = re.compile(r"[，,。；;？?！!]|点击|請|请|没有|沒有|暂无|暫無")
+# 查看更多标签, View all topics: the way to more of what stands above.
+_MORE = re.compile(
+    r"(?:查看|点击|點擊|加载|載入|浏览|瀏覽|[显顯]示)(?:更多|全部|所有)"
+    r"|(?:view|see|show|load) (?:all|more)\b"
+)
+_IN_WORD = re.compile("(?<=[a-z])(?=[a-z])")  # between two Latin letters
+# Least share of known words. A note holds them among others: 推荐中, 举报文章问题, 图片来源.
+_KNOWN_SHARE = 0.5
+
+
+def heading_kind(text: str) -> str:
+    """Returns the kind of a heading's words: ``related`` for 相关阅读; ``""`` without.
+
+    Args:
+        text: The line, or its first run.
+    """
+    words = text.lower()
+    latin, any_word, hint = _any_word()
+    if words.isascii():
+        return kind_of_words(words) if latin.search(words) else ""
+    if hint.search(words) and any_word.search(words):
+        return kind_of_words(words)
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def kind_of_words(words: str) -> str:
+    """Returns the kind of a lower-case text that ``head_patterns`` find a word in."""
+    words = words.strip(_EDGES)
+    if len(words) > HEADING_CHARS:
+        return ""
+    index, ranks, whole = _heading_words()
+    if words in whole:
+        return whole[words]
+    if _MORE.match(words):
+        return BUTTON
+    if _CLAUSE.search(words):
+        return ""
+    best = len(ranks)
+    kind = ""
+    known = 0
+    for start, word in find_words(words, index):
+        if not _is_word(words, start, start + len(word)):
+            continue
+        known += len(word)
+        rank, named = ranks[word]
+        if rank < best:
+            best, kind = rank, named
+    if kind in STRONG_KINDS:
+        return kind
+    return kind if known >= _KNOWN_SHARE * len(words) else ""
+
+
+def head_patterns() -> tuple[Search, Search, Search]:
+    """Returns what finds words of headings in a lower-case text: Latin ones, all, a hint of all.
+
+    For loops over all lines, which a call for each line would make twice as long. A text of
+    Latin letters has at most ``HEADING_CHARS``, another ``MARKER_CHARS``.
+    """
+    latin, any_word, hint = (pattern.search for pattern in _any_word())
+    return latin, any_word, hint
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` neither begins nor ends between two Latin letters."""
+    return not (_IN_WORD.match(text, start) or _IN_WORD.match(text, end))
+
+
+@lru_cache(maxsize=1)
+def _any_word() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Patterns of all words: in Latin letters, all, and a quick one that excludes most lines."""
+    _, ranks, whole = _heading_words()
+    words = [*ranks, *whole]
+    latin = pattern_of(filter(str.isascii, words)).pattern
+    return re.compile(rf"(?<![a-z])(?:{latin})"), pattern_of(words), hint_of(words)
+
+
+def _compounds(line: str) -> list[str]:
+    """The words that a line of the table stands for: 相关阅读, 相關阅读 of ``相关|相關+阅读``."""
+    beginnings, plus, ends = line.partition("+")
+    if not plus:
+        return [line]
+    return [begin + end for begin in beginnings.split("|") for end in ends.split("|")]
+
+
+@lru_cache(maxsize=1)
+def _heading_words() -> tuple[
+    dict[str, tuple[str, ...]], dict[str, tuple[int, str]], dict[str, str]
+]:
+    """(words by first letter, word -> (rank, kind), whole heading -> kind)."""
+    table = {
+        word: kind
+        for line, kind in word_table("link_headings").items()
+        for word in _compounds(line)
+    }
+    whole = {word[1:]: kind for word, kind in table.items() if word.startswith("=")}
+    parts = [(word, kind) for word, kind in table.items() if not word.startswith("=")]
+    ranks = {word: (n, kind) for n, (word, kind) in enumerate(parts)}
+    return by_first_letter(ranks), ranks, whole
+
+
+# Promotions in a body: lines that ask the reader to follow, scan, download or share.
+#
+# Their words are in ``data/promotions.txt``; only short lines are looked at, because a text about
+# these things needs a sentence. A box goes with its line: the largest part around it that is short
+# and, unless the line is a label of advertising, holds no running text. Lines behind a promotion at
+# the end go too: behind the last paragraph a body does not begin again. Headings such as 延伸阅读
+# go when the links below them are not in the body (chapter 5 of the link block paper, Figure 5-2:
+# blocks of links inside a body).
+
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_GAP = ".{0,20}"
+_MAX_LEVELS = 6
+_PROMOTION_UNITS = 40  # longest line, and largest box, of a promotion
+# Shortest line that is surely a paragraph: behind the last one a promotion ends the body.
+_PARAGRAPH_UNITS = 30
+_OUTER_HEADING_UNITS = 14  # longest heading of links that are not in the body
+_SENTENCE_END = "。！？.!?"
+
+
+def drop_promotions(
+    tree: Tree, lines: Lines, sums: Sums, kept: list[int], container: int
+) -> list[int]:
+    """Removes promotions, their boxes and the lines behind them at the end from the body's lines.
+
+    Args:
+        tree: The page.
+        lines: Its lines.
+        sums: The sums of its parts.
+        kept: Numbers of the body's lines, growing.
+        container: The part of the body; boxes are smaller.
+    """
+    promoting = {
+        line
+        for line in kept
+        if lines.own[line] + lines.linked[line] <= _PROMOTION_UNITS
+        and promotes(lines.texts[line] or tree.line_text(line))
+    }
+    bare = _bare_headings(lines, kept)
+    promoting |= bare
+    if not promoting or len(promoting) == len(kept):
+        return kept
+    dropped = set(promoting)
+    prose = {n for n, worth in enumerate(lines.worth) if worth > 0} - promoting
+    for line in promoting:
+        is_label = heading_kind(lines.texts[line]) == "ad"
+        box = _box(tree, sums, line, container, set() if is_label else prose)
+        dropped.update(range(tree.block_lines[box], tree.line_end(box)) if box else ())
+    last = max(
+        (n for n in kept if lines.worth[n] > 0 and lines.own[n] >= _PARAGRAPH_UNITS
+         and n not in promoting),
+        default=-1,
+    )  # fmt: skip
+    end = min((n for n in promoting if n > last >= 0), default=len(lines.own))
+    if lines.trail is not None:
+        lines.trail.cut((n for n in kept if n >= end), VerdictReason.BEHIND_PROMOTION)
+        lines.trail.cut(dropped.intersection(kept), VerdictReason.PROMOTION)
+        lines.trail.cut(bare, VerdictReason.NO_LINKS_BELOW)
+    return [n for n in kept if n not in dropped and n < end]
+
+
+def _bare_headings(lines: Lines, kept: list[int]) -> set[int]:
+    """Finds headings such as 延伸阅读 whose links right below, titles of pages, are not kept."""
+    found = set()
+    for n, line in enumerate(kept[:-1]):
+        below = line + 1
+        if (
+            kept[n + 1] > below
+            and lines.linked[below] > lines.own[below]
+            and lines.linked[below] >= TEASER_UNITS
+            and lines.own[line] <= _OUTER_HEADING_UNITS
+            and heading_kind(lines.texts[line]) == "related"
+            and lines.texts[line][-1] not in _SENTENCE_END
+        ):
+            found.add(line)
+    return found
+
+
+def _box(tree: Tree, sums: Sums, line: int, container: int, prose: set[int]) -> int:
+    """Finds the largest small part around a line without a line of ``prose``; 0 for none."""
+    part, box = tree.line_blocks[line], 0
+    for _ in range(_MAX_LEVELS):
+        is_small = sums.own[part] + sums.linked[part] <= _PROMOTION_UNITS
+        if part <= container or not is_small:
+            break
+        if not prose.isdisjoint(range(tree.block_lines[part], tree.line_end(part))):
+            break
+        box, part = part, tree.block_parents[part]
+    return box
+
+
+@lru_cache(maxsize=8192)
+def promotes(text: str) -> bool:
+    """Whether a short line asks to follow, scan or share, or is a label of advertising."""
+    whole, inside = _promotion_words()
+    text = text.lower()
+    return trim_to(text, _LETTER_OR_DIGIT) in whole or inside.search(text) is not None
+
+
+@lru_cache(maxsize=1)
+def _promotion_words() -> tuple[frozenset[str], re.Pattern[str]]:
+    """(whole lines, pattern of words inside a line) that promote."""
+    words = word_list("promotions")
+    inside = by_first_letter(word for word in words if word[0] != "=")
+    # Alternatives that begin with different letters: one of them is tried at a place.
+    pieces = (
+        f"{re.escape(first)}(?:{'|'.join(re.escape(word[1:]) for word in found)})"
+        for first, found in inside.items()
+    )
+    return (
+        frozenset(word[1:] for word in words if word[0] == "="),
+        re.compile("|".join(pieces).replace("…", _GAP)),
+    )
+
 
 _HEADING_UNITS = 12
 _TITLE_UNITS = 6  # shorter ones may be the name of a column, which titles hold too
 _MAX_LINKS = 2  # a heading and its 更多
-_MAX_LEVELS = 6
 _MAX_DEPTH = 8  # headings within headings
 _MAX_SIBLINGS = 8  # empty parts behind an empty box
 _MAX_NAMED_LINES = 120  # longer parts are columns

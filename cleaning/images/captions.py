@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from crawlclean.cleaning.document.tree import HEADINGS, Picture, Tree
 from crawlclean.cleaning.features.lines import count_words, is_meta, plain_title
-from crawlclean.cleaning.features.promotions import promotes
+from crawlclean.cleaning.features.sections import promotes
 from crawlclean.cleaning.lexicon import word_list
 
 MAX_CHARS = 500

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.model.site_model import SiteModel
-from crawlclean.cleaning.phrases import counted
 from crawlclean.cleaning.records import CleanRecord
 
 _MAX_SHOWN = 40  # differences of one kind that are listed

@@ -4,7 +4,7 @@
 2. A counter for a text (评论 12), or a link among comments in no list of headlines: FUNCTION.
 3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
    as the list they stand in.
-4. On a card (``features.cards``) beside its title: OTHER, also for words of menus, which are its
+4. On a card (``features.parts``) beside its title: OTHER, also for words of menus, which are its
    channel.
 5. Keywords by their URL, and near the body by the names of their part or their heading: TAG; so
    are searches of the site for their own text behind the body, unless a heading of 6 is above them.

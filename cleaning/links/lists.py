@@ -6,17 +6,23 @@ difference of two totals, so a verdict on a link costs no more in a long list.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
+from itertools import accumulate
 
 from crawlclean.cleaning.body.page_body import Body
 from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.document.tree import Tree
-from crawlclean.cleaning.features.cards import Cards
+from crawlclean.cleaning.features.parts import Cards, PartKind, kind_of_names
 from crawlclean.cleaning.features.sections import Section, find_sections
-from crawlclean.cleaning.links.beside_body import BesideBody
+from crawlclean.cleaning.lexicon import word_table
 from crawlclean.cleaning.links.evidence import (
     HEADLINE_UNITS,
     OwnValues,
+    Run,
+    RunKey,
+    Topic,
     Verdict,
     grams,
     headline_units,
@@ -24,10 +30,185 @@ from crawlclean.cleaning.links.evidence import (
     is_home,
     site_of,
 )
-from crawlclean.cleaning.links.part_flags import AD, COMMENT, TAGGED, flags_of_blocks
-from crawlclean.cleaning.links.topic import Run, RunKey, Topic
-from crawlclean.cleaning.links.totals import share, totals_by_line
 from crawlclean.cleaning.records import LinkKind
+
+# Running totals by line: how many links, headlines or cards stand before each line of a page.
+
+
+def totals_by_line(lines: Collection[int], count: int) -> list[int]:
+    """Computes running totals: how many ``lines`` are before each line, and in all.
+
+    Args:
+        lines: The line of each thing that is counted.
+        count: The number of lines of the page.
+    """
+    totals = [0] * (count + 1)
+    if not lines:
+        return totals
+    for line in lines:
+        totals[line + 1] += 1
+    return list(accumulate(totals))
+
+
+def share(part: int, whole: int) -> float:
+    """A part by its whole, 0 where the whole is 0."""
+    return part / whole if whole else 0.0
+
+
+# Class names and ids that say what the links of a part are: keywords, comments, advertising.
+
+# tag-linux among the names of an article is one of its keywords, not a list of them.
+_TAG_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:tags?|taglist|keywords?|labels?)"
+    r"(?:$|[\s_]|-(?:links?|list|box|cloud|wrap|wrapper|container|group|items?|area)\b)"
+    r"|[a-z]Tags?(?:$|[\s_-])|[Tt]ags?(?:List|Box)"
+)
+# Each begins with the letters it is looked up by, which ``re`` finds quickly.
+_AD_NAMES = {
+    "ad": re.compile(r"ad(?<![^\s_-]ad)(?:s|v|vert\w*|sbygoogle)?(?:$|[\s_\d-])"),
+    "Ad": re.compile(r"Ad(?<=[a-z]Ad)s?(?:$|[\s_\dA-Z-])"),
+    "guanggao": re.compile(r"guanggao(?<![^\s_-]guanggao)(?:$|[\s_\d-])"),
+    "sponsor": re.compile(r"sponsor(?<![^\s_-]sponsor)"),
+    "taboola": re.compile("taboola"),
+    "outbrain": re.compile("outbrain"),
+}
+_TAG_WORDS = ("tag", "Tag", "keyword", "label")
+TAGGED, COMMENT, AD = 1, 2, 4
+_MAX_AD_LINES = 80  # longer parts are columns with advertising in them
+
+
+def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[int]:
+    """Returns the flags TAGGED, COMMENT and AD of each block by the names around it.
+
+    Args:
+        tree: The page.
+        line_ends: The line behind the last of each block.
+        body_first: The first line of the body, -1 without; a part that holds it is no advertising.
+    """
+    flag_of = part_flags(set(tree.block_names))
+    filled = [0] * len(tree.block_names)
+    if not flag_of:
+        return filled
+    lines, ends = tree.block_lines, tree.block_ends
+    for block, names in enumerate(tree.block_names):
+        if names not in flag_of:
+            continue
+        own = flag_of[names]
+        if own >= AD and (
+            line_ends[block] - lines[block] > _MAX_AD_LINES
+            or lines[block] <= body_first < line_ends[block]
+        ):
+            own -= AD
+        # Three flags: no block is filled more than three times, however deep they lie.
+        if own & ~filled[block]:
+            own |= filled[block]
+            filled[block : ends[block]] = [own] * (ends[block] - block)
+    return filled
+
+
+def part_flags(names: set[str]) -> dict[str, int]:
+    """Return the flags TAGGED, COMMENT and AD of class names and ids; most names have none.
+
+    ``{"box ads-2", "read more"}`` gives ``{"box ads-2": AD}``.
+    """
+    page = "\n".join(names)  # one search for all: most words occur in no name
+    flags: dict[str, int] = {}
+
+    def note(flag: int, found: Iterable[str]) -> None:
+        for each in found:
+            flags[each] = flags.get(each, 0) | flag
+
+    for word, pattern in _AD_NAMES.items():
+        if word in page and pattern.search(page):
+            note(AD, [each for each in names if word in each and pattern.search(each)])
+    for word in _TAG_WORDS:
+        if word in page:
+            note(TAGGED, filter(_TAG_NAMES.search, [each for each in names if word in each]))
+    page = page.lower()
+    words = [word for word in _comment_words() if word in page]
+    if words:
+        letters_of = [(each, each.lower()) for each in names]
+        named = {each for word in words for each, letters in letters_of if word in letters}
+        note(COMMENT, [each for each in named if kind_of_names(each) is PartKind.COMMENT])
+    return flags
+
+
+@lru_cache(maxsize=1)
+def _comment_words() -> list[str]:
+    """The words of comments that hold no other one of them."""
+    words = [word for word, kind in word_table("part_names").items() if kind == "comment"]
+    return [word for word in words if not any(other in word for other in words if other != word)]
+
+
+# Where the body of a page lies, and what stands in, between, beside and near its lines.
+
+NEAR_LINES = 15  # lines around the body in which its keywords and its title stand
+_WHOLE_PAGE = ("html", "body")
+
+
+class BesideBody:
+    """The place of a body among the lines and blocks of its page.
+
+    Attributes:
+        first: First line of the body, -1 without.
+        last: Last line of the body, -1 without.
+    """
+
+    def __init__(self, tree: Tree, line_ends: list[int], body: Body) -> None:
+        is_kept = body.is_kept
+        self.first, self.last = -1, -1
+        if True in is_kept:
+            self.first = tree.line_of[is_kept.index(True)]
+            self.last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
+        self._tree, self._line_ends = tree, line_ends
+        self._is_thread = body.thread is not None
+        self._around: tuple[int, int] | None = None
+
+    def is_near(self, line: int) -> bool:
+        """Whether a line stands in the body or a few lines from it."""
+        return self.first - NEAR_LINES <= line <= self.last + NEAR_LINES
+
+    def is_amid(self, line: int, text: str) -> bool:
+        """Whether a link stands on or between lines of a body that is no thread.
+
+        Args:
+            line: The line of the link.
+            text: Its text. A link without one is on no line; the nearest may be the body's last.
+        """
+        if self._is_thread or not self.first <= line <= self.last:
+            return False
+        return bool(text) or self.first < line < self.last
+
+    def is_beside(self, block: int) -> bool:
+        """Whether a block stands in the smallest block around a body that is no thread.
+
+        A block that ends far from the body is a column; neither it nor the whole page counts.
+        """
+        if self._around is None:
+            self._around = self._find_around()
+        first, end = self._around
+        return first <= block < end
+
+    def is_inside(self, section: Section) -> bool:
+        """Whether a section begins before the body and ends behind it: it is no list."""
+        return section.first < self.first <= self.last < section.end
+
+    def _find_around(self) -> tuple[int, int]:
+        """The smallest part that holds the body, as (first block, block behind the last).
+
+        (0, 0) where the part is large.
+        """
+        if self.first < 0 or self._is_thread:
+            return 0, 0
+        tree = self._tree
+        starts, ends = tree.block_lines, self._line_ends
+        block = tree.line_blocks[self.first]
+        while block > 0 and (starts[block] > self.first or ends[block] <= self.last):
+            block = tree.block_parents[block]
+        if tree.block_tags[block] in _WHOLE_PAGE or ends[block] - 1 - self.last > NEAR_LINES:
+            return 0, 0
+        return block, tree.block_ends[block]
+
 
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
 _CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL

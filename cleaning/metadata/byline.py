@@ -1,6 +1,6 @@
 """The byline of a text: the lines around its title and its ends, and the author in them.
 
-``Byline`` collects the lines; the date of publication is found in them too (``published``).
+``Byline`` collects the lines; the date of publication is found in them too (``dates``).
 ``find_author`` tries in this order:
 
 1. JSON-LD;

@@ -20,12 +20,10 @@ from functools import lru_cache
 
 from crawlclean.cleaning.body.page_body import Body
 from crawlclean.cleaning.document.document import Declared, Document
-from crawlclean.cleaning.document.limits import Limits
-from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.document.tree import HEADINGS, Limits, Tree
 from crawlclean.cleaning.features.lines import plain_title
 from crawlclean.cleaning.lexicon import word_list
-from crawlclean.cleaning.model.places import SitePlaces
-from crawlclean.cleaning.model.site_model import SiteIndex
+from crawlclean.cleaning.model.site_model import SiteIndex, SitePlaces
 
 MAX_TITLE_CHARS = Limits().max_title_chars
 # Marks that no sentence has separate alone, a dash only with a space or a wide character.

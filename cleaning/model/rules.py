@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from crawlclean.cleaning.posts.posts import PostSlots
-from crawlclean.cleaning.posts.threads import Shape
+from crawlclean.cleaning.posts.posts import PostSlots, Shape
 from crawlclean.cleaning.records import ImageKind, LinkKind
 
 

@@ -9,14 +9,16 @@ them up, made once for a model and not for each page.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import Struct, field, structs
+from msgspec import Struct, structs
 
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.model.paths import PathIndex
 from crawlclean.cleaning.model.rules import (
@@ -34,7 +36,7 @@ from crawlclean.cleaning.model.rules import (
     TemplatePart,
     TemplateText,
 )
-from crawlclean.cleaning.records import UrlKind
+from crawlclean.cleaning.records import NO_THREADS, UrlKind
 from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_of, url_kind
 from crawlclean.cleaning.urls.normal_form import normalize
 
@@ -76,13 +78,13 @@ class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_fi
     learned_at: Annotated[datetime, msgspec.Meta(tz=True)]
     page_count: int
     sample: tuple[str, ...] = ()
-    url_rules: UrlRules = field(default_factory=UrlRules)
-    body_rule: BodyRule = field(default_factory=BodyRule)
-    template: Template = field(default_factory=Template)
-    noise: Noise = field(default_factory=Noise)
-    related_rule: RelatedRule = field(default_factory=RelatedRule)
+    url_rules: UrlRules = msgspec.field(default_factory=UrlRules)
+    body_rule: BodyRule = msgspec.field(default_factory=BodyRule)
+    template: Template = msgspec.field(default_factory=Template)
+    noise: Noise = msgspec.field(default_factory=Noise)
+    related_rule: RelatedRule = msgspec.field(default_factory=RelatedRule)
     post_rule: PostRule | None = None
-    expected: Expected = field(default_factory=Expected)
+    expected: Expected = msgspec.field(default_factory=Expected)
 
     @cached_property
     def index(self) -> SiteIndex:
@@ -273,3 +275,75 @@ def _most(rules: tuple[_Seen, ...]) -> tuple[_Seen, ...]:
     """80 % of the rules, those of most pages, in their order."""
     order = sorted(range(len(rules)), key=lambda i: (-rules[i].on.bit_count(), i))
     return tuple(rules[i] for i in sorted(order[: int(_KEPT * len(order))]))
+
+
+# The places of a site model on one page, found by one walk over its blocks.
+
+
+@dataclass(slots=True)
+class SitePlaces:
+    """The blocks of one page at the places of its host's model.
+
+    Attributes:
+        model: The site model.
+        post_rule: The rule for the page's posts; None if its URL can be no thread.
+        bodies: Number of a place in the body rule -> blocks at its path.
+        dropped: Number of a place in the body rule -> block -> the rule that drops the block.
+        links: Block -> the link place at its path.
+        images: Block -> the image place at its path.
+        body: The block of the body if found by the body rule, else -1.
+        place: Number of the place in the body rule that the body is at, -1 without.
+        trust: Share of the pages of the URL class whose body is at the place, 0..1.
+        left_out: The blocks in it that are dropped.
+        template_lines: Lines of the template that were cut from the ends of the page's own body.
+    """
+
+    model: SiteModel
+    post_rule: PostRule | None = None
+    bodies: dict[int, list[int]] = field(default_factory=dict)
+    dropped: dict[int, dict[int, Dropped]] = field(default_factory=dict)
+    links: dict[int, LinkPlace] = field(default_factory=dict)
+    images: dict[int, ImagePlace] = field(default_factory=dict)
+    body: int = -1
+    place: int = -1
+    trust: float = 0.0
+    left_out: set[int] = field(default_factory=set)
+    template_lines: list[int] = field(default_factory=list)
+
+    def in_body(self, tree: Tree) -> list[bool]:
+        """Returns for each block whether it belongs to the body that the body rule found."""
+        inside = [False] * len(tree.block_tags)
+        if self.body >= 0:
+            first, ends = self.body, tree.block_ends
+            inside[first : ends[first]] = [True] * (ends[first] - first)
+            for block in self.left_out:
+                if first < block < ends[first]:
+                    inside[block : ends[block]] = [False] * (ends[block] - block)
+        return inside
+
+
+def find_places(document: Document, model: SiteModel) -> SitePlaces:
+    """Finds the blocks of a page at a model's places, and the rule for its posts."""
+    rule = model.post_rule
+    if rule is not None and model.url_kind(document.page.url) in NO_THREADS:
+        rule = None
+    meanings = model.index.meanings
+    alone = model.index.alone
+    is_alone = bool(alone) and class_of(document.page.url) in alone
+    found = SitePlaces(model=model, post_rule=rule)
+    for block, number in model.index.paths.find(document.tree):
+        meaning = meanings[number]
+        if isinstance(meaning, LinkPlace):
+            found.links[block] = meaning
+            continue
+        if isinstance(meaning, ImagePlace):
+            found.images[block] = meaning
+            continue
+        place, dropped = meaning
+        if is_alone:
+            continue
+        if dropped is None:
+            found.bodies.setdefault(place, []).append(block)
+        else:
+            found.dropped.setdefault(place, {})[block] = dropped
+    return found

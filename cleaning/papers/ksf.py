@@ -43,7 +43,7 @@ from typing import Any, TypeVar
 
 from lxml import etree
 
-from crawlclean.cleaning.document.limits import Limits, cap_size
+from crawlclean.cleaning.document.tree import Limits, cap_size
 
 Words = Callable[[str], Iterable[str]]
 """Splits a text into words, such as ``Segmenter.words``."""

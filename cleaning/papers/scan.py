@@ -16,7 +16,7 @@ from html import unescape
 from itertools import islice
 from typing import NamedTuple
 
-from crawlclean.cleaning.document.limits import Limits
+from crawlclean.cleaning.document.tree import Limits
 
 _QUOTED = r"\"[^\"]*+\"|'[^']*+'"
 _ATTRIBUTES = rf"(?:[^>=]++|=\s*+(?:{_QUOTED}|(?!{_QUOTED})))*"

@@ -4,7 +4,7 @@
    digits; where they show no posts, lines with a link to a user are, then names alone. Names with
    several parts with text are candidates, except lists and pieces of posts and rows of boards; the
    one with the most text outside links is the *post*. Lines of one text weigh as one together.
-2. The names of the parts with their texts are found (``contents``).
+2. The names of the parts with their texts are found (``parts``).
 
 Cost: linear in the page for each candidate, of which there are at most eight.
 """
@@ -16,17 +16,17 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import combinations, pairwise
 
 from crawlclean.cleaning.features.lines import MIN_UNITS, count_words, plain_title
-from crawlclean.cleaning.posts.contents import POST_JUNK_COST, ContentFinder
-from crawlclean.cleaning.posts.names import Name
 from crawlclean.cleaning.posts.parts import (
     BUTTON_UNITS,
     DATE_UNITS,
     DIGIT,
     DIGITS,
     LEAST_UNITS,
+    POST_JUNK_COST,
     POST_SHARE,
+    ContentFinder,
 )
-from crawlclean.cleaning.posts.runs import name_alike
+from crawlclean.cleaning.posts.runs import Name, name_alike
 
 _HEADLINE_UNITS = 6
 _ROW_SHARE = 0.7

@@ -36,7 +36,7 @@ from crawlclean.cleaning.topics.links import (
     ids_of,
     word_ids,
 )
-from crawlclean.cleaning.topics.text import plain
+from crawlclean.cleaning.topics.topic import plain
 
 # Mean and precision of weights before any example.
 PRIORS = {

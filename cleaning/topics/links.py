@@ -38,8 +38,8 @@ from zlib import crc32
 from msgspec import Struct
 
 from crawlclean.cleaning.records import LinkKind, Via
-from crawlclean.cleaning.topics.text import is_unspaced, plain
-from crawlclean.cleaning.urls.readable import readable
+from crawlclean.cleaning.topics.topic import is_unspaced, plain
+from crawlclean.cleaning.urls.shapes import readable
 
 MAX_FEATURES = 16
 MAX_IDS = 4096

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import word_list
-from crawlclean.cleaning.topics.text import TOKEN, plain
+from crawlclean.cleaning.topics.topic import TOKEN, plain
 
 MAX_CONCEPTS = 32
 """A query with more would name no topic; each concept costs time on every page."""

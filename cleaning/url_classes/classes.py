@@ -11,13 +11,382 @@ Splitting goes from left to right: the words behind a fixed word are compared wi
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from heapq import heappush, heapreplace
 from statistics import median
 
-from crawlclean.cleaning.url_classes.sample import FoundUrl, PageFacts, Stratum, UrlSample
+from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.features.lines import count_units, count_words, plain_title
+from crawlclean.cleaning.records import CleanRecord, Link, PageKind
+from crawlclean.cleaning.urls.normal_form import normalize
 from crawlclean.cleaning.urls.shapes import UrlShape, shape_of, template_of, word_slots
+
+# A bounded sample of the URLs and fetched pages of one host.
+#
+# URLs are kept by *stratum*: the shape of a URL (``urls/shapes.py``) with its words, so that ten
+# boards are not lost among a million posts. Of each stratum the k URLs with the smallest hashes
+# stay (bottom-k sampling: Broder 1997, "On the resemblance and containment of documents"), whatever
+# the order of arrival and however often a URL comes; the k-th smallest hash gives an estimate of
+# the number of URLs (Bar-Yossef et al. 2002, "Counting distinct elements in a data stream"). When
+# all strata together hold too much, k is halved: the final k depends on the final set alone, for a
+# larger k would only keep more.
+#
+# A shape with more than ``MAX_WORDS`` combinations of words (slugs, names) keeps those with the
+# smallest hashes apart; all others share one stratum, which loses nothing that k would have kept.
+
+MAX_LINES = 64
+LEAST_UNITS = 6.0  # shortest line that distinguishes pages
+MAX_LINKS = 200
+MAX_TEXT_CHARS = 80
+# ``type = "password"``; begins with the mark, which ``re`` finds seven times as quickly.
+_PASSWORD = re.compile(
+    r"=(?=\s{0,4}[\"']?password)"
+    r"(?:(?<=type=)|(?<=type\s=)|(?<=type\s\s=)|(?<=type\s\s\s=)|(?<=type\s\s\s\s=))",
+    re.I,
+)
+_RANGE = 1 << 64
+_Words = tuple[str, ...]
+MAX_URLS = 30_000  # of all strata together
+MAX_TEXTS = 6  # anchor texts of one URL
+MAX_PAGES = 1_000  # of all strata together
+MAX_WORDS = 200  # combinations of words of one shape that are strata of their own
+MAX_SHAPES = 2_000  # those with the smallest hashes stay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class PageFacts:
+    """The facts about the class of a URL that one fetched page gives.
+
+    Attributes:
+        url: Address in normal form.
+        kind: Kind of the page alone.
+        title: Letters and digits of the title.
+        lines: Longest lines of text outside links, longest first: (CRC-32 of the text, units), such
+            as ``(2774829105, 41.0)``.
+        links: (URL, anchor text) of links to pages of the host.
+        canonical_url: The canonical address, ``""`` when it is ``url``.
+        moved_to: Target of the redirect that was the answer, else ``""``.
+        has_password: Whether the page has a password field.
+    """
+
+    url: str
+    kind: PageKind = PageKind.OTHER
+    title: str = ""
+    lines: tuple[tuple[int, float], ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    canonical_url: str = ""
+    moved_to: str = ""
+    has_password: bool = False
+
+
+def facts_of(
+    document: Document,
+    links: Iterable[Link],
+    kind: PageKind,
+    title: str = "",
+    units: tuple[list[float], list[float]] | None = None,
+) -> PageFacts:
+    """Collects the facts of a parsed page.
+
+    Args:
+        document: The parsed page.
+        links: Its links.
+        kind: Its kind.
+        title: Its title.
+        units: Own and linked units of each line, if counted before.
+    """
+    tree, page = document.tree, document.page
+    url = normalize(page.url)
+    counted = enumerate(zip(*(units or count_units(tree)), strict=True))
+    return PageFacts(
+        url=url,
+        kind=kind,
+        title=plain_title(title),
+        lines=_longest(
+            (tree.line_text(i), own)
+            for i, (own, linked) in counted
+            if own > linked and own >= LEAST_UNITS
+        ),
+        links=_texts(url, links),
+        canonical_url=_canonical(url, document.declared.canonical_url),
+        has_password=asks_password(page.html),
+    )
+
+
+def asks_password(html: str) -> bool:
+    """Whether a page has a password field."""
+    return _PASSWORD.search(html) is not None
+
+
+def facts_of_record(record: CleanRecord) -> PageFacts:
+    """Collects the facts of a stored record, whose only text is its body."""
+    url = normalize(record.url)
+    anchors = {link.text for link in record.links}
+    lines = [line for line in record.body.splitlines() if line not in anchors]
+    return PageFacts(
+        url=url,
+        kind=record.kind,
+        title=plain_title(record.title),
+        lines=_longest((line, count_words(line)) for line in lines),
+        links=_texts(url, record.links),
+        canonical_url=_canonical(url, record.canonical_url),
+    )
+
+
+def _longest(lines: Iterable[tuple[str, float]]) -> tuple[tuple[int, float], ...]:
+    """The longest lines as (CRC-32 of the text without white space, units)."""
+    longest: dict[int, float] = {}
+    for text, units in lines:
+        if units >= LEAST_UNITS:
+            longest[zlib.crc32("".join(text.split()).encode("utf-8", "replace"))] = round(units, 1)
+    return tuple(sorted(longest.items(), key=lambda line: (-line[1], line[0]))[:MAX_LINES])
+
+
+def _texts(url: str, links: Iterable[Link]) -> tuple[tuple[str, str], ...]:
+    """(URL, anchor text) of links to pages of the host; of many a part chosen by hash."""
+    base = _base(url)
+    found = {
+        (link.url, link.text[:MAX_TEXT_CHARS])
+        for link in links
+        if link.text and link.url.startswith(base)
+    }
+    return tuple(sorted(found, key=_order)[:MAX_LINKS])
+
+
+def _canonical(url: str, canonical_url: str | None) -> str:
+    """The canonical address in normal form; ``""`` for ``url`` itself and for other hosts."""
+    canonical = normalize(canonical_url) if canonical_url else url
+    return canonical if canonical != url and canonical.startswith(_base(url)) else ""
+
+
+def _base(url: str) -> str:
+    """Scheme and host of a URL: ``http://example.com/``."""
+    return url[: url.find("/", url.find("//") + 2) + 1]
+
+
+def _order(link: tuple[str, str]) -> tuple[int, tuple[str, str]]:
+    """Sort key that is random but the same in every process."""
+    return zlib.crc32(link[0].encode()), link
+
+
+@dataclass(slots=True)
+class FoundUrl:
+    """A sampled URL: the number of links to it, and some of their anchor texts."""
+
+    url: str
+    links: int = 0
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Stratum:
+    """The sampled URLs of one shape and words.
+
+    Attributes:
+        key: The shape, ``/{w}-{n}.html``.
+        words: The values of its ``{w}`` slots, ``("thread",)``; None for the shared stratum of a
+            shape with too many.
+        links: Links to its URLs, those not kept included.
+        found: Hash -> URL.
+        pages: Hash of the URL -> facts of its page.
+        bound: Hashes of URLs from here on are not kept.
+        page_bound: Hashes of pages from here on are not kept.
+    """
+
+    key: str
+    words: _Words | None
+    links: int = 0
+    found: dict[int, FoundUrl] = field(default_factory=dict)
+    pages: dict[int, PageFacts] = field(default_factory=dict)
+    bound: int = _RANGE
+    page_bound: int = _RANGE
+
+    @property
+    def scale(self) -> float:
+        """URLs of the host that one kept URL stands for, >= 1."""
+        return _RANGE / self.bound
+
+
+@dataclass(slots=True)
+class _OfShape:
+    """The strata of one shape, and a heap of (-hash, words) of them: the largest hash first."""
+
+    strata: dict[_Words, Stratum] = field(default_factory=dict)
+    rest: Stratum | None = None
+    largest: list[tuple[int, _Words]] = field(default_factory=list)
+
+
+class UrlSample:
+    """A bounded sample of the URLs and pages of a host, the same for every order of arrival."""
+
+    def __init__(self) -> None:
+        """Starts with an empty sample."""
+        self._shapes: dict[str, _OfShape] = {}
+        self._largest_shapes: list[tuple[int, str]] = []
+        self._url_limit = MAX_URLS
+        self._page_limit = MAX_PAGES
+        self._urls = 0
+        self._pages = 0
+
+    def add_link(self, url: str, text: str = "", times: int = 1) -> None:
+        """Adds a URL of the host in normal form, with ``times`` links of one anchor text."""
+        stratum = self._stratum_of(url)
+        if stratum is None:
+            return
+        stratum.links += times
+        found = self._keep(stratum, url)
+        if found is None:
+            return
+        found.links += times
+        text = " ".join(text[: 4 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
+        if text and text not in found.texts:
+            _keep_text(found.texts, text, MAX_TEXTS)
+
+    def add_page(self, facts: PageFacts) -> None:
+        """Adds the facts of a fetched page; its links are added by ``add_link``."""
+        stratum = self._stratum_of(facts.url)
+        if stratum is None:
+            return
+        self._keep(stratum, facts.url)
+        digest = _hash(facts.url)
+        known = stratum.pages.get(digest)
+        if digest >= stratum.page_bound or (known is not None and known >= facts):
+            return
+        self._pages += known is None
+        stratum.pages[digest] = facts
+        if self._pages > 2 * MAX_PAGES:
+            self._trim_pages()
+
+    def strata(self) -> Iterator[Stratum]:
+        """Yields the strata cut to size, in an order that does not depend on arrival."""
+        self._trim_urls()
+        self._trim_pages()
+        for _, shape in sorted(self._shapes.items()):
+            yield from (stratum for _, stratum in sorted(shape.strata.items()))
+            if shape.rest is not None:
+                yield shape.rest
+
+    def _keep(self, stratum: Stratum, url: str) -> FoundUrl | None:
+        """Returns the sampled URL, added if need be; None when its hash is beyond the bound."""
+        digest = _hash(url)
+        if digest >= stratum.bound:
+            return None
+        found = stratum.found.get(digest)
+        if found is None:
+            found = stratum.found[digest] = FoundUrl(url)
+            self._urls += 1
+            if self._urls > 2 * MAX_URLS:
+                self._trim_urls()
+        return found
+
+    def _stratum_of(self, url: str) -> Stratum | None:
+        """Returns the stratum of a URL, added if need be; None when its shape is not kept."""
+        key, values = shape_of(url)
+        shape = self._shapes.get(key)
+        if shape is None:
+            if not self._has_room(key):
+                return None
+            shape = self._shapes[key] = _OfShape()
+        words = tuple([values[i] for i in word_slots(key)])
+        return shape.strata.get(words) or self._new_stratum(shape, key, words)
+
+    def _has_room(self, key: str) -> bool:
+        """Whether a new shape is kept; a shape with a larger hash makes room for it."""
+        entry = (-_hash(key), key)
+        if len(self._largest_shapes) < MAX_SHAPES:
+            heappush(self._largest_shapes, entry)
+            return True
+        if entry < self._largest_shapes[0]:
+            return False
+        _, gone = heapreplace(self._largest_shapes, entry)
+        shape = self._shapes.pop(gone)
+        for stratum in (*shape.strata.values(), shape.rest):
+            if stratum is not None:
+                self._urls -= len(stratum.found)
+                self._pages -= len(stratum.pages)
+        return True
+
+    def _new_stratum(self, shape: _OfShape, key: str, words: _Words) -> Stratum:
+        """Adds a stratum, or returns the shared one when the words have too large a hash."""
+        entry = (-_hash(" ".join(words)), words)
+        if len(shape.strata) < MAX_WORDS:
+            heappush(shape.largest, entry)
+        else:
+            if shape.rest is None:
+                shape.rest = Stratum(key, None)
+            if entry < shape.largest[0]:
+                return shape.rest
+            _, gone = heapreplace(shape.largest, entry)
+            _merge(shape.rest, shape.strata.pop(gone))
+        stratum = shape.strata[words] = Stratum(key, words)
+        return stratum
+
+    def _every(self) -> list[Stratum]:
+        return [
+            stratum
+            for shape in self._shapes.values()
+            for stratum in (*shape.strata.values(), shape.rest)
+            if stratum is not None
+        ]
+
+    def _trim_urls(self) -> None:
+        every = self._every()
+        self._url_limit = _limit([len(s.found) for s in every], self._url_limit, MAX_URLS)
+        for stratum in every:
+            stratum.bound = _cut(stratum.found, self._url_limit, stratum.bound)
+        self._urls = sum(len(s.found) for s in every)
+
+    def _trim_pages(self) -> None:
+        every = self._every()
+        self._page_limit = _limit([len(s.pages) for s in every], self._page_limit, MAX_PAGES)
+        for stratum in every:
+            stratum.page_bound = _cut(stratum.pages, self._page_limit, stratum.page_bound)
+        self._pages = sum(len(s.pages) for s in every)
+
+
+def _merge(rest: Stratum, gone: Stratum) -> None:
+    """Moves a stratum into the shared one of its shape."""
+    rest.links += gone.links
+    rest.found.update(gone.found)
+    rest.pages.update(gone.pages)
+    rest.bound = min(rest.bound, gone.bound)
+    rest.page_bound = min(rest.page_bound, gone.page_bound)
+    _cut(rest.found, len(rest.found), rest.bound)
+    _cut(rest.pages, len(rest.pages), rest.page_bound)
+
+
+def _limit(sizes: list[int], limit: int, most: int) -> int:
+    """Halves ``limit`` until all strata together hold at most ``most``; returns the new limit."""
+    while limit > 1 and sum([min(size, limit) for size in sizes]) > most:
+        limit //= 2
+    return limit
+
+
+def _cut(kept: dict[int, FoundUrl] | dict[int, PageFacts], limit: int, bound: int) -> int:
+    """Keeps the ``limit`` smallest hashes below ``bound``; returns the new bound."""
+    if len(kept) > limit:
+        bound = min(bound, sorted(kept)[limit])
+    for digest in [digest for digest in kept if digest >= bound]:
+        del kept[digest]
+    return bound
+
+
+def _keep_text(texts: list[str], text: str, most: int) -> None:
+    """Adds an anchor text; of more than ``most`` the one with the largest hash goes."""
+    texts.append(text)
+    if len(texts) > most:
+        # The same in every process.
+        texts.remove(max(texts, key=lambda t: (zlib.crc32(t.encode("utf-8", "replace")), t)))
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+
 
 _Fixed = tuple[tuple[int, str], ...]
 """Fixed words by slot: ``((0, "thread"),)``."""

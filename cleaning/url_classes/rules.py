@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 
 import msgspec
 
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.urls.normal_form import is_asset
 from crawlclean.cleaning.urls.patterns import pattern_of, patterns_of

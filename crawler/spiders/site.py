@@ -24,7 +24,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 from twisted.python.failure import Failure as TwistedFailure
 
-from crawlclean.cleaning.document.raw_page import CUT_SHORT_HEADER
+from crawlclean.cleaning.document.document import CUT_SHORT_HEADER
 from crawlclean.cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
 from crawlclean.cleaning.urls.normal_form import resolve
 from crawlclean.crawler.addresses.guard import is_web_port

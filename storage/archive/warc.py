@@ -29,7 +29,7 @@ from urllib.parse import quote, urlsplit
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.json_values import replace_surrogates
 
 ZLIB_LEVEL = 4
 ORIGINAL = "X-Archive-Orig-"

@@ -30,7 +30,7 @@ from pymongo import InsertOne, ReplaceOne, ReturnDocument
 from pymongo.errors import BulkWriteError
 
 from crawlclean.cleaning.errors import StoreDamaged, StoreUnavailable
-from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.storage.archive.warc import archived_headers
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.storage.mongo.chunks import drop_old_chunks, owner_of, put_blob

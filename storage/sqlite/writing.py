@@ -9,8 +9,8 @@ import sqlite3
 from collections import Counter
 from typing import Any
 
+from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.cleaning.records import ImageKind, LinkKind
-from crawlclean.cleaning.surrogates import replace_surrogates
 from crawlclean.storage.archive.segments import Place
 from crawlclean.storage.archive.warc import Answer, archived_headers, pack_member, response_record
 from crawlclean.storage.crawl_types import Outcome, UrlState

@@ -16,7 +16,7 @@ from crawlclean.storage.store.records import Once
 from crawlclean.storage.store.urls import time_or_none
 
 if TYPE_CHECKING:
-    from crawlclean.cleaning.document.raw_page import RawPage
+    from crawlclean.cleaning.document.document import RawPage
 
 READ_ROWS = 200
 _FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at", "reason")
@@ -53,7 +53,7 @@ class Answers:
             page_id: 32 hex digits.
             crawl_id: Only of this crawl; None: of any.
         """
-        from crawlclean.cleaning.document.raw_page import RawPage  # charsets and their words: 13 ms
+        from crawlclean.cleaning.document.document import RawPage  # charsets and their words: 13 ms
 
         found = self._newest(page_id, crawl_id)
         if found is None or found[1][-1] == FailureReason.POISON:

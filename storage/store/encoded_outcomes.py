@@ -16,10 +16,9 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.cleaning.json_values import DAMAGE, dump
+from crawlclean.cleaning.json_values import DAMAGE, dump, replace_surrogates
 from crawlclean.cleaning.page_warnings import WarningKind
 from crawlclean.cleaning.records import CleanRecord
-from crawlclean.cleaning.surrogates import replace_surrogates
 from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, UrlState
 from crawlclean.storage.store.codec import log_to_json, to_microseconds
 from crawlclean.storage.store.record_blobs import compress, encode_record

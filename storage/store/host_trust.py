@@ -1,6 +1,6 @@
 """How far a host's words about its changes are true, at rest: one row a host and crawl.
 
-The value is that of ``cleaning/visit_trust.py``, as JSON in zstd: at most some 4 KB, of which the
+The value is that of ``cleaning/revisits.py``, as JSON in zstd: at most some 4 KB, of which the
 sample of a sitemap's dates takes the most.
 """
 
@@ -12,7 +12,7 @@ import msgspec
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
-from crawlclean.cleaning.visit_trust import HostTrust
+from crawlclean.cleaning.revisits import HostTrust
 from crawlclean.storage.store.ports import Tables
 from crawlclean.storage.store.record_blobs import compress, decompress
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.store.events import Event, EventKind, Events
 from crawlclean.storage.store.ports import Scan, Tables
 from crawlclean.storage.store.record_blobs import compress, decompress

@@ -16,7 +16,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.storage.store.codec import to_microseconds
 from crawlclean.storage.store.ports import Row, Scan, Tables
 from crawlclean.storage.store.row_types import RowType

@@ -36,14 +36,17 @@ from crawlclean.cleaning.revisits import (
     DAY,
     HOUR,
     ClassSums,
+    HostTrust,
+    Lastmod,
     VisitKind,
     VisitState,
+    after_sitemap,
     next_interval_s,
+    read_lastmod,
     unpack_state,
     visit_kind,
 )
 from crawlclean.cleaning.urls.normal_form import normalize, page_id as page_id_of
-from crawlclean.cleaning.visit_trust import HostTrust, Lastmod, after_sitemap, read_lastmod
 from crawlclean.storage.crawl_types import PageRole, UrlState
 from crawlclean.storage.store.codec import from_microseconds, to_microseconds
 from crawlclean.storage.store.host_trust import read_trust, write_trust

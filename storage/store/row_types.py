@@ -17,8 +17,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.cleaning.json_values import DAMAGE
-from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.json_values import DAMAGE, replace_surrogates
 from crawlclean.storage.crawl_types import Step
 from crawlclean.storage.store.codec import from_microseconds, log_from_json, to_microseconds
 from crawlclean.storage.store.record_blobs import compress, decompress

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.cleaning.json_values import DAMAGE
-from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.json_values import DAMAGE, replace_surrogates
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.store.codec import from_microseconds, to_microseconds
 from crawlclean.storage.store.ports import Row

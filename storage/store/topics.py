@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crawlclean.cleaning.surrogates import replace_surrogates
+from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.storage.store.ports import PRESENT, Row, Scan, Tables, Where, count_by, of, steps
 from crawlclean.storage.store.topic_rows import (
     MODEL,

@@ -21,22 +21,24 @@ from operator import itemgetter
 from typing import Any
 from zlib import crc32
 
+from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.revisits import (
     DAY,
     ClassSums,
     Found,
+    HostTrust,
     VisitClass,
     VisitState,
+    after_page,
+    after_response,
     after_visit,
     is_old_article,
     next_interval_s,
     unpack_state,
 )
-from crawlclean.cleaning.surrogates import replace_surrogates
 from crawlclean.cleaning.urls.normal_form import normalize, page_id as page_id_of
 from crawlclean.cleaning.versions import Change, compare as compare_records
-from crawlclean.cleaning.visit_trust import HostTrust, after_page, after_response
 from crawlclean.storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
 from crawlclean.storage.store.codec import to_microseconds
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming

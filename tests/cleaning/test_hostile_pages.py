@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from crawlclean import CleanRecord, RawPage, clean
-from crawlclean.cleaning.document.charset import decode
-from crawlclean.cleaning.document.limits import Limits
-from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.document.source import decode, foreign_type
+from crawlclean.cleaning.document.tree import Limits
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.page_warnings import WarningKind
 from tests.kit.timing import timed

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from crawlclean.cleaning.missing_page import absence_words, has_vanished
 from crawlclean.cleaning.records import Post
+from crawlclean.cleaning.revisits import absence_words, has_vanished
 from tests.kit.outcomes import make_outcome
 
 MADE = make_outcome("/1").record

@@ -16,7 +16,7 @@ from crawlclean import (
     clean,
     learn_site,
 )
-from crawlclean.cleaning.learn.link_places import find_repeats
+from crawlclean.cleaning.learn.template import find_repeats
 from crawlclean.cleaning.model.rules import (
     BodyPlace,
     BodyRule,
@@ -68,7 +68,7 @@ def test_equation_3_without_the_page_itself() -> None:
 def test_the_threshold_is_strict(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = [frozenset("a"), frozenset("a"), *[frozenset[str]()] * 4]
     assert find_repeats(pages) == {}
-    monkeypatch.setattr("crawlclean.cleaning.learn.link_places.MIN_REPEAT_SHARE", 0.19)
+    monkeypatch.setattr("crawlclean.cleaning.learn.template.MIN_REPEAT_SHARE", 0.19)
     assert find_repeats(pages) == {"a": 0.2}
 
 

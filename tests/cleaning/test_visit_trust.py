@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from crawlclean.cleaning.visit_trust import (
+from crawlclean.cleaning.revisits import (
     DISTRUST_S,
     SAMPLE,
     HostTrust,

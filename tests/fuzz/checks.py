@@ -11,7 +11,7 @@ from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.document.silent_html import silent_html
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.records import BodySource
-from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.cleaning.why import explain
 from tests.kit.timing import timed
 
 URL = "http://www.a.example/news/1.html"

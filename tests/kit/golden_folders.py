@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean
 from crawlclean.cleaning.records import CleanRecord

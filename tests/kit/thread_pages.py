@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crawlclean.cleaning.body.page_body import extract_body
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.learn.post_rules import post_rule_of
 from crawlclean.cleaning.model.rules import PostRule

@@ -20,9 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
-from crawlclean.cleaning.records import ImageKind, LinkKind, PageKind, Via
-from crawlclean.cleaning.verdict import Verdict
-from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.cleaning.records import ImageKind, LinkKind, PageKind, Verdict, Via
+from crawlclean.cleaning.why import explain
 from crawlclean.storage.store.codec import from_microseconds
 from crawlclean.workers.config import load_settings
 from crawlclean.workers.operations.backends import existing_store

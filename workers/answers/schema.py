@@ -20,8 +20,7 @@ from msgspec import inspect as types
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.json_values import SCHEMA, dump, dump_versioned
-from crawlclean.cleaning.records import CleanRecord, HostStats
-from crawlclean.cleaning.verdict import Verdict
+from crawlclean.cleaning.records import CleanRecord, HostStats, Verdict
 from crawlclean.workers.answers import (
     checks,
     control,

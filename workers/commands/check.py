@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.commands.arguments import Commands, Exit, add_json
 from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import readable_line

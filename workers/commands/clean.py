@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.commands.arguments import Commands, add_pages
 from crawlclean.workers.config import Settings
 

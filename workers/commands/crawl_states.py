@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.phrases import minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.workers.commands.arguments import Commands, add_json, crawl_name
 from crawlclean.workers.config import Settings

@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.storage.crawl_types import CrawlState, UrlState
 from crawlclean.workers.commands.arguments import Commands, add_json, crawl_name
 from crawlclean.workers.config import Settings

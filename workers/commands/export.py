@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError, StoreDamaged
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.commands.arguments import Commands, Exit, crawl_name
 from crawlclean.workers.config import Settings
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.cleaning.phrases import minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.workers.commands.arguments import Commands, add_json
 from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import printable

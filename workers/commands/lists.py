@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit
 from crawlclean.workers.config import Settings
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.workers.commands.arguments import Commands, add_json
 from crawlclean.workers.config import Settings
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.commands.arguments import Commands, Exit, add_json, crawl_name
 from crawlclean.workers.config import Settings
 

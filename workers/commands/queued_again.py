@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.workers.commands.arguments import Rows, argument, asking, crawl_name
 from crawlclean.workers.config import Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
 from crawlclean.workers.commands.crawl_limits import add_limits, status_of

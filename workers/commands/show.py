@@ -7,7 +7,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.phrases import second
+from crawlclean.cleaning.lexicon import second
 from crawlclean.workers.commands.arguments import Commands, add_json
 from crawlclean.workers.config import Settings
 

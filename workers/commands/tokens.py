@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.phrases import minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.workers.commands.arguments import Commands, add_json
 from crawlclean.workers.config import Settings

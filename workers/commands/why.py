@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.phrases import counted, second
+from crawlclean.cleaning.lexicon import counted, second
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.workers.commands.arguments import Commands, add_json
 from crawlclean.workers.config import Settings

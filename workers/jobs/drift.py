@@ -21,13 +21,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
-from crawlclean.cleaning.drift.model_fit import fit_of
-from crawlclean.cleaning.drift.watch import Watch
+from crawlclean.cleaning.drift.watch import Watch, fit_of
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.learn.views import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.model.rules import ClassShares
 from crawlclean.cleaning.model.site_model import SiteModel
-from crawlclean.cleaning.phrases import counted, minute
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.urls.normal_form import normalize
 from crawlclean.storage.queue.learning import LearningQueue

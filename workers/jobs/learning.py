@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 from msgspec import structs
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import DatabaseDamaged, NotFound, StoreDamaged
-from crawlclean.cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.learn.views import MAX_SAMPLE, choose_sample
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.site import learn_site
 from crawlclean.cleaning.url_classes.rules import class_of

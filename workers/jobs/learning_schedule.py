@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from crawlclean.cleaning.drift.alarms import DriftSign
 from crawlclean.cleaning.drift.watch import Watch
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.cleaning.learn.sample import MAX_SAMPLE
+from crawlclean.cleaning.learn.views import MAX_SAMPLE
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.storage.queue.counters import Counter

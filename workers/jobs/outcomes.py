@@ -11,16 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from crawlclean import __dist__
-from crawlclean.cleaning.document.feed import is_feed, read_feed
-from crawlclean.cleaning.document.page_robots import page_robots
-from crawlclean.cleaning.document.raw_page import RawPage
-from crawlclean.cleaning.document.sitemap import read_sitemap
-from crawlclean.cleaning.document.sniffing import foreign_type, image_type
+from crawlclean.cleaning.document.document import RawPage, page_robots
+from crawlclean.cleaning.document.feeds import is_feed, read_feed, read_sitemap
+from crawlclean.cleaning.document.source import foreign_type, image_type
 from crawlclean.cleaning.errors import NotHtml
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import read
 from crawlclean.cleaning.page_warnings import WarningKind
-from crawlclean.cleaning.phrases import counted
 from crawlclean.cleaning.records import CleanRecord, LinkKind, Outlink, Provenance, Via
 from crawlclean.cleaning.topics.pictures import read_picture
 from crawlclean.cleaning.topics.stories import record_signature

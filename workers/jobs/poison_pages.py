@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.crawl_types import FailureReason, Outcome, QueuedPage
 from crawlclean.storage.store.events import Event, EventKind
 from crawlclean.storage.store.protocol import Store

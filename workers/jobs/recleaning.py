@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, PageError, StoreDamaged
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean

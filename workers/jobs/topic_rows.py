@@ -14,8 +14,7 @@ import msgspec
 
 from crawlclean.cleaning.json_values import dump_versioned, load_versioned
 from crawlclean.cleaning.records import CleanRecord, PageKind
-from crawlclean.cleaning.topics.building import build_topic
-from crawlclean.cleaning.topics.relevance import text_of
+from crawlclean.cleaning.topics.relevance import build_topic, text_of
 from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of_record
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
 from crawlclean.cleaning.url_classes.rules import (
     LIST_RANK,
@@ -26,7 +27,6 @@ from crawlclean.cleaning.url_classes.rules import (
     refused_templates,
     with_pins,
 )
-from crawlclean.cleaning.url_classes.sample import PageFacts, facts_of_record
 from crawlclean.cleaning.url_classes.stopping import (
     FEW_NEW,
     MAX_NEW_CLASSES,

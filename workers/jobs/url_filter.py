@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from crawlclean.cleaning.errors import InvalidUrl
 from crawlclean.cleaning.records import LinkKind, Outlink, Via
 from crawlclean.cleaning.urls.normal_form import domain_of, host_of, normal_page_id
-from crawlclean.cleaning.urls.traps import TrapSign, find_trap_sign, without_session
+from crawlclean.cleaning.urls.patterns import TrapSign, find_trap_sign, without_session
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
 from crawlclean.storage.queue.counters import Counter

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from zlib import crc32
 
-from crawlclean.cleaning.document.feed import HEAD_CHARS, named_feeds
-from crawlclean.cleaning.missing_page import absence_words, has_vanished
+from crawlclean.cleaning.document.feeds import HEAD_CHARS, named_feeds
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord, Outlink, UrlKind, Via
-from crawlclean.cleaning.revisits import VisitClass, visit_kind
+from crawlclean.cleaning.revisits import VisitClass, absence_words, has_vanished, visit_kind
 from crawlclean.cleaning.url_classes.rules import class_with_groups, url_kind
 from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, PageRole, UrlState
 from crawlclean.workers.jobs.outcomes import Ending, failed

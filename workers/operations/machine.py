@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, ServiceError
 from crawlclean.cleaning.page import clean
 from crawlclean.storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server

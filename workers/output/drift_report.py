@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlclean.cleaning.drift.alarms import DriftSign
-from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
 
 SHOWN_CLASSES = 3

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.model.site_model import SiteModel
-from crawlclean.cleaning.phrases import counted, minute
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.host_waits import WaitReason, Waits
 from crawlclean.storage.store.drifts import DriftEvent

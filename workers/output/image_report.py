@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from crawlclean.cleaning.json_values import json_object
-from crawlclean.cleaning.phrases import second
+from crawlclean.cleaning.lexicon import second
 from crawlclean.cleaning.records import CleanRecord, ImageKind
 from crawlclean.storage.crawl_types import UrlRow
 from crawlclean.workers.answers.hosts import ImageRequests, StoredImage

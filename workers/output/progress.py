@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.output.status_line import Part, StatusLine
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from crawlclean.cleaning.phrases import counted, minute
+from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.workers.answers.stories import StoryLine, ToldBy
 
 MOST_SHOWN = 8

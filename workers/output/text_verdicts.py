@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawlclean.cleaning.phrases import counted
-from crawlclean.cleaning.verdict import Verdict, VerdictReason
+from crawlclean.cleaning.lexicon import counted
+from crawlclean.cleaning.records import Verdict, VerdictReason
 from crawlclean.workers.answers.schema import member_meanings
 
 MOST_LINES = 3  # of one text

@@ -12,8 +12,8 @@ from datetime import date, timedelta
 from msgspec import UNSET
 
 from crawlclean import __dist__
-from crawlclean.cleaning.phrases import counted, minute
-from crawlclean.cleaning.urls.readable import readable
+from crawlclean.cleaning.lexicon import counted, minute
+from crawlclean.cleaning.urls.shapes import readable
 from crawlclean.workers.answers.stories import StoryLine, ToldBy
 from crawlclean.workers.answers.topics import (
     HarvestStep,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.answers.images import TopicImages, TopicPicture
 from crawlclean.workers.answers.topics import (
     HarvestStep,

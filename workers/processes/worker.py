@@ -26,7 +26,7 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import Worker
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, StorageError
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean

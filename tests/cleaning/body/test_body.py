@@ -8,7 +8,7 @@ from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.lines import count_words, is_meta
 from crawlclean.cleaning.features.parts import PartKind, kind_of_part
-from crawlclean.cleaning.posts.threads import is_forum
+from crawlclean.cleaning.posts.posts import is_forum
 from crawlclean.cleaning.records import BodySource
 
 SENTENCES = (

@@ -9,7 +9,7 @@ import pytest
 from crawlclean import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
 from crawlclean.cleaning.body.page_body import extract_body
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.learn.sample import limit_sample
+from crawlclean.cleaning.learn.views import limit_sample
 
 HOST = "http://docs.example.com"
 NAMES = ("anchor", "bilge", "cleat", "davit", "ensign", "fender", "gaff", "hawse", "inlet", "jetty")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 from crawlclean.cleaning.body.page_body import Body, extract_body
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.records import BodySource
-from crawlclean.cleaning.verdict import VerdictReason
-from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.cleaning.records import BodySource, VerdictReason
+from crawlclean.cleaning.why import explain
 
 URL = "http://shop.example.com/lamps"
 ABOUT = "Our lamps are made by hand in a village by the sea, and each of them takes two days. "

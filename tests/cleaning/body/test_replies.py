@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from crawlclean.cleaning.body.page_body import extract_body
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.records import PageKind
-from crawlclean.cleaning.verdict import VerdictReason
-from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.cleaning.records import PageKind, VerdictReason
+from crawlclean.cleaning.why import explain
 
 URL = "http://shop.example.com/lamps/oak"
 OF_PRODUCT = '<meta property="og:type" content="product">'

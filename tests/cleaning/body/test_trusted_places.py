@@ -11,7 +11,7 @@ from crawlclean import BodySource, RawPage, SiteModel, clean, learn_site
 from crawlclean.cleaning.body import body as site_body
 from crawlclean.cleaning.body.page_body import extract_body
 from crawlclean.cleaning.document.document import read_document
-from crawlclean.cleaning.model.places import find_places
+from crawlclean.cleaning.model.site_model import find_places
 
 SENTENCE = (
     "<p>第{n}号渔船昨天夜里回到了港口，船上的人都说那边的风浪比往年大得多，一夜没有合眼。</p>"

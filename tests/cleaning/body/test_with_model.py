@@ -19,7 +19,7 @@ from crawlclean import (
     clean,
     learn_site,
 )
-from crawlclean.cleaning.learn.sample import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.learn.views import MAX_SAMPLE, choose_sample
 from crawlclean.cleaning.model.rules import DropReason
 from crawlclean.cleaning.page_warnings import WarningKind
 

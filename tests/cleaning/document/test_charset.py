@@ -5,7 +5,7 @@ import codecs
 import pytest
 from hypothesis import given, strategies as st
 
-from crawlclean.cleaning.document.charset import Decoded, decode
+from crawlclean.cleaning.document.source import Decoded, decode
 from crawlclean.cleaning.page_warnings import WarningKind
 
 HANS = (

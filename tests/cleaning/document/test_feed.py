@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from crawlclean.cleaning.document.feed import (
+from crawlclean.cleaning.document.feeds import (
     MAX_ENTRIES,
     FeedEntry,
     is_feed,

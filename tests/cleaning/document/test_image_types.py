@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawlclean.cleaning.document.sniffing import image_type
+from crawlclean.cleaning.document.source import image_type
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>'
 

@@ -6,7 +6,7 @@ import codecs
 
 import pytest
 
-from crawlclean.cleaning.document.charset import decode
+from crawlclean.cleaning.document.source import decode
 from crawlclean.cleaning.page_warnings import WarningKind
 from tests.cleaning.document.test_charset import DE, FR, HANS, HANT, JA, KO, RU, has, page
 

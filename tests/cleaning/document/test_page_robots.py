@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlclean import RawPage
-from crawlclean.cleaning.document.document import read_document
-from crawlclean.cleaning.document.page_robots import page_robots
+from crawlclean.cleaning.document.document import page_robots, read_document
 
 URL = "http://a.example/"
 BOTH, NEITHER = (True, True), (False, False)

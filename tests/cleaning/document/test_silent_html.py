@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from lxml import html as lxml_html
 
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.document.silent_html import Mark, silent_html
-from crawlclean.cleaning.document.silent_styles import silent_style
+from crawlclean.cleaning.document.silent_html import Mark, silent_html, silent_style
 from crawlclean.cleaning.document.tree import Tree
 from tests.kit.timing import timed
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from crawlclean import InvalidUrl
-from crawlclean.cleaning.document.sitemap import MAX_URLS, Sitemap, read_sitemap
+from crawlclean.cleaning.document.feeds import MAX_URLS, Sitemap, read_sitemap
 
 URL = "http://www.example.com/sitemap.xml"
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.document.source import foreign_type
 
 CHINESE = "青石镇的三百亩柿子陆续成熟，漫山遍野一片金黄，合作社连日组织村民上山采摘。" * 30
 

@@ -4,9 +4,8 @@ import time
 
 import pytest
 
-from crawlclean.cleaning.document.limits import Limits
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG
+from crawlclean.cleaning.document.tree import EMPHASIS, MONOSPACE, STRONG, Limits
 from crawlclean.cleaning.page_warnings import WarningKind
 
 

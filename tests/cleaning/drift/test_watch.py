@@ -14,12 +14,13 @@ from msgspec import structs
 
 from crawlclean import RawPage, SiteModel, clean, learn_site
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
-from crawlclean.cleaning.drift.model_fit import PageFit, fit_of
 from crawlclean.cleaning.drift.watch import (
     MAX_RUNS,
     MOST_EXPECTED,
     THRESHOLD,
+    PageFit,
     Watch,
+    fit_of,
     log_ratio,
     next_score,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.features.cards import Cards
+from crawlclean.cleaning.features.parts import Cards
 
 NOTES = "".join(f"<p><a href=/n/{i}>注{i}</a></p>" for i in range(6))
 MENU = "".join(f"<p><a href=/m/{i}>栏{i}</a></p>" for i in range(60))

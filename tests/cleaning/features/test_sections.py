@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.features.cards import Cards
-from crawlclean.cleaning.features.headings import BUTTON, heading_kind
-from crawlclean.cleaning.features.parts import link_kind_of_names
-from crawlclean.cleaning.features.sections import find_sections
+from crawlclean.cleaning.features.parts import Cards, link_kind_of_names
+from crawlclean.cleaning.features.sections import BUTTON, find_sections, heading_kind
 
 
 def titles(path: str, *texts: str) -> str:

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from crawlclean import BodySource, RawPage, clean, learn_site
 from crawlclean.cleaning.body.page_body import Body, make_body
-from crawlclean.cleaning.learn.losses import losing_classes
+from crawlclean.cleaning.learn.dropped import losing_classes
 from crawlclean.cleaning.learn.views import Sample, read_sample, view
 
 SENTENCE = (

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from crawlclean.cleaning.lexicon import hint_of, pattern_of
 from crawlclean.cleaning.links.evidence import headline_units, is_home
-from crawlclean.cleaning.links.part_flags import AD, COMMENT, TAGGED, part_flags
+from crawlclean.cleaning.links.lists import AD, COMMENT, TAGGED, part_flags
 
 WORDS = st.lists(st.text("ab相关评榜-]^", min_size=1, max_size=3), min_size=1, max_size=6)
 

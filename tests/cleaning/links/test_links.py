@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlclean import CleanRecord, ImageKind, LinkKind, LinkReason, RawPage, clean
-from crawlclean.cleaning.features.headings import heading_kind
+from crawlclean.cleaning.features.sections import heading_kind
 from tests.kit.timing import timed
 
 URL = "http://www.example.com/news/2026/a.html"

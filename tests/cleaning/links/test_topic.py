@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlclean.cleaning.links.topic import Run, Topic
+from crawlclean.cleaning.links.evidence import Run, Topic
 
 
 def is_about(title: str, *titles: str, body: str = "") -> bool:

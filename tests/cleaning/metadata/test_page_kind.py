@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawlclean import PageKind, RawPage, clean
-from crawlclean.cleaning.metadata.page_kind import kind_of_words
+from crawlclean.cleaning.metadata.metadata import kind_of_words
 
 TEXT = (
     "入秋以来，青石镇的三百亩柿子陆续成熟，漫山遍野一片金黄，"

@@ -5,7 +5,7 @@ import pytest
 from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.features.lines import weigh_lines
 from crawlclean.cleaning.posts.groups import PostFinder
-from crawlclean.cleaning.posts.names import Name
+from crawlclean.cleaning.posts.runs import Name
 
 TEXT = "<p>Rivers have bridges, and bridges have stones, which is known to everybody here.</p>"
 

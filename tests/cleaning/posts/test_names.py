@@ -4,7 +4,7 @@ import pytest
 
 from crawlclean import RawPage, clean, learn_site
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.posts.names import name_of, numbered_names, telling_names
+from crawlclean.cleaning.posts.runs import name_of, numbered_names, telling_names
 
 WORDS = ("river", "stone", "bridge", "paper", "window", "garden", "winter", "engine", "letter")
 

@@ -6,8 +6,7 @@ import pytest
 
 from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.document.tree import Tree
-from crawlclean.cleaning.posts.names import Name, name_of
-from crawlclean.cleaning.posts.runs import name_alike, name_known
+from crawlclean.cleaning.posts.runs import Name, name_alike, name_known, name_of
 
 LETTERS = ("qa", "wb", "ec")
 ROW = '<tr class="{}"><td class="{}">Ada</td><td class="{}">text</td></tr>'

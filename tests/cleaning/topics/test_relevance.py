@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.json import encode
 
-from crawlclean.cleaning.topics.building import build_topic
-from crawlclean.cleaning.topics.relevance import Mark, judge, new_threshold
+from crawlclean.cleaning.topics.relevance import Mark, build_topic, judge, new_threshold
 from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
 
 QUAKES = TopicSpec(name="quakes", query="伊朗 +地震|余震 -彩票", threshold=0.5)

@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from crawlclean.cleaning.topics.building import build_topic
-from crawlclean.cleaning.topics.relevance import judge
-from crawlclean.cleaning.topics.teaching import MAX_TAUGHT_TERMS, MarkedPage, probability, teach
-from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
+from crawlclean.cleaning.topics.relevance import build_topic, judge
+from crawlclean.cleaning.topics.topic import (
+    MAX_TAUGHT_TERMS,
+    ExampleText,
+    MarkedPage,
+    Topic,
+    TopicSpec,
+    probability,
+    teach,
+)
 
 SPEC = TopicSpec(name="java", query="Java")
 EXAMPLE = ExampleText(title="Java 入门", text="Java 的类与对象,方法与接口。", url="http://a.test/0")

@@ -13,11 +13,10 @@ from hypothesis import given, settings, strategies as st
 from crawlclean import RawPage, learn_site
 from crawlclean.cleaning.document.document import read_document
 from crawlclean.cleaning.records import PageKind, UrlKind
-from crawlclean.cleaning.url_classes import sample as url_sample
-from crawlclean.cleaning.url_classes.classes import find_classes
+from crawlclean.cleaning.url_classes import classes as url_sample
+from crawlclean.cleaning.url_classes.classes import PageFacts, UrlSample, facts_of, find_classes
 from crawlclean.cleaning.url_classes.learning import MAX_RULES_CHARS, learn_url_rules, rules_of
 from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, url_kind
-from crawlclean.cleaning.url_classes.sample import PageFacts, UrlSample, facts_of
 from crawlclean.cleaning.urls.normal_form import normalize
 
 H = "http://a.example"
@@ -237,7 +236,7 @@ def test_few_words_are_classes_and_many_a_wildcard() -> None:
 def test_counts_of_a_large_host_are_estimates_in_bounded_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("crawlclean.cleaning.url_classes.sample.MAX_URLS", 400)
+    monkeypatch.setattr("crawlclean.cleaning.url_classes.classes.MAX_URLS", 400)
     sample = UrlSample()
     for n in range(5000):
         sample.add_link(f"{H}/thread-{n}.html")

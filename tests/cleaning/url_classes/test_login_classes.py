@@ -9,9 +9,9 @@ import pytest
 from crawlclean import RawPage, clean
 from crawlclean.cleaning.document.document import read_document
 from crawlclean.cleaning.records import PageKind, UrlKind
+from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
 from crawlclean.cleaning.url_classes.rules import UrlRules, rank_of, refused_templates
-from crawlclean.cleaning.url_classes.sample import PageFacts, facts_of
 
 H = "http://a.example"
 WORDS = ("water", "stone", "river", "bridge", "autumn", "harvest", "village", "market", "garden")

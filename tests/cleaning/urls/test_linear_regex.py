@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.urls.linear_regex import MAX_PATTERN_CHARS, MAX_STATES, LinearRegex
+from crawlclean.cleaning.urls.url_choice import MAX_PATTERN_CHARS, MAX_STATES, LinearRegex
 
 ATOMS = st.sampled_from(
     [

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from crawlclean.cleaning.urls.normal_form import normalize
-from crawlclean.cleaning.urls.patterns import is_session_like, patterns_of
-from crawlclean.cleaning.urls.traps import TrapSign, find_trap_sign, without_session
+from crawlclean.cleaning.urls.patterns import (
+    TrapSign,
+    find_trap_sign,
+    is_session_like,
+    patterns_of,
+    without_session,
+)
 
 H = "http://a.example"
 

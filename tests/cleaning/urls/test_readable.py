@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from crawlclean.cleaning.urls.normal_form import normalize
-from crawlclean.cleaning.urls.readable import readable
+from crawlclean.cleaning.urls.shapes import readable
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from crawlclean import CleanRecord, ConfigError, RawPage, SiteModel, clean, learn_site
 from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.features.trail import Trail
+from crawlclean.cleaning.features.lines import Trail
 from crawlclean.cleaning.page import read
-from crawlclean.cleaning.verdict import Verdict, VerdictKind, VerdictReason
-from crawlclean.cleaning.why.verdicts import explain, verdicts
+from crawlclean.cleaning.records import Verdict, VerdictKind, VerdictReason
+from crawlclean.cleaning.why import explain, verdicts
 
 URL = "http://www.example.com/a/b.html"
 FORUM = "http://bbs.example.com/thread/5"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawlclean.cleaning.document.raw_page import CUT_SHORT_HEADER
+from crawlclean.cleaning.document.document import CUT_SHORT_HEADER
 from crawlclean.storage.crawl_types import FailureReason, FetchResult
 from tests.kit.queues import spec
 from tests.kit.raw_web import RawWeb, answer

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from crawlclean import RawPage, clean
 from crawlclean.cleaning import json_values
 from crawlclean.cleaning.errors import ConfigError, SchemaMismatch, StoreDamaged
+from crawlclean.cleaning.json_values import cleaned_value
 from crawlclean.cleaning.page import without_surrogates
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 from crawlclean.cleaning.records import (
@@ -31,7 +32,6 @@ from crawlclean.cleaning.records import (
     Post,
     Via,
 )
-from crawlclean.cleaning.surrogates import cleaned_value
 from crawlclean.storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step, is_crawl_id
 from crawlclean.storage.store import codec, record_blobs
 from tests.kit.outcomes import T0, make_record

@@ -22,9 +22,10 @@ from crawlclean.cleaning.records import (
     LinkReason,
     PageKind,
     UrlKind,
+    VerdictKind,
+    VerdictReason,
     Via,
 )
-from crawlclean.cleaning.verdict import VerdictKind, VerdictReason
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
 from crawlclean.storage.host_waits import WaitReason
 from crawlclean.storage.live_state import ProcessRole

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawlclean.cleaning.document.raw_page import CUT_SHORT_HEADER
+from crawlclean.cleaning.document.document import CUT_SHORT_HEADER
 from crawlclean.cleaning.errors import NotHtml
 from crawlclean.cleaning.page_warnings import WarningKind
 from crawlclean.cleaning.records import LinkKind, Via

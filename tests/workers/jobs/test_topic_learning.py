@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from crawlclean.cleaning.topics.building import build_topic
 from crawlclean.cleaning.topics.learner import LinkModel
+from crawlclean.cleaning.topics.relevance import build_topic
 from crawlclean.cleaning.topics.topic import Topic, TopicSpec
 from crawlclean.storage.queue.topic_ranks import TopicRanks
 from crawlclean.storage.sqlite.store import SqliteStore

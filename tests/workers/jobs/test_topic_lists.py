@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.page import clean
-from crawlclean.cleaning.topics.building import build_topic
+from crawlclean.cleaning.topics.relevance import build_topic
 from crawlclean.cleaning.topics.topic import Topic, TopicSpec
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.queue.entries import RANK_SCORE

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
-from crawlclean.cleaning.phrases import minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.opening import join_queue
 from crawlclean.storage.queue.ownership import check_owner

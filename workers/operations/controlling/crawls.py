@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
-from crawlclean.cleaning.phrases import minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
 from crawlclean.storage.host_waits import Waits
 from crawlclean.storage.opening import join_queue

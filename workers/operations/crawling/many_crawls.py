@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.urls.normal_form import host_of
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from crawlclean.storage.queue.receipts import check_store

@@ -29,7 +29,7 @@ from functools import partial
 from typing import TypeVar
 
 from crawlclean.cleaning.errors import NotFound, StorageError, StoreDamaged
-from crawlclean.cleaning.phrases import counted
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.records import Outlink, Via
 from crawlclean.storage.crawl_types import (
     CrawlRow,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.urls.readable import readable
+from crawlclean.cleaning.urls.shapes import readable
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.crawler.hosts_file import host_tables
 from crawlclean.storage.crawl_types import CrawlSpec, Scope

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from crawlclean.cleaning.errors import InvalidUrl, ServiceError
-from crawlclean.cleaning.learn.sample import MAX_SAMPLE, choose_sample
-from crawlclean.cleaning.lost_fields import DEFECTS
+from crawlclean.cleaning.learn.views import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.metadata.metadata import DEFECTS
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean
 from crawlclean.cleaning.records import CleanRecord

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import quote
 
-from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.document.source import foreign_type
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.urls.normal_form import is_asset
 from crawlclean.storage.archive.originals import Originals

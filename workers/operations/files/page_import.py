@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from crawlclean.cleaning.errors import ConfigError, InvalidUrl, NotHtml, PageError
-from crawlclean.cleaning.lost_fields import DEFECTS
+from crawlclean.cleaning.metadata.metadata import DEFECTS
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.urls.normal_form import host_of, normalize, page_id
 from crawlclean.storage.crawl_types import (

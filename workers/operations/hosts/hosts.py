@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
-from crawlclean.cleaning.phrases import second
+from crawlclean.cleaning.lexicon import second
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.host_waits import Waits
 from crawlclean.storage.opening import join_queue

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.model.site_model import SiteModel
-from crawlclean.cleaning.records import CleanRecord
-from crawlclean.cleaning.verdict import Verdict
-from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.cleaning.records import CleanRecord, Verdict
+from crawlclean.cleaning.why import explain
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.versions import difference
 from crawlclean.workers.config import Settings

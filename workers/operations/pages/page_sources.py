@@ -17,12 +17,12 @@ from typing import IO, Any, cast
 
 from warcio.bufferedreaders import ChunkedDataReader
 
-from crawlclean.cleaning.document.raw_page import RawPage
-from crawlclean.cleaning.document.sniffing import foreign_type
+from crawlclean.cleaning.document.document import RawPage
+from crawlclean.cleaning.document.source import foreign_type
 from crawlclean.cleaning.errors import NotFound, NotHtml, ServiceError
+from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import Provenance, Via
-from crawlclean.cleaning.surrogates import replace_surrogates
 from crawlclean.crawler.transfer.content_encoding import undo_codings
 from crawlclean.storage.archive.originals import Originals
 from crawlclean.workers.operations.pages.warc_records import (

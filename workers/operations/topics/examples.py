@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence, Sized
 from pathlib import Path
 
-from crawlclean.cleaning.document.raw_page import RawPage
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, PageError
 from crawlclean.cleaning.page import clean
 from crawlclean.cleaning.topics.relevance import text_of

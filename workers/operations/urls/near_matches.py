@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from crawlclean.cleaning.errors import InvalidUrl, NotFound
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
-from crawlclean.cleaning.urls.traps import without_session
+from crawlclean.cleaning.urls.patterns import without_session
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store

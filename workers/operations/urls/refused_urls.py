@@ -15,7 +15,7 @@ from crawlclean import __dist__
 from crawlclean.cleaning.errors import InvalidUrl
 from crawlclean.cleaning.records import Outlink, Via
 from crawlclean.cleaning.urls.normal_form import host_of, is_asset, page_id
-from crawlclean.cleaning.urls.traps import without_session
+from crawlclean.cleaning.urls.patterns import without_session
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, Scope, UrlRow, UrlState
 from crawlclean.storage.store.records import LinkTo

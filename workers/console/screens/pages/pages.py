@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from flask import Response, abort, g, redirect, request, url_for
 
 from crawlclean.cleaning.errors import InvalidUrl
-from crawlclean.cleaning.verdict import KEPT, VerdictKind, VerdictReason
+from crawlclean.cleaning.records import KEPT, VerdictKind, VerdictReason
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import Console, Page, Routes, asked_place, render
 from crawlclean.workers.console.words import Language, say

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from crawlclean.cleaning.drift.model_fit import KNOWN_PLACES
+from crawlclean.cleaning.drift.watch import KNOWN_PLACES
 from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.storage.store.drifts import DriftEvent
 from crawlclean.storage.store.hosts import StoredBody

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from crawlclean.cleaning.document.silent_html import Mark, silent_html
 from crawlclean.cleaning.errors import ConfigError, NotFound, PageError
-from crawlclean.cleaning.records import CleanRecord
+from crawlclean.cleaning.records import CleanRecord, Verdict
 from crawlclean.cleaning.urls.normal_form import host_of
-from crawlclean.cleaning.verdict import Verdict
-from crawlclean.cleaning.why.verdicts import explain
+from crawlclean.cleaning.why import explain
 from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
 from crawlclean.workers.operations.pages.judged_page import (
     JudgedPage,
