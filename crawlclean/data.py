@@ -14,8 +14,8 @@ from crawlclean.cleaning.records import CleanRecord, HostStats, PageKind
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.export import Selection, select
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.selection import Selection, select
 
 
 class DataFolder:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.urls.url_choice import UrlChoice
-from crawlclean.storage.crawl_types import KeepRaw, Scope
-from crawlclean.storage.politeness_policy import DELAY_FACTOR, HOST_PATIENCE_S, Politeness
+from crawlclean.storage.crawl_types import DELAY_FACTOR, HOST_PATIENCE_S, KeepRaw, Politeness, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from protego import Protego
 from crawlclean.cleaning.errors import InvalidUrl
 from crawlclean.cleaning.records import Via
 from crawlclean.cleaning.urls.normal_form import resolve
-from crawlclean.crawler.politeness import retry_after_ms, slow_down_ms
+from crawlclean.crawler.transfer.responses import retry_after_ms, slow_down_ms
 from crawlclean.storage.crawl_types import Discovery, FailureReason, FetchResult, Lease, PageRole
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsErrors, RobotsVerdict
 

@@ -11,7 +11,7 @@ from crawlclean import __dist__
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
 from crawlclean.storage.live_state import ProcessRole, QueueNow
 from crawlclean.storage.queue.counters import HELP, Counter
-from crawlclean.storage.store.samples import Gauge
+from crawlclean.storage.store.journal import Gauge
 
 GAUGE_HELP = {
     Gauge.PAGES_IN_FLIGHT: "URLs that wait for workers, or whose pages are cleaned",

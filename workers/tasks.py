@@ -48,7 +48,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.maintenance import UrlReopener
-from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.hook_notices import HookNotices

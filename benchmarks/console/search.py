@@ -24,7 +24,7 @@ from statistics import median, quantiles
 from benchmarks.kit.results import keep, show
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from crawlclean.storage.opening import DATABASE
-from crawlclean.storage.search.search_file import SearchFile
+from crawlclean.storage.search import SearchFile
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.jobs.search import SearchFiller
 from crawlclean.workers.operations.searching import Wanted, search_in

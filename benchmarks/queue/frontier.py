@@ -42,9 +42,9 @@ from crawlclean.storage.crawl_types import (
     Lease,
     PageRole,
     QueuedPage,
+    Retry,
     UrlState,
 )
-from crawlclean.storage.politeness_policy import Retry
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier

@@ -35,8 +35,7 @@ from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.events import Event, EventKind
-from crawlclean.storage.store.samples import MINUTE_S, Gauge
+from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, Gauge
 from tests.kit.outcomes import T0, make_failure, make_outcome
 
 HOSTS, PAGES, LINKS, ROUNDS = 300, 10, 127, 3

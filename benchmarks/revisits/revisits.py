@@ -60,7 +60,7 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.revisits import DueUrl
-from crawlclean.storage.store.versions import MOST_VERSIONS
+from crawlclean.storage.store.visits import MOST_VERSIONS
 
 Headers = tuple[tuple[str, str], ...]
 CRAWL = "month"

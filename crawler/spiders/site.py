@@ -31,9 +31,7 @@ from crawlclean.crawler.addresses.guard import is_web_port
 from crawlclean.crawler.addresses.public import is_public
 from crawlclean.crawler.fetch_log import FetchLog
 from crawlclean.crawler.lease_filter import LeaseFilter
-from crawlclean.crawler.leasing import LeaseSource
-from crawlclean.crawler.outage import OutageDetector
-from crawlclean.crawler.politeness import outcome_of, slow_down_ms
+from crawlclean.crawler.leasing import LeaseSource, OutageDetector
 from crawlclean.crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES, end_robots
 from crawlclean.crawler.transfer.certificates import WrongCertificate
 from crawlclean.crawler.transfer.content_encoding import undo_codings
@@ -51,6 +49,8 @@ from crawlclean.crawler.transfer.responses import (
     judge_failure,
     judge_self_redirect,
     may_be_wanted,
+    outcome_of,
+    slow_down_ms,
     unreachable_of,
     was_reached,
 )
@@ -61,10 +61,13 @@ from crawlclean.storage.crawl_types import (
     FailureReason,
     FetchResult,
     Lease,
+    LeaseDecision,
     PageRole,
+    ResponseOutcome,
+    Retry,
+    Unreachable,
 )
 from crawlclean.storage.opening import has_ended, patience_s
-from crawlclean.storage.politeness_policy import LeaseDecision, ResponseOutcome, Retry, Unreachable
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import FetchQueue
 

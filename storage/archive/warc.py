@@ -25,11 +25,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import replace_surrogates
+from crawlclean.storage.store.export import ExportState
+from crawlclean.storage.store.records import Once
 
 ZLIB_LEVEL = 4
 ORIGINAL = "X-Archive-Orig-"
@@ -281,3 +284,86 @@ def unpack_member(member: bytes, url: str) -> tuple[int, tuple[tuple[str, str], 
     except (ArchiveLoadFailed, ValueError, EOFError, zlib.error, OSError) as error:
         raise StoreDamaged("an archived page cannot be read: its bytes have changed") from error
     raise StoreDamaged("an archived page cannot be read: its place holds no whole response")
+
+
+# Where WARC files have the bodies of their revisits: a revisit names the digest of its body alone.
+#
+# The places of all bodies are in a temporary file, so that memory stays bounded.
+
+_ORIGINALS = """
+    CREATE TABLE bodies (digest TEXT PRIMARY KEY, file TEXT, member INT, offset INT) WITHOUT ROWID
+"""
+
+
+class Originals:
+    """The places of the HTML bodies of an input that was read so far."""
+
+    def __init__(self) -> None:
+        """Begins empty."""
+        self._once = Once()
+        self._once.execute(_ORIGINALS)
+
+    def close(self) -> None:
+        """Deletes the temporary file."""
+        self._once.close()
+
+    def keep(self, digest: str, file: Path, member: int, offset: int) -> None:
+        """Keeps the place of a body; the first place counts.
+
+        Args:
+            digest: As the file has it: ``sha1:2ESO5RC26ABJ3G5EJ4F3GUPX5BLEGQXC``.
+            file: Where the body is.
+            member: Offset in the file of the gzip member that its record begins in, bytes.
+            offset: Of its record in this member, bytes.
+
+        Raises:
+            StoreFull: The folder for temporary files has no space left.
+        """
+        values = (digest, str(file), member, offset)
+        self._once.execute("INSERT OR IGNORE INTO bodies VALUES (?, ?, ?, ?)", *values)
+
+    def place(self, digest: str) -> tuple[Path, int, int] | None:
+        """Returns (file, member, offset) of a body by digest; None: no file has it."""
+        query = "SELECT file, member, offset FROM bodies WHERE digest = ?"
+        found = self._once.execute(query, digest).fetchone()
+        return (Path(found[0]), found[1], found[2]) if found else None
+
+
+# Which record of an export has a body first: later ones with the same body are revisits.
+
+_BODIES = """CREATE TABLE IF NOT EXISTS bodies (
+    digest TEXT PRIMARY KEY, record_id TEXT, url TEXT, date TEXT
+) WITHOUT ROWID"""
+
+
+class Bodies:
+    """The bodies that the records of an export have, by digest; memory is bounded.
+
+    With a state they are kept as its keys are: with each whole file.
+    """
+
+    def __init__(self, state: ExportState | None = None) -> None:
+        """Begins with the bodies of a state; without one empty, in a temporary file."""
+        self._once = state or Once()
+        self._is_own = state is None
+        self._once.execute(_BODIES)
+
+    def close(self) -> None:
+        """Deletes the temporary file; a state is closed by its owner."""
+        if self._is_own:
+            self._once.close()
+
+    def first(self, digest: str, record: Original) -> Original | None:
+        """Returns the earlier record that has a body; None: ``record`` has it from now on.
+
+        Raises:
+            StoreFull: The folder has no space left.
+        """
+        found = self._once.execute(
+            "SELECT record_id, url, date FROM bodies WHERE digest = ?", digest
+        ).fetchone()
+        if found:
+            return Original(*found)
+        values = (record.record_id, record.url, record.date)
+        self._once.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", digest, *values)
+        return None

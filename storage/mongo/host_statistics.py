@@ -31,9 +31,9 @@ from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.mongo.stories import MongoStoryRows, Opened
 from crawlclean.storage.mongo.writing import stale_key, write_owed
-from crawlclean.storage.store.codec import from_microseconds, stats_to_json
 from crawlclean.storage.store.encoded_outcomes import count_warnings
 from crawlclean.storage.store.overview import Groups, HostFigures, Overview
+from crawlclean.storage.store.rows import from_microseconds, stats_to_json
 from crawlclean.storage.store.stories import count_copies
 
 STEP = 1_000

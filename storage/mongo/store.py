@@ -24,27 +24,170 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.mongo.connection import MongoConnection
 from crawlclean.storage.mongo.host_statistics import is_behind, refresh
-from crawlclean.storage.mongo.pictures import MongoPictureRows
-from crawlclean.storage.mongo.ports import MongoBlobs, MongoTables
-from crawlclean.storage.mongo.space import drop_rows, raw_space, sample_host, space
-from crawlclean.storage.mongo.stories import MongoStoryRows, delete_stories, put_stories
-from crawlclean.storage.mongo.story_rebuild import MongoRebuildRows
-from crawlclean.storage.mongo.topic_pages import put_pages
-from crawlclean.storage.mongo.writing import save_outcomes
+from crawlclean.storage.mongo.ports import MongoBlobs, MongoTables, key_of, owner_of
+from crawlclean.storage.mongo.stories import (
+    MongoRebuildRows,
+    MongoStoryRows,
+    delete_stories,
+    put_stories,
+)
+from crawlclean.storage.mongo.writing import put_pages, save_outcomes
 from crawlclean.storage.store.encoded_outcomes import encode_outcome
 from crawlclean.storage.store.hosts import Statistics
-from crawlclean.storage.store.members import Members
-from crawlclean.storage.store.overview import Overview
-from crawlclean.storage.store.pictures import save_picture
-from crawlclean.storage.store.space import HostSample, RawSpace, Space
-from crawlclean.storage.store.stories import Stories
-from crawlclean.storage.store.story_rebuild import StoryRebuild
+from crawlclean.storage.store.overview import (
+    COUNTED,
+    SAMPLED,
+    HostSample,
+    Overview,
+    RawSpace,
+    Space,
+    SpaceKind,
+)
+from crawlclean.storage.store.pictures import (
+    CANDIDATES,
+    KEY_ROWS,
+    PICTURE,
+    PictureRow,
+    save_picture,
+)
+from crawlclean.storage.store.ports import of
+from crawlclean.storage.store.protocol import Members
+from crawlclean.storage.store.stories import Stories, StoryRebuild
 from crawlclean.storage.store.topics import Topics
 from crawlclean.storage.store.visits import Visits
+
+# Space of crawls in the MongoDB store, and dropping archived responses.
+
+DROP_ROWS = 500
+
+
+def space(database: Any) -> list[Space]:
+    """What each crawl takes, by a sample of its documents; parts over 12 MB do not count."""
+    crawls = sorted(doc["_id"] for doc in database.crawls.find({}, {"_id": 1}))
+    found = []
+    for kind in SpaceKind:
+        for crawl in crawls:
+            n = database[kind.value].count_documents({"crawl_id": crawl})
+            if not n:
+                continue
+            _, mean = _sample(database[kind.value], {"crawl_id": crawl})
+            found.append(
+                Space(
+                    crawl_id=crawl,
+                    kind=kind,
+                    items=n,
+                    stored_bytes=round(mean * n),
+                    is_estimate=n > SAMPLED,
+                )
+            )
+    return found
+
+
+def sample_host(database: Any, host: str) -> HostSample:
+    """Sizes of what is stored of a host; parts over 12 MB do not count."""
+    where = {"host": host}
+    _, response_bytes = _sample(database.raw, where)
+    records, record_bytes = _sample(database.records, where)
+    return HostSample(
+        responses=database.raw.count_documents(where, limit=COUNTED),
+        response_bytes=response_bytes,
+        records=records,
+        record_bytes=record_bytes,
+    )
+
+
+def _sample(collection: Any, where: dict[str, str]) -> tuple[int, float]:
+    """Number and mean size of the first documents that fit."""
+    stages: list[dict[str, Any]] = [
+        {"$match": where},
+        {"$limit": SAMPLED},
+        {
+            "$group": {
+                "_id": None,
+                "n": {"$sum": 1},
+                "mean": {"$avg": {"$binarySize": {"$ifNull": ["$blob", ""]}}},
+            }
+        },
+    ]
+    found = next(iter(collection.aggregate(stages)), None)
+    return (found["n"], float(found["mean"])) if found else (0, 0.0)
+
+
+def raw_space(database: Any, crawl_id: str | None, host: str | None) -> RawSpace:
+    """What dropping the responses of a crawl, a host or both would free, by a sample.
+
+    The server keeps the space in its files, for what is stored next.
+    """
+    wanted = of(crawl_id, host)
+    n = database.raw.count_documents(wanted)
+    if not n:
+        return RawSpace(responses=0, stored_bytes=0, freed_bytes=0)
+    size = round(_sample(database.raw, wanted)[1] * n)
+    return RawSpace(responses=n, stored_bytes=size, freed_bytes=size, is_estimate=n > SAMPLED)
+
+
+def drop_rows(
+    database: Any, crawl_id: str | None, host: str | None, limit: int | None = None
+) -> int:
+    """Deletes archived responses in small steps, each with its chunks; returns how many."""
+    dropped = 0
+    while limit is None or dropped < limit:
+        some = DROP_ROWS if limit is None else min(DROP_ROWS, limit - dropped)
+        found = database.raw.find(of(crawl_id, host), {"_id": 1}).limit(some)
+        keys = [doc["_id"] for doc in found]
+        if not keys:
+            break
+        dropped += database.raw.delete_many({"_id": {"$in": keys}}).deleted_count
+        owners = [owner_of("raw", key) for key in keys]
+        database.chunks.delete_many({"owner": {"$in": owners}})
+    return dropped
+
+
+# Pictures of topics in MongoDB: a document for each image, with the keys that find its copies.
+
+SEARCHED = 512
+"""Documents read for all keys of a picture; when there are more, each key is read by itself."""
+
+
+class MongoPictureRows:
+    """``PictureRows`` by commands; the methods are documented in ``storage/store/pictures.py``."""
+
+    def __init__(self, db: MongoConnection) -> None:
+        self._db = db
+
+    def put(self, row: PictureRow, keys: Sequence[int]) -> None:
+        """Writes a picture; a known one stays as it is."""
+        doc = {**PICTURE.row(row), "keys": list(keys)}
+        del doc["page_id"]
+        asked = {"_id": key_of(row.page_id, row.crawl_id)}
+        with self._db.use() as database:
+            database.pictures.update_one(asked, {"$setOnInsert": doc}, upsert=True)
+
+    def similar(self, keys: Sequence[int]) -> list[PictureRow]:
+        """Pictures with the most keys in common."""
+        if not keys:
+            return []
+        with self._db.use() as database:
+            found = list(database.pictures.find({"keys": {"$in": list(keys)}}).limit(SEARCHED))
+            if len(found) == SEARCHED:
+                each_key = (database.pictures.find({"keys": key}).limit(KEY_ROWS) for key in keys)
+                found = [doc for docs in each_key for doc in docs]
+        docs = {doc["_id"]: doc for doc in found}
+        wanted = set(keys)
+        shared = {name: len(wanted.intersection(doc["keys"])) for name, doc in docs.items()}
+        best = sorted(shared, key=lambda name: (-shared[name], name))[:CANDIDATES]
+        return [_picture(docs[name]) for name in best]
+
+
+def _picture(doc: Mapping[str, Any]) -> PictureRow:
+    page_id, _, crawl_id = doc["_id"].partition(":")
+    return PICTURE.read((page_id, crawl_id, *(doc[name] for name in PICTURE.columns[2:])))
+
 
 DELETE_ROWS = 500
 _OF_CRAWLS = (

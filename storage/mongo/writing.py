@@ -26,21 +26,91 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pymongo import InsertOne, ReplaceOne, ReturnDocument
+from pymongo import InsertOne, ReplaceOne, ReturnDocument, UpdateOne
 from pymongo.errors import BulkWriteError
 
 from crawlclean.cleaning.errors import StoreDamaged, StoreUnavailable
 from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.storage.archive.warc import archived_headers
-from crawlclean.storage.crawl_types import UrlState
-from crawlclean.storage.mongo.chunks import drop_old_chunks, owner_of, put_blob
-from crawlclean.storage.mongo.connection import DUPLICATE_KEY
-from crawlclean.storage.mongo.ports import key_of
-from crawlclean.storage.mongo.topic_pages import put_judgements
-from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.crawl_types import Outcome, UrlState
+from crawlclean.storage.mongo.connection import DUPLICATE_KEY, MongoConnection
+from crawlclean.storage.mongo.ports import drop_old_chunks, key_of, owner_of, put_blob
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
-from crawlclean.storage.store.record_blobs import compress
+from crawlclean.storage.store.ports import KEYS, Row
+from crawlclean.storage.store.rows import compress, to_microseconds
+from crawlclean.storage.store.topics import CHANGING, outbox_rows, rows_of
 from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits
+
+# Writes judgements of topics as documents of the MongoDB store, behind the fence.
+#
+# The fence is that of ``store/topic_rows.py``. A judgement is two writes, the second without effect
+# on a page that the user has marked or the learner has learned; repeating both changes nothing.
+
+IF_KNOWN = ("features", "parent")
+"""Columns without a value when a page is judged anew without the link that led to it."""
+
+
+def put_judgements(database: Any, outcomes: Sequence[Outcome]) -> None:
+    """Writes the judgements of outcomes, and their rows of the outbox.
+
+    Raises:
+        StoreDamaged: No document can hold them.
+    """
+    rows, reports = [], []
+    for outcome in outcomes:
+        if outcome.judgements:
+            with naming(outcome):
+                rows += rows_of(outcome)
+                reports += outbox_rows(outcome)
+    _put(database, rows)
+    if reports:
+        writes = [
+            UpdateOne({"_id": _joined("outbox", row)}, {"$setOnInsert": row}, True)
+            for row in reports
+        ]
+        database.outbox.bulk_write(writes, ordered=False)
+
+
+def put_pages(db: MongoConnection, rows: Sequence[Row]) -> None:
+    """Writes judgements of stored pages."""
+    with db.use() as database:
+        _put(database, rows)
+
+
+def _joined(table: str, row: Row) -> str:
+    return "/".join(str(row[name]) for name in KEYS[table])
+
+
+def _put(database: Any, rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    first, second = [], []
+    for row in rows:
+        key = _joined("topic_pages", row)
+        first.append(UpdateOne({"_id": key, "fence": {"$lte": row["fence"]}}, _update(row), True))
+        ours = {"_id": key, "fence": row["fence"]}
+        unmarked = {name: row[name] for name in ("relevant", "label")}
+        second.append(UpdateOne({**ours, "mark": {"$exists": False}}, {"$set": unmarked}))
+        if row["to_learn"]:
+            waits = {"$set": {"to_learn": row["to_learn"]}}
+            second.append(UpdateOne({**ours, "learned_in": {"$exists": False}}, waits))
+    try:
+        database.topic_pages.bulk_write(first, ordered=False)
+    except BulkWriteError as error:
+        details: Any = error.details
+        refused = details["writeErrors"]  # the stored judgement is newer
+        if details["writeConcernErrors"] or any(e["code"] != DUPLICATE_KEY for e in refused):
+            raise
+    database.topic_pages.bulk_write(second, ordered=False)
+
+
+def _update(row: Row) -> dict[str, Any]:
+    on_insert = [*CHANGING, *(name for name in IF_KNOWN if not row[name])]
+    return {
+        "$set": {name: value for name, value in row.items() if name not in on_insert},
+        "$setOnInsert": {name: row[name] for name in on_insert if row[name] is not None},
+    }
+
 
 ATTEMPTS = 50
 """Attempts to write one document that other processes keep replacing."""

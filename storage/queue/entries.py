@@ -10,13 +10,15 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterable, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import zstandard
 
-from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.errors import InvalidUrl, StoreDamaged
 from crawlclean.cleaning.records import Provenance, Via
 from crawlclean.cleaning.urls.normal_form import host_of
 from crawlclean.storage.crawl_types import (
@@ -28,6 +30,7 @@ from crawlclean.storage.crawl_types import (
     Failure,
     FailureReason,
     FetchResult,
+    HostPoliteness,
     Lease,
     PageRole,
     QueuedPage,
@@ -35,14 +38,51 @@ from crawlclean.storage.crawl_types import (
     StoredCookie,
     UrlState,
 )
-from crawlclean.storage.politeness_policy import HostPoliteness
-from crawlclean.storage.queue.feature_ids import pack_features, unpack_features
-from crawlclean.storage.store.codec import from_microseconds, spec_to_json
-from crawlclean.storage.store.images import IMAGE_RANK, id_of
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.pictures import IMAGE_RANK, id_of
+from crawlclean.storage.store.rows import decompress, from_microseconds, spec_to_json
 
-if TYPE_CHECKING:  # the queue's client is slow to import, and the store reads entries, too
+if TYPE_CHECKING:
     from crawlclean.storage.queue.clients import Arg
+
+
+# Numbers of link features in a pending entry and in a page hash: two characters each.
+#
+# A topic crawl ranks a waiting URL by the features of the link that found it. The queue keeps their
+# numbers with the URL, ``AAB_`` for 0 and 127, so that the URL can be ranked again.
+
+MOST_FEATURES = 16
+MOST_IDS = 4096
+"""Numbers are 0..4095: two of 64 characters."""
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_PAIRS = tuple((a + b).encode() for a in _LETTERS for b in _LETTERS)
+_SHAPES = tuple(struct.Struct(f">{n}H").unpack for n in range(MOST_FEATURES + 1))
+_ID_OF = {int.from_bytes(pair, "big"): number for number, pair in enumerate(_PAIRS)}.__getitem__
+
+
+def pack_features(features: Sequence[int]) -> bytes:
+    """Encodes numbers of features, ``b"AAB_"`` for (0, 127); ``b""`` for none.
+
+    Raises:
+        ValueError: More than ``MOST_FEATURES``, or a number that is not 0..4095.
+    """
+    if len(features) > MOST_FEATURES or not all(0 <= each < MOST_IDS for each in features):
+        raise ValueError(f"{len(features)} features of a link: at most {MOST_FEATURES} of 0..4095")
+    return b"".join([_PAIRS[each] for each in features])
+
+
+def unpack_features(packed: bytes) -> tuple[int, ...]:
+    """Decodes the numbers that ``pack_features`` packed.
+
+    Raises:
+        ValueError: The bytes are no packed features.
+    """
+    try:
+        return tuple(map(_ID_OF, _SHAPES[len(packed) // 2](packed)))
+    except (LookupError, struct.error) as error:
+        raise ValueError(f"no features: {packed!r:.80}") from error
+
 
 T = TypeVar("T")
 
@@ -454,3 +494,97 @@ def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
         revisits=number(b"revisits"),
         revisited=number(b"revisited"),
     )
+
+
+# Packed form of a spill: a block of one host's pending URLs in the store.
+#
+# Zstd over these parts, in this order:
+#
+# - the marker ``cp1``, the number of entries n, the number of kept page ids (4 bytes each);
+# - columns of n values: scores and times of discovery (differences, 8 bytes each), lengths of the
+#   texts (4 bytes each), role letters (``p``, ``s`` or ``i``);
+# - the kept page ids, each as 4 bytes of entry number and 16 bytes of id;
+# - the texts: the packed URLs of ``entries.py``.
+#
+# A page id is the hash of its URL and would not compress: only ids that are no such hash are kept.
+
+LEVEL = 9
+_HEAD = struct.Struct("<3sII")
+_MAGIC = b"cp1"
+_PID_BYTES, _STAMP_BYTES = 16, 6
+_TEXT = _PID_BYTES + 1 + _STAMP_BYTES
+
+
+Entry = tuple[int, bytes]
+"""A pending entry with its score: ``(50000000000007, b"\\x4f\\x11...")`` (``entries.py``)."""
+
+
+def pack_entries(host: str, entries: Sequence[Entry]) -> bytes:
+    """Packs entries of a host, sorted by score; the reverse of ``unpack_entries``."""
+    scores = [score for score, _ in entries]
+    stamps = [int.from_bytes(entry[_PID_BYTES + 1 : _TEXT], "big") for _, entry in entries]
+    texts = [entry[_TEXT:] for _, entry in entries]
+    kept = [
+        number.to_bytes(4, "little") + entry[:_PID_BYTES]
+        for number, (_, entry) in enumerate(entries)
+        if _hashed(host, entry) != entry[:_PID_BYTES]
+    ]
+    n = len(entries)
+    parts = [
+        _HEAD.pack(_MAGIC, n, len(kept)),
+        struct.pack(f"<{n}q", *_differences(scores)),
+        struct.pack(f"<{n}q", *_differences(stamps)),
+        struct.pack(f"<{n}I", *map(len, texts)),
+        b"".join(entry[_PID_BYTES : _PID_BYTES + 1] for _, entry in entries),
+        *kept,
+        *texts,
+    ]
+    packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+    return packer.compress(b"".join(parts))
+
+
+def unpack_entries(host: str, packed: bytes) -> list[Entry]:
+    """Decodes the entries that ``pack_entries`` packed.
+
+    Raises:
+        StoreDamaged: The bytes are no spill.
+    """
+    data = decompress(packed)
+    try:
+        magic, n, kept = _HEAD.unpack_from(data)
+        if magic != _MAGIC:
+            raise StoreDamaged("a stored spill is of another kind")
+        at = _HEAD.size
+        scores = list(accumulate(struct.unpack_from(f"<{n}q", data, at)))
+        stamps = list(accumulate(struct.unpack_from(f"<{n}q", data, at + 8 * n)))
+        lengths = struct.unpack_from(f"<{n}I", data, at + 16 * n)
+        at += 20 * n
+        roles = data[at : at + n]
+        at += n
+        other: dict[int, bytes] = {}
+        for _ in range(kept):
+            other[int.from_bytes(data[at : at + 4], "little")] = data[at + 4 : at + 4 + _PID_BYTES]
+            at += 4 + _PID_BYTES
+        entries = []
+        for number in range(n):
+            tail = roles[number : number + 1] + stamps[number].to_bytes(_STAMP_BYTES, "big")
+            tail += data[at : at + lengths[number]]
+            at += lengths[number]
+            pid = other.get(number) or _hashed(host, bytes(_PID_BYTES) + tail)
+            entries.append((scores[number], pid + tail))
+        return entries
+    except (struct.error, ValueError, OverflowError, IndexError) as error:
+        raise StoreDamaged(f"a stored spill cannot be read: {error}") from error
+
+
+def _hashed(host: str, entry: bytes) -> bytes:
+    """The 16 bytes of the id of the entry's URL; empty when the URL cannot be read."""
+    try:
+        found = read_pending(host, 0, entry)
+        return bytes.fromhex(id_of(found.url, found.role))
+    except (InvalidUrl, ValueError):
+        return b""
+
+
+def _differences(numbers: Sequence[int]) -> Iterator[int]:
+    return (after - before for before, after in pairwise((0, *numbers)))

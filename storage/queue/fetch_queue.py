@@ -19,21 +19,19 @@ from typing import Any
 from crawlclean.cleaning.errors import QueueUnavailable
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import (
+    HOST_PATIENCE_S,
     CrawlSpec,
     Discovery,
     FetchResult,
     Lease,
     LeaseBatch,
-    StoredCookie,
-)
-from crawlclean.storage.live_state import SILENT_S, ProcessRole
-from crawlclean.storage.politeness_policy import (
-    HOST_PATIENCE_S,
     LeaseDecision,
     ResponseOutcome,
     Retry,
+    StoredCookie,
     Unreachable,
 )
+from crawlclean.storage.live_state import SILENT_S, ProcessRole
 from crawlclean.storage.queue.clients import (
     Arg,
     AsyncScripts,
@@ -50,8 +48,8 @@ from crawlclean.storage.queue.entries import (
     read_lease,
 )
 from crawlclean.storage.queue.jobs import JobQueue
-from crawlclean.storage.queue.processes import beat_args
-from crawlclean.storage.store.codec import spec_from_json
+from crawlclean.storage.queue.live import beat_args
+from crawlclean.storage.store.rows import spec_from_json
 
 SESSION_TTL_MS = round(SILENT_S * 1000)
 RENEW_S = 5.0

@@ -26,10 +26,12 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.live_state import SILENT_S, QueueNow
 from crawlclean.storage.queue.clients import (
     Arg,
+    Identity,
     Scripts,
     open_client,
     queue_ms,
     raises_queue_errors,
+    read_identity,
 )
 from crawlclean.storage.queue.entries import (
     chunks,
@@ -43,20 +45,16 @@ from crawlclean.storage.queue.entries import (
     read_page,
     read_pause,
 )
-from crawlclean.storage.queue.identity import Identity, read_identity
-from crawlclean.storage.queue.jobs import JobQueue
+from crawlclean.storage.queue.jobs import JobQueue, OperationJobs
 from crawlclean.storage.queue.learning import LearningQueue
-from crawlclean.storage.queue.live import read_now
+from crawlclean.storage.queue.live import HostWaits, Processes, read_now
 from crawlclean.storage.queue.maintenance import create_crawl, purge_crawl, purge_pages, sweep
-from crawlclean.storage.queue.operation_jobs import OperationJobs
-from crawlclean.storage.queue.processes import Processes
 from crawlclean.storage.queue.receipts import Receipt, read_receipts
 from crawlclean.storage.queue.revisits import Revisits
 from crawlclean.storage.queue.topic_ranks import TopicRanks, join_turns, owner_of
 from crawlclean.storage.queue.url_classes import UrlClassLedger
-from crawlclean.storage.queue.waits import HostWaits
-from crawlclean.storage.store.codec import spec_from_json, to_microseconds
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.rows import spec_from_json, to_microseconds
 
 ADD_CHUNK = 1000
 CLAIM_TTL_MS = round(SILENT_S * 1000)

@@ -36,7 +36,7 @@ from crawlclean.storage.queue.clients import (
 from crawlclean.storage.queue.entries import crawl_fields, fingerprint
 from crawlclean.storage.queue.jobs import JobQueue
 from crawlclean.storage.queue.topic_ranks import TOPIC_KEYS, join_turns
-from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import EndedUrl
 
 log = logging.getLogger(__name__)

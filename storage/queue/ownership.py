@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from crawlclean.cleaning.errors import StorageError
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.store.queues import QueueRow
+from crawlclean.storage.store.crawls import QueueRow
 
 if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier

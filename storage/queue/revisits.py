@@ -14,7 +14,7 @@ from typing import Any
 
 from crawlclean.storage.queue.clients import Arg, Scripts, raises_queue_errors
 from crawlclean.storage.queue.entries import LINK_TEXT_CHARS, from_ms
-from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import Visit
 
 MOST_OF_A_HOST = 60

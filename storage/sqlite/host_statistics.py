@@ -14,10 +14,10 @@ from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.sqlite.connection import SqliteConnection
 from crawlclean.storage.sqlite.ports import conditions
 from crawlclean.storage.sqlite.stories import SqliteStoryRows
-from crawlclean.storage.store.codec import from_microseconds, stats_to_json
 from crawlclean.storage.store.encoded_outcomes import count_warnings
 from crawlclean.storage.store.overview import HostFigures, Overview
 from crawlclean.storage.store.ports import of
+from crawlclean.storage.store.rows import from_microseconds, stats_to_json
 from crawlclean.storage.store.stories import count_copies
 
 REFRESH_HOSTS = 50

@@ -39,7 +39,7 @@ _TABLES = (
         created_at INTEGER NOT NULL,
         queue TEXT NOT NULL DEFAULT ''
     )""",
-    # The queues that run crawls of this store (``storage/store/queues.py``).
+    # The queues that run crawls of this store (``storage/store/crawls.py``).
     _QUEUES,
     # One row a URL of a crawl: its newest outcome. (fetched_at, model_version) is its fence, digest
     # differs between two outcomes of the same version. media_type and sha256 are NULL

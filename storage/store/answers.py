@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from crawlclean.cleaning.errors import DatabaseDamaged, StoreDamaged
 from crawlclean.cleaning.records import Provenance, Via
 from crawlclean.storage.crawl_types import FailureReason
-from crawlclean.storage.store.codec import from_microseconds, to_microseconds
 from crawlclean.storage.store.ports import PAGE_KEY, ArchivedAnswer, Blobs, Scan, Tables, of, steps
 from crawlclean.storage.store.records import Once
+from crawlclean.storage.store.rows import from_microseconds, to_microseconds
 from crawlclean.storage.store.urls import time_or_none
 
 if TYPE_CHECKING:

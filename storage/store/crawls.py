@@ -3,13 +3,154 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
-from crawlclean.storage.store.codec import from_microseconds, spec_from_json, spec_to_json
-from crawlclean.storage.store.events import Event, EventKind, Events
-from crawlclean.storage.store.ports import Scan, Tables, Where
+from crawlclean.storage.store.journal import Event, EventKind, Events
+from crawlclean.storage.store.ports import Scan, Tables, Where, of
+from crawlclean.storage.store.rows import RowType, from_microseconds, spec_from_json, spec_to_json
+
+# The queues that run crawls of a store: where they are, and when they were last heard.
+#
+# A store may serve several queues, each a Redis server with its own id (``queue/identity.py``). The
+# sweeper of each is heard here every ten seconds; the row of a crawl names the queue that runs it.
+
+LIFE_S = 60.0
+"""A queue that was not heard for so long is gone."""
+KEPT_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueRow:
+    """A queue.
+
+    Attributes:
+        queue_id: 32 hex digits.
+        place: Where it is, without a password: ``redis://db1:6379/0``.
+        server: The run of its server, which a restart changes: 40 hex digits.
+        heard_at: When its sweeper was last heard, by the database's clock.
+        silent_s: Seconds since then.
+    """
+
+    queue_id: str
+    place: str
+    server: str
+    heard_at: datetime
+    silent_s: float
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was heard a moment ago."""
+        return self.silent_s < LIFE_S
+
+
+class Queues:
+    """The member ``queues``: one row a queue."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def hear(self, queue_id: str, place: str, server: str) -> None:
+        """Stores that a queue lives, as of now."""
+        row = {
+            "queue_id": queue_id,
+            "place": place,
+            "server": server,
+            "heard_at": self._tables.now_us(),
+        }
+        self._tables.put("queues", row)
+
+    def forget(self, queue_id: str) -> None:
+        """Deletes a queue: its server has another by now."""
+        self._tables.delete("queues", {"queue_id": queue_id})
+
+    def forget_gone(self, named: Collection[str]) -> None:
+        """Deletes queues that were silent for a day, and that no crawl names.
+
+        Args:
+            named: Ids of the queues that crawls name.
+        """
+        for row in self.all():
+            if row.silent_s > KEPT_S and row.queue_id not in named:
+                self.forget(row.queue_id)
+
+    def all(self) -> list[QueueRow]:
+        """Every queue, by id."""
+        columns = ("queue_id", "place", "server", "heard_at")
+        rows = self._tables.scan(Scan("queues", columns, order=("queue_id",)))
+        now_us = self._tables.now_us() if rows else 0
+        return [
+            QueueRow(
+                queue_id=queue_id,
+                place=place,
+                server=server,
+                heard_at=from_microseconds(heard_at),
+                silent_s=max(0, now_us - heard_at) / 1e6,
+            )
+            for queue_id, place, server, heard_at in rows
+        ]
+
+
+# Spills at rest: pending URLs that outgrew the queue's memory, stored by id.
+#
+# A spill is a block of up to 1,000 entries of one host's queue (``storage/queue/overflow.py``).
+
+DELETED_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spill:
+    """One spill as a store keeps it.
+
+    Attributes:
+        spill_id: 32 hex digits, random.
+        crawl_id: Its crawl.
+        host: Lower-case authority.
+        urls: Number of URLs in ``packed``.
+        packed: The entries, packed by ``storage/queue/entries.py``.
+    """
+
+    spill_id: str
+    crawl_id: str
+    host: str
+    urls: int
+    packed: bytes
+
+
+_SPILL = RowType(Spill, "spill")
+
+
+class Spills:
+    """The member ``spills``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def save(self, spills: Sequence[Spill]) -> None:
+        """Stores the spills whose ids are new."""
+        self._tables.add("spills", list(map(_SPILL.row, spills)))
+
+    def get(self, spill_id: str) -> Spill | None:
+        """A spill by its id; None when it is not stored."""
+        found = self._tables.get("spills", [(spill_id,)], _SPILL.columns)
+        return next(map(_SPILL.read, found.values()), None)
+
+    def ids(self, crawl_id: str) -> list[str]:
+        """Ids of a crawl's spills, in any order."""
+        found = self._tables.scan(Scan("spills", ("spill_id",), {"crawl_id": crawl_id}))
+        return [row[0] for row in found]
+
+    def delete(self, spill_ids: Collection[str]) -> int:
+        """Deletes spills by id; returns how many were stored."""
+        ids = list(spill_ids)
+        parts = [ids[at : at + DELETED_AT_ONCE] for at in range(0, len(ids), DELETED_AT_ONCE)]
+        return sum(self._tables.delete("spills", {"spill_id": part}) for part in parts)
+
+    def forget(self, crawl_id: str, host: str | None = None) -> int:
+        """Deletes all spills of a crawl, or of one host of it; returns how many."""
+        return self._tables.delete("spills", of(crawl_id, host))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

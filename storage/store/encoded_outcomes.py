@@ -20,8 +20,7 @@ from crawlclean.cleaning.json_values import DAMAGE, dump, replace_surrogates
 from crawlclean.cleaning.page_warnings import WarningKind
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, UrlState
-from crawlclean.storage.store.codec import log_to_json, to_microseconds
-from crawlclean.storage.store.record_blobs import compress, encode_record
+from crawlclean.storage.store.rows import compress, encode_record, log_to_json, to_microseconds
 
 OFFERED = ("due again", "offered again")  # steps of ``revisit.lua`` and ``reopen.lua``
 LARGEST = (1 << 63) - 1  # SQLite's integers have 64 bits

@@ -8,16 +8,190 @@ for, never counted up, so it cannot drift; each database does that in its own wa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import msgspec
+
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE, dump_versioned, load_versioned
 from crawlclean.cleaning.page_warnings import WarningKind
 from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from crawlclean.cleaning.revisits import HostTrust
 from crawlclean.storage.crawl_types import PageRole
-from crawlclean.storage.store.codec import from_microseconds, stats_from_json
+from crawlclean.storage.store.journal import Event, EventKind, Events
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, count_by, of, steps
-from crawlclean.storage.store.row_types import RowType
+from crawlclean.storage.store.rows import (
+    RowType,
+    compress,
+    decompress,
+    from_microseconds,
+    stats_from_json,
+)
+
+# Pauses of hosts at rest: what `pause HOST` asked for, and when.
+#
+# The queue holds back the host; the store keeps the pause for commands that run without the queue,
+# and for a queue that was lost.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """A paused host.
+
+    Attributes:
+        host: Lower-case authority.
+        since: When an operator paused the host.
+        crawls: The crawls that knew the host then.
+        who: Who paused the host, ``root@machine``; ``""``: not known.
+        why: Why, in words for a person, may be empty.
+    """
+
+    host: str
+    since: datetime
+    crawls: tuple[str, ...] = ()
+    who: str = ""
+    why: str = ""
+
+
+_PAUSE = RowType(Pause, "pause")
+
+
+class Pauses:
+    """The member ``pauses``: one row a paused host."""
+
+    def __init__(self, tables: Tables, events: Events) -> None:
+        self._tables = tables
+        self._events = events
+
+    def put(self, pause: Pause) -> None:
+        """Stores a pause; a host that is paused already keeps its time, who, and why."""
+        with self._tables.together():
+            is_new = not self._tables.get("pauses", [(pause.host,)], ("host",))
+            row = _PAUSE.row(replace(pause, crawls=tuple(sorted(pause.crawls))))
+            self._tables.put("pauses", row, keep=("since", "who", "why"))
+            if is_new:
+                text = f"paused{_by(pause.who)}" + (f": {pause.why}" if pause.why else "")
+                self._events.add(Event(kind=EventKind.PAUSED, host=pause.host, text=text))
+
+    def delete(self, host: str, who: str = "") -> bool:
+        """Deletes the pause of a host; returns whether there was one.
+
+        Args:
+            host: Lower-case authority.
+            who: Who resumes it.
+        """
+        with self._tables.together():
+            was_there = bool(self._tables.delete("pauses", {"host": host}))
+            if was_there:
+                text = f"resumed{_by(who)}"
+                self._events.add(Event(kind=EventKind.RESUMED, host=host, text=text))
+        return was_there
+
+    def all(self) -> list[Pause]:
+        """Every pause, by host.
+
+        Raises:
+            StoreDamaged: This program never wrote a row.
+        """
+        rows = self._tables.scan(Scan("pauses", _PAUSE.columns, order=("host",)))
+        return list(map(_PAUSE.read, rows))
+
+
+def _by(who: str) -> str:
+    return f" by {who}" if who else ""
+
+
+# Rules of hosts at rest: what decides which URLs of a host a crawl fetches.
+#
+# Workers keep a copy of what the queue holds: robots.txt, the rules of the URL classes, operators'
+# decisions and stopped classes. So a finished crawl explains a URL without its queue, which forgets
+# a host's robots.txt after two days.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRules:
+    """The rules of a host in a crawl, as the queue held them when the last page ended.
+
+    Attributes:
+        robots: The lines of robots.txt that concern us; None: robots.txt was not read.
+        rules: Rules of the URL classes, JSON text of a worker; ``""``: none.
+        pins: Operators' decisions by template: ``{"/tag/{w}": "forbid"}``.
+        stopped: Stopped classes and refused templates with the reason, as ``UrlClassLedger`` has
+            them: ``{"/cal/*": "no novelty"}``.
+    """
+
+    robots: str | None = None
+    rules: str = ""
+    pins: Mapping[str, str] = field(default_factory=dict)
+    stopped: Mapping[str, str] = field(default_factory=dict)
+
+
+_RULES = msgspec.json.Decoder(KeptRules)
+
+
+class Rules:
+    """The member ``rules``: one row a host and crawl."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def get(self, crawl_id: str, host: str) -> KeptRules | None:
+        """The rules of a host in a crawl; None before a page of the host ended.
+
+        Raises:
+            StoreDamaged: This program never wrote it.
+        """
+        packed = self._packed(crawl_id, host)
+        return (
+            None if packed is None else load_versioned(decompress(packed), _RULES, "host's rules")
+        )
+
+    def put(self, crawl_id: str, host: str, rules: KeptRules) -> bool:
+        """Stores the rules of a host; returns whether they have changed."""
+        packed = compress(dump_versioned(rules))
+        if packed == self._packed(crawl_id, host):
+            return False
+        self._tables.put("rules", {"host": host, "crawl_id": crawl_id, "packed": packed})
+        return True
+
+    def _packed(self, crawl_id: str, host: str) -> bytes | None:
+        rows = self._tables.get("rules", [(host, crawl_id)], ("packed",))
+        return bytes(next(iter(rows.values()))[0]) if rows else None
+
+
+# How far a host's words about its changes are true, at rest: one row a host and crawl.
+#
+# The value is that of ``cleaning/revisits.py``, as JSON in zstd: at most some 4 KB, of which the
+# sample of a sitemap's dates takes the most.
+
+HostKey = tuple[str, str]
+"""(host, crawl): ``("www.example.com", "news")``."""
+
+_TRUST = msgspec.json.Decoder(HostTrust)
+
+
+def read_trust(tables: Tables, keys: Collection[HostKey]) -> dict[HostKey, HostTrust]:
+    """The trust in hosts; a host of which nothing is known is not in the result.
+
+    Raises:
+        StoreDamaged: This program never wrote it.
+    """
+    found = tables.get("visit_trust", keys, ("packed",))
+    try:
+        return {
+            (key[0], key[1]): _TRUST.decode(decompress(bytes(row[0]))) for key, row in found.items()
+        }
+    except DAMAGE as error:
+        raise StoreDamaged(f"the stored trust in a host cannot be read: {error}") from error
+
+
+def write_trust(tables: Tables, key: HostKey, trust: HostTrust) -> None:
+    """Stores the trust in a host."""
+    packed = compress(msgspec.json.encode(trust))
+    tables.put("visit_trust", {"host": key[0], "crawl_id": key[1], "packed": packed})
+
 
 READ_PAGES = 1000
 

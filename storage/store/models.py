@@ -8,18 +8,21 @@ A store holds a model as text: reading it is not its business.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
+from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.cleaning.json_values import DAMAGE, dump
 from crawlclean.cleaning.lexicon import counted
-from crawlclean.storage.store.events import Event, EventKind, Events
-from crawlclean.storage.store.ports import Scan, Tables
-from crawlclean.storage.store.record_blobs import compress, decompress
-from crawlclean.storage.store.row_types import RowType
+from crawlclean.storage.store.journal import Event, EventKind, Events
+from crawlclean.storage.store.ports import Row, Scan, Tables, Values
+from crawlclean.storage.store.rows import RowType, compress, decompress, to_microseconds
 
 KEPT_VERSIONS = 10
 """Versions kept of a host, the newest."""
@@ -94,7 +97,7 @@ class Models:
             old = self._versions(host)[KEPT_VERSIONS:]
             if old:
                 self._tables.delete("models", {"host": host, "version": old})
-            self._events.add(_event_of(model.about))
+            self._events.add(_version_event(model.about))
         return True
 
     def get(self, host: str, version: int | None = None) -> StoredModel | None:
@@ -127,7 +130,7 @@ class Models:
         return self._tables.delete("models", {"host": host})
 
 
-def _event_of(about: ModelVersion) -> Event:
+def _version_event(about: ModelVersion) -> Event:
     """The event of a version: ``version 3 of its model, from 64 pages (drift: ...)``."""
     why = f"{about.reason.value}: {about.detail}" if about.detail else about.reason.value
     return Event(
@@ -150,3 +153,170 @@ def _unpack_text(packed: Any) -> str:
         return decompress(bytes(packed)).decode()
     except DAMAGE as error:
         raise StoreDamaged(f"a stored model cannot be read: {error}") from error
+
+
+# Drift at rest: detected changes of hosts, each with its evidence and the reaction.
+#
+# The key of an event is host, model version and time of its last page, so that a repeated job
+# writes the same row. Events belong to a host, not to a crawl; the newest 20 are kept. Learning and
+# re-cleaning heed redesigns (``redesign_after``): pages fetched before a redesign keep the last
+# model of their layout.
+
+KEPT_DRIFTS = 20
+"""Events kept of a host, the newest."""
+
+_COLUMNS = ("at", "model_version", "outcome", "new_version", "evidence")
+
+
+class DriftOutcome(StrEnum):
+    """The reaction to a change."""
+
+    LEARNED = "learned"  # a new version of the model
+    WAITS = "waits"  # too few pages to learn from so far
+    NOTHING_BETTER = "nothing_better"  # a model of the newer pages fits them no better
+    TAKEN_BACK = "taken_back"  # learned, then an operator rolled back to an older version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftEvent:
+    """A detected change of a host.
+
+    Attributes:
+        host: Lower-case authority.
+        model_version: The model version that its pages no longer fit.
+        alarm: The evidence.
+        outcome: The reaction.
+        new_version: The version that was learned; 0: none.
+        detail: The outcome in words for a person, may be empty.
+    """
+
+    host: str
+    model_version: int
+    alarm: Alarm
+    outcome: DriftOutcome
+    new_version: int = 0
+    detail: str = ""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the host itself has changed; a kind of page that is met later is no change."""
+        return self.alarm.sign in (DriftSign.BODIES, DriftSign.FRAME)
+
+    @property
+    def is_redesign(self) -> bool:
+        """Whether pages fetched before the change have an older layout."""
+        return self.is_change and self.outcome is DriftOutcome.LEARNED
+
+
+class Drifts:
+    """The member ``drifts``."""
+
+    def __init__(self, tables: Tables, events: Events) -> None:
+        self._tables = tables
+        self._events = events
+
+    def save(self, event: DriftEvent) -> None:
+        """Stores an event, or its new outcome; deletes all but the newest ``KEPT_DRIFTS``."""
+        with self._tables.together():
+            self._tables.put("drifts", _drift_row(event))
+            if event.is_change and (event.detail or event.outcome is not DriftOutcome.WAITS):
+                self._events.add(_drift_event(event))  # a change, once it is answered
+            for row in self._rows(event.host)[KEPT_DRIFTS:]:
+                old = {"host": event.host, **dict(zip(_COLUMNS[:2], row, strict=False))}
+                self._tables.delete("drifts", old)
+
+    def of(self, host: str) -> list[DriftEvent]:
+        """The kept events of a host, newest first."""
+        return [_drift(host, row) for row in self._rows(host)]
+
+    def _rows(self, host: str) -> list[Values]:
+        order = _COLUMNS[:2]
+        return self._tables.scan(Scan("drifts", _COLUMNS, {"host": host}, order, backwards=True))
+
+    def delete(self, host: str) -> int:
+        """Deletes the events of a host; returns how many."""
+        return self._tables.delete("drifts", {"host": host})
+
+
+def redesign_after(
+    events: Iterable[DriftEvent], pattern: str, fetched_at: datetime
+) -> DriftEvent | None:
+    """The first redesign of a host, or of the class of a URL, after a page was fetched.
+
+    Args:
+        events: Events of its host.
+        pattern: The class of its URL, ``/thread-{n}-{n}-1.html``.
+        fetched_at: End of its response.
+
+    Returns:
+        The event, whose ``model_version`` is the last one of the page's layout; None when the page
+        has the present layout.
+    """
+    later = [
+        event
+        for event in events
+        if event.is_redesign
+        and fetched_at < event.alarm.since
+        and event.alarm.url_class in ("", pattern)
+    ]
+    return min(later, key=lambda event: event.alarm.since, default=None)
+
+
+def take_back(drifts: Drifts, host: str, version: int) -> None:
+    """Marks as taken back the events that led to versions after this one."""
+    for event in drifts.of(host):
+        if event.outcome is DriftOutcome.LEARNED and event.new_version > version:
+            drifts.save(replace(event, outcome=DriftOutcome.TAKEN_BACK))
+
+
+def _drift_event(drift: DriftEvent) -> Event:
+    """The event of a change, ``bodies: learned version 3``; equal for an equal change."""
+    version = f" version {drift.new_version}" if drift.new_version else ""
+    detail = f" ({drift.detail})" if drift.detail else ""
+    outcome = drift.outcome.value.replace("_", " ")
+    return Event(
+        kind=EventKind.DRIFT,
+        host=drift.host,
+        text=f"{drift.alarm.sign.value.replace('_', ' ')}: {outcome}{version}{detail}",
+        link=str(drift.new_version or drift.model_version),
+        at=drift.alarm.at,
+    )
+
+
+class _Evidence(msgspec.Struct):
+    alarm: Alarm
+    detail: str
+
+
+_EVIDENCE = msgspec.json.Decoder(_Evidence)
+
+
+def _drift_row(event: DriftEvent) -> Row:
+    return {
+        "host": event.host,
+        "model_version": event.model_version,
+        "at": to_microseconds(event.alarm.at),
+        "outcome": event.outcome.value,
+        "new_version": event.new_version,
+        "evidence": dump(_Evidence(alarm=event.alarm, detail=event.detail)).decode(),
+    }
+
+
+def _drift(host: str, row: Sequence[Any]) -> DriftEvent:
+    """The event of the values of ``_COLUMNS``.
+
+    Raises:
+        StoreDamaged: This program never wrote these values.
+    """
+    try:
+        evidence = _EVIDENCE.decode(row[4])
+        return DriftEvent(
+            host=host,
+            model_version=row[1],
+            alarm=evidence.alarm,
+            outcome=DriftOutcome(row[2]),
+            new_version=row[3],
+            detail=evidence.detail,
+        )
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored drift event cannot be read: {error}") from error

@@ -20,14 +20,89 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final, Literal, get_args
 
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.crawl_types import FailureReason, UrlState
-from crawlclean.storage.store.codec import from_microseconds, stats_from_json, to_microseconds
 from crawlclean.storage.store.hosts import merge_stats
 from crawlclean.storage.store.ports import KEYS, PRESENT, Fold, Row, Scan, Tables, Where, of
-from crawlclean.storage.store.row_types import RowType
+from crawlclean.storage.store.rows import (
+    RowType,
+    from_microseconds,
+    stats_from_json,
+    to_microseconds,
+)
+
+# Space that crawls and hosts take in a store, by what is stored.
+
+SAMPLED = 200
+"""Items of a crawl whose sizes are read where reading all would take long."""
+
+COUNTED = 20_000
+"""Archived responses of a host that are counted: 2 ms; a host with more has at least so many."""
+
+
+class SpaceKind(StrEnum):
+    """What is stored."""
+
+    RAW = "raw"  # archived responses
+    RECORDS = "records"  # clean records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """What a crawl takes of one kind.
+
+    Attributes:
+        crawl_id: The crawl.
+        kind: What is stored.
+        items: Their number.
+        stored_bytes: Their packed size.
+        is_estimate: Whether the size is the mean of ``SAMPLED`` items, times their number.
+    """
+
+    crawl_id: str
+    kind: SpaceKind
+    items: int
+    stored_bytes: int
+    is_estimate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSample:
+    """Sizes of what is stored of a host over all crawls, by at most ``SAMPLED`` items of a kind.
+
+    Attributes:
+        responses: Archived responses, at most ``COUNTED``.
+        response_bytes: Mean packed size of the sampled ones; 0 without any.
+        records: Sampled records.
+        record_bytes: Mean packed size of the sampled records; 0 without any.
+    """
+
+    responses: int
+    response_bytes: float
+    records: int
+    record_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawSpace:
+    """Archived responses that may be dropped.
+
+    Attributes:
+        responses: Their number.
+        stored_bytes: Their packed size.
+        freed_bytes: Bytes of files that come free when they are dropped; less than
+            ``stored_bytes`` where others share their files.
+        is_estimate: Whether the sizes are means of ``SAMPLED`` responses, times their number.
+    """
+
+    responses: int
+    stored_bytes: int
+    freed_bytes: int
+    is_estimate: bool = False
+
 
 HostColumn = Literal["records", "failed", "excluded", "body_chars", "fetched_bytes", "last_seen"]
 """A column that hosts can be sorted by; each has an index."""

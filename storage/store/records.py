@@ -12,12 +12,13 @@ from typing import Any
 
 from crawlclean.cleaning.errors import StoreFull
 from crawlclean.cleaning.records import CleanRecord, Link, Outlink, Via
-from crawlclean.storage.store.codec import from_microseconds, to_microseconds
 from crawlclean.storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
-from crawlclean.storage.store.record_blobs import (
+from crawlclean.storage.store.rows import (
     find_links,
     find_signature,
+    from_microseconds,
     has_capped_links,
+    to_microseconds,
     unpack_head_text,
     unpack_line,
     unpack_outlinks,

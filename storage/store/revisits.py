@@ -48,10 +48,9 @@ from crawlclean.cleaning.revisits import (
 )
 from crawlclean.cleaning.urls.normal_form import normalize, page_id as page_id_of
 from crawlclean.storage.crawl_types import PageRole, UrlState
-from crawlclean.storage.store.codec import from_microseconds, to_microseconds
-from crawlclean.storage.store.host_trust import read_trust, write_trust
+from crawlclean.storage.store.hosts import read_trust, write_trust
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Blobs, Scan, Tables, of
-from crawlclean.storage.store.record_blobs import unpack_text
+from crawlclean.storage.store.rows import from_microseconds, to_microseconds, unpack_text
 from crawlclean.storage.store.urls import Visit, time_or_none
 from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
 

@@ -10,26 +10,148 @@ day) are counts of the pages' rows, so no second truth can go wrong.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from crawlclean.cleaning.json_values import replace_surrogates
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE, replace_surrogates
+from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.store.ports import PRESENT, Row, Scan, Tables, Where, count_by, of, steps
-from crawlclean.storage.store.topic_rows import (
-    MODEL,
-    PAGE,
-    TOPIC,
-    page_of,
-    page_row,
-)
+from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds
 from crawlclean.storage.topic_types import (
     JudgedPage,
+    OutboxRow,
+    Receiver,
+    ReceiverKind,
     StoredLinkModel,
     StoredReading,
+    TopicJudgement,
     TopicRow,
     TopicState,
 )
+
+# Rows of the topics' tables: values of ``storage/topic_types.py`` to columns, and back.
+
+DAY_US = 86_400_000_000
+TIME_BITS = 42
+"""Bits of a fence below the topic's version: milliseconds since 1970 need 41 until 2039."""
+
+TOPIC = RowType(TopicRow, "topic", packed=("examples", "packed"))
+MODEL = RowType(StoredLinkModel, "link model", packed=("packed",))
+PAGE = (
+    "fetched_at", "page_id", "topic", "crawl_id", "url", "host", "title", "version", "relevance",
+    "label", "relevant", "parts", "features", "to_learn", "parent", "mark", "learned_in",
+)  # fmt: skip
+CHANGING = ("relevant", "label", "to_learn")
+"""Columns of a page's row that a mark, or learning, keeps from a later judgement."""
+
+
+def rows_of(outcome: Outcome) -> list[Row]:
+    """The rows of ``topic_pages`` of an outcome."""
+    return list(map(page_row, judged_pages(outcome)))
+
+
+def judged_pages(outcome: Outcome) -> list[JudgedPage]:
+    """The judgements of an outcome with a record, with its page; none for other outcomes."""
+    record, queued = outcome.record, outcome.queued
+    if record is None:
+        return []
+    return [
+        JudgedPage(
+            page_id=queued.page_id,
+            crawl_id=queued.crawl_id,
+            url=record.url,
+            host=queued.host,
+            title=record.title,
+            fetched_at=record.fetched_at,
+            judgement=judgement,
+        )
+        for judgement in outcome.judgements
+    ]
+
+
+def outbox_rows(outcome: Outcome) -> list[Row]:
+    """The rows of ``outbox`` of an outcome."""
+    now = time.time_ns() // 1000
+    return [
+        {"topic": each.topic, "kind": kind.value, "page_id": outcome.queued.page_id, "at": now}
+        for each in outcome.judgements
+        if each.is_relevant and outcome.record is not None
+        for kind in each.notify
+    ]
+
+
+def fence(version: int, fetched_at: int) -> int:
+    """The fence of a judgement: a newer version of the topic wins, then a newer response.
+
+    Args:
+        version: Of the topic, from 1.
+        fetched_at: Microseconds since 1970 UTC.
+    """
+    return (version << TIME_BITS) | (fetched_at // 1000)
+
+
+def page_row(page: JudgedPage) -> Row:
+    """The row of ``topic_pages`` of a judged page, without its mark."""
+    fetched_at, judged = to_microseconds(page.fetched_at), page.judgement
+    return {
+        "topic": judged.topic,
+        "page_id": page.page_id,
+        "crawl_id": page.crawl_id,
+        "url": replace_surrogates(page.url),
+        "host": replace_surrogates(page.host),
+        "title": replace_surrogates(page.title),
+        "fetched_at": fetched_at,
+        "day": fetched_at // DAY_US,
+        "version": judged.version,
+        "fence": fence(judged.version, fetched_at),
+        "relevance": judged.relevance,
+        "label": judged.label,
+        "relevant": int(judged.is_relevant),
+        "parts": replace_surrogates(judged.parts),
+        "features": b"".join(each.to_bytes(2, "big") for each in judged.features),
+        "parent": judged.parent,
+        "to_learn": judged.topic if judged.is_example and judged.features else None,
+    }
+
+
+def page_of(row: Sequence[Any]) -> JudgedPage:
+    """The page of the values of ``PAGE``.
+
+    Raises:
+        StoreDamaged: This program never wrote these values.
+    """
+    try:
+        ids = bytes(row[12])
+        return JudgedPage(
+            page_id=row[1],
+            crawl_id=row[3],
+            url=row[4],
+            host=row[5],
+            title=row[6],
+            fetched_at=from_microseconds(row[0]),
+            judgement=TopicJudgement(
+                topic=row[2],
+                version=row[7],
+                relevance=row[8],
+                label=row[9],
+                is_relevant=bool(row[10]),
+                parts=row[11],
+                features=tuple(
+                    int.from_bytes(ids[n : n + 2], "big") for n in range(0, len(ids), 2)
+                ),
+                is_example=row[13] is not None or row[16] is not None,
+                parent=row[14],
+            ),
+            mark=None if row[15] is None else bool(row[15]),
+            learned_in=row[16],
+        )
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
+
 
 READING = ("read_words", "read_after", "read_end")
 KEPT_MODELS = 20
@@ -359,3 +481,167 @@ class Topics:
     ) -> list[JudgedPage]:
         wanted = Scan("topic_pages", PAGE, where, order, backwards=backwards, limit=limit)
         return [page_of(row) for row in self._tables.scan(wanted)]
+
+
+# The member ``receivers``: who is told of a topic's new stories, and what waits to be sent.
+#
+# A relevant page puts a row for each receiver of its topic into ``outbox``, in the transaction of
+# its save. A sender takes a receiver for some seconds (``take``), sends its rows in their order,
+# and ends each: sent, a copy of a story that was sent, or given up. ``told`` keeps the numbers of
+# the stories that were sent, so that a story is sent once, however many reprints come.
+#
+# Ending a row is three writes in an order that a killed process may leave after each: the story is
+# told, the row is gone, the sum grows. A row whose own page told a story was sent: the next sender
+# only deletes it.
+
+MOST_NUMBERS = 10_000
+"""Numbers of a story that are looked up: a story of more reprints was told long ago."""
+
+_RECEIVER = RowType(Receiver, "receiver")
+_OUTBOX = RowType(OutboxRow, "row of an outbox")
+
+
+class Receivers:
+    """The member ``receivers``."""
+
+    def __init__(self, tables: Tables) -> None:
+        """Wraps the port."""
+        self._tables = tables
+
+    def put(self, receiver: Receiver) -> None:
+        """Stores a receiver, or gives it another target; what waits goes to the new one at once."""
+        key = {"topic": receiver.topic, "kind": receiver.kind.value}
+        target = {
+            "target": replace_surrogates(receiver.target),
+            "is_private": int(receiver.is_private),
+            "next_try": to_microseconds(receiver.next_try),
+            "tries": 0,
+            "failing_since": None,
+            "last_error": "",
+        }
+        if not self._tables.change("receivers", key, target):
+            self._tables.add("receivers", [_RECEIVER.row(receiver)])
+
+    def remove(self, topic: str, kind: ReceiverKind | None = None) -> int:
+        """Deletes a receiver of a topic, or all, with what waits; returns how many there were."""
+        where = {"topic": topic} if kind is None else {"topic": topic, "kind": kind.value}
+        gone = self._tables.delete("receivers", where)
+        for table in ("outbox", "told"):
+            self._tables.delete(table, where)
+        return gone
+
+    def all(self) -> list[Receiver]:
+        """Every receiver, by topic and kind."""
+        return self._found({})
+
+    def of(self, topic: str) -> list[Receiver]:
+        """The receivers of a topic, by kind."""
+        return self._found({"topic": topic})
+
+    def _found(self, where: Row) -> list[Receiver]:
+        rows = self._tables.scan(
+            Scan("receivers", _RECEIVER.columns, where, order=("topic", "kind"))
+        )
+        return list(map(_RECEIVER.read, rows))
+
+    # --- one sender at a time ---
+
+    def take(self, receiver: Receiver, owner: str, until: datetime) -> Receiver | None:
+        """Gives a receiver to a sender until a time; None: another was faster.
+
+        Whether the sender that has it may lose it, the caller decides.
+
+        Args:
+            receiver: As it was read.
+            owner: Name of the sender.
+            until: When another may take it.
+        """
+        old = {"owner": receiver.owner, "owned_until": to_microseconds(receiver.owned_until)}
+        new = {"owner": owner, "owned_until": to_microseconds(until)}
+        if not self._tables.change("receivers", {**_key(receiver), **old}, new):
+            return None
+        return replace(receiver, owner=owner, owned_until=until)
+
+    def give_back(self, receiver: Receiver, now: datetime) -> None:
+        """Lets others take a receiver, unless another has taken it meanwhile."""
+        ours = {**_key(receiver), "owner": receiver.owner}
+        free = {"owner": "", "owned_until": to_microseconds(now)}
+        self._tables.change("receivers", ours, free)
+
+    def failed(self, receiver: Receiver, error: str, now: datetime, next_try: datetime) -> Receiver:
+        """Stores that sending failed and when it is tried again; returns the receiver so."""
+        after = replace(
+            receiver,
+            tries=receiver.tries + 1,
+            failing_since=receiver.failing_since or now,
+            last_error=replace_surrogates(error),
+            next_try=next_try,
+        )
+        names = ("tries", "failing_since", "last_error", "next_try")
+        self._change(after, names)
+        return after
+
+    def worked(self, receiver: Receiver, now: datetime) -> Receiver:
+        """Stores that sending succeeded; returns the receiver so."""
+        after = replace(receiver, tries=0, failing_since=None, last_error="", last_sent=now)
+        self._change(after, ("tries", "failing_since", "last_error", "last_sent"))
+        return after
+
+    def _change(self, receiver: Receiver, names: Collection[str]) -> None:
+        row = _RECEIVER.row(receiver)
+        self._tables.change("receivers", _key(receiver), {name: row[name] for name in names})
+
+    # --- the outbox ---
+
+    def waiting(self, receiver: Receiver, limit: int) -> list[OutboxRow]:
+        """What waits for a receiver, the oldest first, at most ``limit``."""
+        order = ("at", "page_id")
+        wanted = Scan("outbox", _OUTBOX.columns, _key(receiver), order, limit=limit)
+        rows = self._tables.scan(wanted)
+        return list(map(_OUTBOX.read, rows))
+
+    def count_waiting(self, receiver: Receiver) -> int:
+        """Number of rows that wait for a receiver."""
+        return self._tables.count("outbox", _key(receiver))
+
+    def told(self, row: OutboxRow, numbers: Collection[int]) -> set[str]:
+        """The pages with which a receiver was told a story, of these numbers."""
+        keys = [(row.topic, row.kind.value, number) for number in list(numbers)[:MOST_NUMBERS]]
+        return {values[0] for values in self._tables.get("told", keys, ("page_id",)).values()}
+
+    def end_sent(self, receiver: Receiver, row: OutboxRow, numbers: Collection[int]) -> Receiver:
+        """Ends a row that was sent, the story is told by these numbers; returns the receiver."""
+        told = [
+            {"topic": row.topic, "kind": row.kind.value, "number": number, "page_id": row.page_id}
+            for number in sorted(numbers)
+        ]
+        with self._tables.together():
+            self._tables.put_all("told", told)  # a number of a story that the page has left, too
+            return self.end(receiver, row, sent=1)
+
+    def end(
+        self, receiver: Receiver, row: OutboxRow, *, sent: int = 0, copies: int = 0, lost: int = 0
+    ) -> Receiver:
+        """Ends a row and adds to the receiver's sums; returns the receiver so.
+
+        Args:
+            receiver: Owned by the caller, who alone changes its sums.
+            row: The row.
+            sent: 1 when it was sent.
+            copies: 1 when its story was told before.
+            lost: 1 when it is given up.
+        """
+        after = replace(
+            receiver,
+            sent=receiver.sent + sent,
+            copies=receiver.copies + copies,
+            given_up=receiver.given_up + lost,
+        )
+        with self._tables.together():
+            self._tables.delete("outbox", {**_key(receiver), "page_id": row.page_id})
+            self._change(after, ("sent", "copies", "given_up"))
+        return after
+
+
+def _key(receiver: Receiver) -> Row:
+    return {"topic": receiver.topic, "kind": receiver.kind.value}

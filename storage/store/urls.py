@@ -21,9 +21,8 @@ from crawlclean.storage.crawl_types import (
     UrlRow,
     UrlState,
 )
-from crawlclean.storage.store.codec import from_microseconds, log_from_json, to_microseconds
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
-from crawlclean.storage.store.row_types import RowType
+from crawlclean.storage.store.rows import RowType, from_microseconds, log_from_json, to_microseconds
 
 READ_ENDS = 1000
 READ_FAILURES = 1000

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
-from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.workers.operations.controlling.crawl_states import list_pauses
 from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
 from tests.browser.test_pages import PHONE, WIDE, assert_calm, violations

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from crawlclean.cleaning.records import ImageKind
 from crawlclean.storage.crawl_types import UrlState
-from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
 from tests.chaos.fleets import fleet_of
 from tests.chaos.kills import Bout, Kill, Report, plan

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.rules import KeptRules
+from crawlclean.storage.store.hosts import KeptRules
 from tests.kit.web import html
 
 ROOT = Path(__file__).parents[2]

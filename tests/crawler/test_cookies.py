@@ -7,7 +7,7 @@ import time
 import pytest
 from scrapy.http import Response
 
-from crawlclean.crawler.cookies import MOST_COOKIE_BYTES, cookie_header, cookies_after
+from crawlclean.crawler.transfer.requests import MOST_COOKIE_BYTES, cookie_header, cookies_after
 from crawlclean.storage.crawl_types import Lease, PageRole, StoredCookie
 
 NOW_S = int(time.time())

@@ -8,9 +8,8 @@ import pytest
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.crawler.addresses.guard import AddressGuard, is_local_name
-from crawlclean.crawler.host_overrides import HostOverrides
-from crawlclean.crawler.hosts_file import load_hosts
-from crawlclean.storage.politeness_policy import HostPoliteness
+from crawlclean.crawler.hosts_file import HostOverrides, load_hosts
+from crawlclean.storage.crawl_types import HostPoliteness
 from crawlclean.workers.cli import main
 from tests.kit.crawls import crawlclean
 

@@ -18,8 +18,14 @@ from crawlclean.cleaning.errors import QueueUnavailable, StorageError
 from crawlclean.crawler import leasing
 from crawlclean.crawler.leasing import LeaseSource
 from crawlclean.storage.config import StorageConfig
-from crawlclean.storage.crawl_types import Discovery, FetchResult, Lease, LeaseBatch, PageRole
-from crawlclean.storage.politeness_policy import Retry
+from crawlclean.storage.crawl_types import (
+    Discovery,
+    FetchResult,
+    Lease,
+    LeaseBatch,
+    PageRole,
+    Retry,
+)
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier

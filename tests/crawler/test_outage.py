@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlclean.crawler.outage import LONGEST_PROBE_S, OutageDetector
+from crawlclean.crawler.leasing import LONGEST_PROBE_S, OutageDetector
 
 
 class Clock:

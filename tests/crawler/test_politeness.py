@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import example, given, strategies as st
 
-from crawlclean.crawler.politeness import (
+from crawlclean.crawler.transfer.responses import (
     LONGEST_RETRY_AFTER_MS,
     LONGEST_WAIT_MS,
     RETRY_STATUSES,

@@ -14,7 +14,7 @@ from scrapy.http import Headers, HtmlResponse
 from scrapy.settings import Settings
 
 from crawlclean.crawler.config import CrawlConfig
-from crawlclean.crawler.outage import OutageDetector
+from crawlclean.crawler.leasing import OutageDetector
 from crawlclean.crawler.settings import LOOKUP_SLOTS, scrapy_settings, user_agent
 from crawlclean.crawler.spiders.site import SiteSpider
 from crawlclean.crawler.transfer.responses import Fetched, header_pairs

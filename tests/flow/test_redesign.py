@@ -13,9 +13,8 @@ from crawlclean.cleaning.drift.alarms import DriftSign
 from crawlclean.cleaning.records import BodySource
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.drifts import DriftOutcome
-from crawlclean.storage.store.events import EventKind
-from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.journal import EventKind
+from crawlclean.storage.store.models import DriftOutcome, LearnReason
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.learning import store_next
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends

@@ -15,7 +15,7 @@ from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.queue.clients import open_client, queue_errors, wait_for_queue
 from crawlclean.storage.queue.embedded import die_with_parent, find_server
-from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.pictures import image_id
 from tests.flow.test_images import NOISE, article, picture, png
 from tests.flow.test_one_crawl import small_site
 from tests.kit.commands import call_main

@@ -18,7 +18,7 @@ from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.queue import ownership
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.ownership import announce, other_owners
-from crawlclean.storage.store import queues
+from crawlclean.storage.store import crawls as queues
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
 from crawlclean.workers.operations.watching.views.queues import _queues

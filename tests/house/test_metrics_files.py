@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from crawlclean.storage.queue.counters import Counter
-from crawlclean.storage.store.samples import Gauge
+from crawlclean.storage.store.journal import Gauge
 from crawlclean.workers.metrics import metric_name
 from tests.house.test_deploy import SERVICES
 

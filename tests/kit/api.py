@@ -16,9 +16,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from crawlclean.storage.opening import open_store
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.events import Event, EventKind
-from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
 from crawlclean.workers.console.api.tokens import TokenScope
 from crawlclean.workers.operations.api_tokens import make_token
 from tests.kit.commands import call

@@ -18,7 +18,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from crawlclean.storage.config import StorageConfig
-from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.storage.console_tokens import ConsoleFile
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.access import Access
 from crawlclean.workers.console.actions import Actions

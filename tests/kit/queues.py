@@ -17,12 +17,13 @@ from crawlclean.storage.crawl_types import (
     LeaseBatch,
     PageRole,
     QueuedPage,
+    ResponseOutcome,
+    Retry,
     UrlState,
 )
-from crawlclean.storage.politeness_policy import ResponseOutcome, Retry
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.urls import EndedUrl
 
 A = "http://a.example/"

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.records import ImageKind, LinkKind, PageKind, Verdict, Via
 from crawlclean.cleaning.why import explain
-from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.config import load_settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.reading import find_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from crawlclean.storage.queue.counters import HELP, Counter
-from crawlclean.storage.store.samples import Gauge
+from crawlclean.storage.store.journal import Gauge
 from crawlclean.workers.metrics import GAUGE_HELP, exposition, metric_name
 
 

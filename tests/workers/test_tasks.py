@@ -22,7 +22,7 @@ from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, UrlState
 from crawlclean.storage.queue.jobs import PAGES
 from crawlclean.storage.queue.url_classes import ClassRules
-from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.store.journal import EventKind
 from crawlclean.workers.tasks import clean_pages
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import LONG, Bench, answer

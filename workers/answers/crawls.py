@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from crawlclean.cleaning.records import UrlKind, Via
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, Step, UrlState
-from crawlclean.storage.host_waits import Hold
+from crawlclean.storage.live_state import Hold
 from crawlclean.workers.answers.waits import WaitCount, WaitingHost
 
 

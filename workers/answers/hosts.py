@@ -22,9 +22,8 @@ from crawlclean.cleaning.records import (
     ImageKind,
     ImageReason,
 )
-from crawlclean.storage.host_waits import Hold
-from crawlclean.storage.store.drifts import DriftOutcome
-from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.live_state import Hold
+from crawlclean.storage.store.models import DriftOutcome, LearnReason
 from crawlclean.workers.answers.waits import WaitingHost
 
 

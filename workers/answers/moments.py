@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from crawlclean.storage.host_waits import WaitReason
-from crawlclean.storage.live_state import Claim, Process, QueueNow
+from crawlclean.storage.live_state import Claim, Process, QueueNow, WaitReason
 from crawlclean.workers.answers.crawls import CrawlLine, FailureCause, UnknownUrl, UrlTrace
 from crawlclean.workers.answers.stories import StoryLine
 from crawlclean.workers.answers.topics import TopicVerdict

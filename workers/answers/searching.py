@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from crawlclean.storage.search.terms import SnippetPart
+from crawlclean.storage.search import SnippetPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

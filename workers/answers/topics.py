@@ -11,8 +11,7 @@ from datetime import datetime
 
 from msgspec import UNSET, UnsetType
 
-from crawlclean.storage.crawl_types import KeepRaw, Scope
-from crawlclean.storage.politeness_policy import HostPoliteness, Politeness
+from crawlclean.storage.crawl_types import HostPoliteness, KeepRaw, Politeness, Scope
 from crawlclean.storage.topic_types import ReceiverKind, TopicState
 from crawlclean.workers.answers.images import TopicImages
 from crawlclean.workers.answers.stories import StoryLine

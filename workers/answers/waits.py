@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from crawlclean.storage.host_waits import WaitReason
+from crawlclean.storage.live_state import WaitReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,7 @@ from crawlclean.workers.commands.arguments import Commands, Exit, crawl_name
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from crawlclean.storage.store.export_state import ExportState
-    from crawlclean.storage.store.selection import Selection
+    from crawlclean.storage.store.export import ExportState, Selection
     from crawlclean.workers.operations.files.exporting import Exported
     from crawlclean.workers.output.progress import Tally
     from crawlclean.workers.output.record_writers import Format
@@ -172,7 +171,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _selection(arguments: argparse.Namespace) -> Selection:
-    from crawlclean.storage.store.selection import Selection
+    from crawlclean.storage.store.export import Selection
     from crawlclean.workers.operations.files.exporting import read_kinds
     from crawlclean.workers.operations.reading import read_time
 
@@ -331,7 +330,7 @@ def _write_chunks(
     form: Format,
     lost: Counter[str],
 ) -> None:
-    from crawlclean.storage.store.export_state import FILE, ExportState
+    from crawlclean.storage.store.export import FILE, ExportState
     from crawlclean.workers.output.chunk_files import ChunkFiles, read_chunk_size
 
     folder: Path = arguments.output

@@ -12,7 +12,7 @@ from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, 
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from crawlclean.storage.store.story_rebuild import RebuildProgress
+    from crawlclean.storage.store.stories import RebuildProgress
 
 
 @asking(

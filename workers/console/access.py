@@ -1,7 +1,7 @@
 """Who may use the console: password, sessions, tokens of forms, and a limit for guesses.
 
 The password is kept in memory only. A session is a random id in a cookie; its digest is in the
-data folder (``storage/console_file.py``). A form carries a token that only this session can have.
+data folder (``storage/console_tokens.py``). A form carries a token that only this session can have.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import StrEnum
 
-from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.storage.console_tokens import ConsoleFile
 
 IDLE_S = 12 * 3600
 """A session ends when it was not used for this long."""

@@ -2,7 +2,7 @@
 
 The form of a confirm page has a token that is bound to its session, the action, the target, and the
 numbers that the page shows. The data folder keeps which tokens have served, and for which row of
-the audit (``storage/console_file.py``), so a form that is sent again shows the first result, also
+the audit (``storage/console_tokens.py``), so a form that is sent again shows the first result, also
 after a crash of the console.
 """
 
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.storage.console_tokens import ConsoleFile
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.access import Access
 from crawlclean.workers.operations.acting.action import Action, Asked

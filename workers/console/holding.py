@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.host_waits import Hold, WaitReason
-from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.live_state import Hold, ProcessRole, WaitReason
 from crawlclean.workers.operations.watching.now.now import Moment, QueueState
 
 HALF = 0.5

@@ -14,7 +14,7 @@ from waitress.server import TcpWSGIServer, create_server
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.storage.console_tokens import ConsoleFile
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.access import Access, generated_password
 from crawlclean.workers.console.actions import Actions

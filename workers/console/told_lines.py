@@ -21,8 +21,7 @@ from crawlclean.cleaning.page_warnings import WarningKind
 from crawlclean.cleaning.records import BodySource, PageKind, UrlKind, Via
 from crawlclean.storage.crawl_types import CrawlState, FailureReason
 from crawlclean.storage.live_state import ProcessRole
-from crawlclean.storage.store.drifts import DriftOutcome
-from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.models import DriftOutcome, LearnReason
 from crawlclean.workers.console.strangers_text import shown
 from crawlclean.workers.console.words import Language, of_lines, say
 

@@ -22,8 +22,7 @@ from typing import Any
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.urls.url_choice import compile_patterns
-from crawlclean.crawler.host_overrides import HostOverride
-from crawlclean.crawler.hosts_file import read_tables
+from crawlclean.crawler.hosts_file import HostOverride, read_tables
 from crawlclean.workers.config import DROPPED, SECTIONS
 from crawlclean.workers.crawl_file.keys import HOSTS, Key, all_keys
 from crawlclean.workers.crawl_file.text_files import MAX_TOML_BYTES, read_text, read_toml

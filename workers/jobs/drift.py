@@ -30,9 +30,8 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.urls.normal_form import normalize
 from crawlclean.storage.queue.learning import LearningQueue
-from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
 from crawlclean.storage.store.hosts import ArchivedPage
-from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs.learning import (
     MIN_PAGES,

@@ -16,7 +16,7 @@ from crawlclean.cleaning.urls.normal_form import host_of, normal_form
 from crawlclean.storage.crawl_types import CrawlSpec, Discovery, PageRole
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.store.images import IMAGE_RANK, PageImages
+from crawlclean.storage.store.pictures import IMAGE_RANK, PageImages
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs.url_filter import MAX_URL_CHARS
 

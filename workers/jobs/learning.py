@@ -18,9 +18,15 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.site import learn_site
 from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.cleaning.urls.normal_form import page_id
-from crawlclean.storage.store.drifts import DriftEvent, redesign_after, take_back
 from crawlclean.storage.store.hosts import ArchivedPage
-from crawlclean.storage.store.models import LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.models import (
+    DriftEvent,
+    LearnReason,
+    ModelVersion,
+    StoredModel,
+    redesign_after,
+    take_back,
+)
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.site_models import read_model
 

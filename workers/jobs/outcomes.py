@@ -39,7 +39,7 @@ from crawlclean.storage.crawl_types import (
     UrlState,
 )
 from crawlclean.storage.queue.entries import LINK_TEXT_CHARS
-from crawlclean.storage.store.images import IMAGE_RANK
+from crawlclean.storage.store.pictures import IMAGE_RANK
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.poison_pages import MOST_CRASHES, crash_text
 from crawlclean.workers.jobs.url_classes import MOVED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.crawl_types import FailureReason, Outcome, QueuedPage
-from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.protocol import Store
 
 MOST_CRASHES = 3

@@ -23,8 +23,8 @@ from crawlclean.cleaning.records import CleanRecord, ImageKind
 from crawlclean.cleaning.topics.stories import record_signature
 from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.storage.crawl_types import FetchResult, Outcome, Step, UrlRow, UrlState
-from crawlclean.storage.store.drifts import DriftEvent, redesign_after
 from crawlclean.storage.store.hosts import RecordVersion
+from crawlclean.storage.store.models import DriftEvent, redesign_after
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.outcomes import stored_page

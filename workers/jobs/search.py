@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from crawlclean.storage.search.search_file import SearchFile
+from crawlclean.storage.search import SearchFile
 from crawlclean.storage.store.protocol import Store
 
 STEP_RECORDS = 50

@@ -1,7 +1,7 @@
 """Ranking anew: when a topic's link model has changed enough, all waiting URLs get its ranks.
 
 The worker that learned does it, in its job: ranking stops for no page of other workers, and a
-killed ranking is taken up at its cursor by the next one (``storage/queue/ranking.py``).
+killed ranking is taken up at its cursor by the next one (``storage/queue/topic_ranks.py``).
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from crawlclean.cleaning.topics.learner import FIRST_RANK, LAST_RANK, LinkModel, rank_line
 from crawlclean.cleaning.topics.topic import Topic
 from crawlclean.storage.crawl_types import CrawlSpec
-from crawlclean.storage.queue.feature_ids import unpack_features
+from crawlclean.storage.queue.entries import unpack_features
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.ranking import Score
-from crawlclean.storage.queue.tail_ranks import TopicModel
-from crawlclean.storage.queue.topic_ranks import TopicRanks
+from crawlclean.storage.queue.overflow import TopicModel
+from crawlclean.storage.queue.topic_ranks import Score, TopicRanks
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import TopicRow
 from crawlclean.workers.jobs.topic_learning import Learned, learn_batch

@@ -25,7 +25,7 @@ from crawlclean.cleaning.topics.topic import Topic
 from crawlclean.storage.crawl_types import CrawlSpec, FetchResult, Outcome, Scope, UrlState
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.topic_rows import judged_pages
+from crawlclean.storage.store.topics import judged_pages
 from crawlclean.storage.topic_types import StoredReading
 from crawlclean.workers.jobs.outcomes import Ending, stored_page
 from crawlclean.workers.jobs.topic_adoption import Adopter, Allows

@@ -39,7 +39,7 @@ from crawlclean.cleaning.url_classes.stopping import (
 )
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
-from crawlclean.storage.store.rules import KeptRules
+from crawlclean.storage.store.hosts import KeptRules
 
 if TYPE_CHECKING:  # `why` reads the rules of a store without the queue's client
     from crawlclean.storage.queue.frontier import Frontier

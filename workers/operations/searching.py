@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.storage.search.search_file import Asked, SearchFile
-from crawlclean.storage.search.terms import FEWEST_LETTERS, has_all, phrases_of, snippet
-from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.search import (
+    FEWEST_LETTERS,
+    Asked,
+    SearchFile,
+    has_all,
+    phrases_of,
+    snippet,
+)
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import search_text
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.workers.answers.searching import SearchHit
 from crawlclean.workers.config import Settings, variable
 from crawlclean.workers.jobs.search import SearchFiller

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.storage.store.export_state import ExportState
+from crawlclean.storage.store.export import ExportState
 from crawlclean.workers.operations.files.whole_files import open_whole
 from crawlclean.workers.output.record_files import packed
 from crawlclean.workers.output.record_writers import Format

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawlclean.cleaning.drift.alarms import DriftSign
 from crawlclean.cleaning.lexicon import counted, minute
-from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 
 SHOWN_CLASSES = 3
 SIGNS = {

@@ -10,9 +10,8 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import HostStats
-from crawlclean.storage.host_waits import WaitReason, Waits
-from crawlclean.storage.store.drifts import DriftEvent
-from crawlclean.storage.store.models import ModelVersion, StoredModel
+from crawlclean.storage.live_state import WaitReason, Waits
+from crawlclean.storage.store.models import DriftEvent, ModelVersion, StoredModel
 from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.controlling.holds import hold_lines
 from crawlclean.workers.operations.hosts.hosts import HostFigures

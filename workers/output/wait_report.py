@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from crawlclean.storage.host_waits import HostWait, WaitReason, Waits
+from crawlclean.storage.live_state import HostWait, WaitReason, Waits
 from crawlclean.workers.output.progress import duration
 
 LEAST_SHOWN_S = 10.0  # a shorter wait is over before its end is read

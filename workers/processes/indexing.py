@@ -6,7 +6,7 @@ import logging
 import time
 
 from crawlclean.cleaning.errors import ServiceError
-from crawlclean.storage.search.search_file import SearchFile
+from crawlclean.storage.search import SearchFile
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.search import SearchFiller

@@ -11,7 +11,7 @@ from contextlib import suppress
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.ownership import announce
-from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.workers.context import Context
 
 log = logging.getLogger(__name__)

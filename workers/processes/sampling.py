@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 
-from crawlclean.storage.store.samples import MINUTE_S
+from crawlclean.storage.store.journal import MINUTE_S
 from crawlclean.workers.context import Context
 from crawlclean.workers.metrics import gauge_values
 

@@ -21,8 +21,7 @@ from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import RENEW_S
 from crawlclean.storage.queue.overflow import Overflow
-from crawlclean.storage.store.events import Event, EventKind
-from crawlclean.storage.store.operations import OperationState
+from crawlclean.storage.store.journal import Event, EventKind, OperationState
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.jobs.drift import GIVEN_UP_PAGES, settle
 from crawlclean.workers.jobs.images import offer_due

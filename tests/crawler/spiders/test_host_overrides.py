@@ -10,8 +10,13 @@ from itertools import pairwise
 
 import pytest
 
-from crawlclean.storage.crawl_types import CrawlSpec, FailureReason, QueuedPage
-from crawlclean.storage.politeness_policy import Politeness, PolitenessPolicy
+from crawlclean.storage.crawl_types import (
+    CrawlSpec,
+    FailureReason,
+    Politeness,
+    PolitenessPolicy,
+    QueuedPage,
+)
 from tests.kit.certificates import Authority
 from tests.kit.proxy import Proxy
 from tests.kit.raw_web import RawWeb, answer

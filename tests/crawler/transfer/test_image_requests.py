@@ -8,8 +8,7 @@ import pytest
 
 from crawlclean.crawler.transfer.requests import image_headers
 from crawlclean.crawler.transfer.responses import judge_answer
-from crawlclean.storage.crawl_types import Failure, FailureReason, Lease, PageRole
-from crawlclean.storage.politeness_policy import Retry
+from crawlclean.storage.crawl_types import Failure, FailureReason, Lease, PageRole, Retry
 
 LEASE: dict[str, Any] = {
     "crawl_id": "c",

@@ -15,7 +15,6 @@ from scrapy.exceptions import (
 from twisted.internet import error as twisted_error
 
 from crawlclean.cleaning.errors import FetchError, PageTooLarge
-from crawlclean.crawler.politeness import outcome_of
 from crawlclean.crawler.transfer.responses import (
     KeptConnectionLostError,
     content_type,
@@ -23,10 +22,18 @@ from crawlclean.crawler.transfer.responses import (
     judge_answer,
     judge_failure,
     may_be_page,
+    outcome_of,
     unreachable_of,
 )
-from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, PageRole
-from crawlclean.storage.politeness_policy import ResponseOutcome, Retry, Unreachable
+from crawlclean.storage.crawl_types import (
+    Failure,
+    FailureReason,
+    FetchResult,
+    PageRole,
+    ResponseOutcome,
+    Retry,
+    Unreachable,
+)
 
 NO_ROUTE: type[Exception] = twisted_error.NoRouteError
 NO_CONNECTION: type[Exception] = twisted_error.TimeoutError

@@ -16,7 +16,7 @@ from crawlclean.cleaning.errors import (
     StoreDamaged,
 )
 from crawlclean.storage.crawl_types import FailureReason, Outcome, UrlState
-from crawlclean.storage.mongo import chunks as mongo_chunks, schema as mongo_schema
+from crawlclean.storage.mongo import ports as mongo_chunks, schema as mongo_schema
 from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.protocol import Store

@@ -13,8 +13,8 @@ import pytest
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.mongo import (
-    chunks as mongo_chunks,
     host_statistics as mongo_statistics,
+    ports as mongo_chunks,
     writing as mongo_writing,
 )
 from crawlclean.storage.mongo.store import MongoStore

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crawlclean.storage.crawl_types import Lease, PageRole
-from crawlclean.storage.politeness_policy import Politeness, PolitenessPolicy
+from crawlclean.storage.crawl_types import Lease, PageRole, Politeness, PolitenessPolicy
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, server_ms, spec, urls
 

@@ -10,8 +10,13 @@ import pytest
 from crawlclean.cleaning.records import Via
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
 from crawlclean.storage.crawl_types import Discovery, PageRole, QueuedPage
-from crawlclean.storage.queue.entries import fingerprint, pending_pattern, read_pending
-from crawlclean.storage.queue.feature_ids import pack_features, unpack_features
+from crawlclean.storage.queue.entries import (
+    fingerprint,
+    pack_features,
+    pending_pattern,
+    read_pending,
+    unpack_features,
+)
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, Spider, claim_all, spec, urls
 

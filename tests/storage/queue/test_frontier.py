@@ -8,8 +8,7 @@ import pytest
 
 from crawlclean.cleaning.errors import InvalidUrl, NotFound, QueueUnavailable
 from crawlclean.cleaning.urls.normal_form import page_id
-from crawlclean.storage.crawl_types import CrawlState, Discovery, PageRole
-from crawlclean.storage.politeness_policy import Retry
+from crawlclean.storage.crawl_types import CrawlState, Discovery, PageRole, Retry
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import (
     A,

@@ -7,9 +7,17 @@ from typing import Any
 
 import pytest
 
-from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
-from crawlclean.storage.host_waits import WaitReason
-from crawlclean.storage.politeness_policy import LeaseDecision, ResponseOutcome, Unreachable
+from crawlclean.storage.crawl_types import (
+    Failure,
+    FailureReason,
+    FetchResult,
+    Lease,
+    LeaseDecision,
+    PageRole,
+    ResponseOutcome,
+    Unreachable,
+)
+from crawlclean.storage.live_state import WaitReason
 from crawlclean.storage.queue.fetch_queue import FetchQueue
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import Spider, assert_at_rest, let_time_pass, spec, urls

@@ -12,12 +12,11 @@ import pytest
 from crawlclean.cleaning.records import Via
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CrawlState, Discovery, PageRole, UrlState
-from crawlclean.storage.queue.entries import offer_args, read_pending
+from crawlclean.storage.queue.entries import offer_args, pack_entries, read_pending, unpack_entries
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.overflow import Overflow
-from crawlclean.storage.queue.spill_format import pack_entries, unpack_entries
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.images import IMAGE_RANK, image_id
+from crawlclean.storage.store.pictures import IMAGE_RANK, image_id
 from tests.kit.queues import (
     Spider,
     ack_all,

@@ -6,7 +6,7 @@ from typing import Any
 
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import HEARTBEAT_S, ProcessRole
-from crawlclean.storage.queue import processes as heartbeats
+from crawlclean.storage.queue import live as heartbeats
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, B, Spider, pause_host, spec

@@ -12,9 +12,9 @@ import pytest
 from redis import Redis
 
 from crawlclean.storage.crawl_types import CrawlState, Discovery, PageRole
+from crawlclean.storage.queue.entries import pack_entries, unpack_entries
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.overflow import Overflow, read_spill
-from crawlclean.storage.queue.spill_format import pack_entries, unpack_entries
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.queues import (
     Spider,

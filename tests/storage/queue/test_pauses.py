@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from crawlclean.storage.crawl_types import FetchResult, Lease, PageRole
-from crawlclean.storage.politeness_policy import HostPoliteness, PolitenessPolicy, ResponseOutcome
+from crawlclean.storage.crawl_types import (
+    FetchResult,
+    HostPoliteness,
+    Lease,
+    PageRole,
+    PolitenessPolicy,
+    ResponseOutcome,
+)
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, Spider, let_time_pass, pause_host, server_ms, spec, urls
 

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from crawlclean.storage.crawl_types import Discovery, PageRole
-from crawlclean.storage.queue.entries import RANK_SCORE, offer_args
-from crawlclean.storage.queue.feature_ids import unpack_features
+from crawlclean.storage.queue.entries import RANK_SCORE, offer_args, unpack_features
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.ranking import Score, moved_entries, unpack_scored
+from crawlclean.storage.queue.topic_ranks import Score, moved_entries, unpack_scored
 from tests.kit.queues import Spider
 from tests.kit.topic_queues import next_pages, open_topic, topic_spec
 
@@ -123,7 +122,7 @@ def test_a_newer_version_ends_a_ranking(frontier: Frontier) -> None:
 
 KILLED = """
 import sys, time
-from crawlclean.storage.queue.feature_ids import unpack_features
+from crawlclean.storage.queue.entries import unpack_features
 from crawlclean.storage.queue.frontier import Frontier
 slices = 0
 def score(links):

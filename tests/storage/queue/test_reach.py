@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from crawlclean.storage.crawl_types import Lease, PageRole
-from crawlclean.storage.politeness_policy import (
+from crawlclean.storage.crawl_types import (
+    Lease,
     LeaseDecision,
+    PageRole,
     Politeness,
     PolitenessPolicy,
     Unreachable,

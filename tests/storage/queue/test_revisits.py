@@ -20,7 +20,7 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.revisits import MOST_OF_A_HOST
-from crawlclean.storage.store.images import id_of
+from crawlclean.storage.store.pictures import id_of
 from crawlclean.storage.store.urls import Visit
 from tests.kit.queues import (
     A,

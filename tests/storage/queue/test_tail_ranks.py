@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from crawlclean.storage.crawl_types import Discovery
-from crawlclean.storage.queue.feature_ids import unpack_features
+from crawlclean.storage.queue.entries import unpack_features
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.overflow import Overflow
-from crawlclean.storage.queue.tail_ranks import TopicModel
+from crawlclean.storage.queue.overflow import Overflow, TopicModel
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.queues import Spider
 from tests.kit.topic_queues import judge_pages, topic_spec

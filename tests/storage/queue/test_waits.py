@@ -6,15 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from crawlclean.storage.config import StorageConfig
-from crawlclean.storage.crawl_types import CrawlState, Discovery, FetchResult, PageRole
-from crawlclean.storage.host_waits import Hold, HostWait, WaitReason
-from crawlclean.storage.politeness_policy import (
+from crawlclean.storage.crawl_types import (
+    CrawlState,
+    Discovery,
+    FetchResult,
+    PageRole,
     Politeness,
     PolitenessPolicy,
     ResponseOutcome,
     Retry,
     Unreachable,
 )
+from crawlclean.storage.live_state import Hold, HostWait, WaitReason
 from crawlclean.storage.queue.fetch_queue import RobotsErrors
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, B, Spider, let_time_pass, pause_host, spec, urls

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from crawlclean.cleaning.errors import StoreUnavailable
-from crawlclean.storage.search import search_file
-from crawlclean.storage.search.search_file import FILE, Asked, SearchFile
-from crawlclean.storage.search.terms import has_all, phrases_of
+from crawlclean.storage import search as search_file
+from crawlclean.storage.search import FILE, Asked, SearchFile, has_all, phrases_of
 from crawlclean.storage.store.records import SearchText
 
 TEXTS = st.lists(st.text("数据清洗主题a1Ａ ，", max_size=30), min_size=1, max_size=6)

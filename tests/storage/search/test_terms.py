@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from crawlclean.storage.search.terms import Phrase, has_all, phrases_of, snippet, terms_of
+from crawlclean.storage.search import Phrase, has_all, phrases_of, snippet, terms_of
 
 LETTERS = "数据清洗主题网页抓取之乎者也かなｶﾞ한국ＡaBéÉß1２9 ，。-\n\"'<_กำ𠀀"
 

@@ -21,7 +21,7 @@ from crawlclean.cleaning.errors import (
     StoreUnavailable,
 )
 from crawlclean.cleaning.records import ImageKind, LinkKind
-from crawlclean.storage.sqlite import schema as sqlite_schema, space
+from crawlclean.storage.sqlite import schema as sqlite_schema, store as space
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.protocol import Store
 from tests.kit.disks import tiny_disk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
-from crawlclean.storage.store.drifts import (
+from crawlclean.storage.store.models import (
     KEPT_DRIFTS,
     DriftEvent,
     DriftOutcome,

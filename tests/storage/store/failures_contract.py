@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crawlclean.storage.crawl_types import FailureReason, UrlState
-from crawlclean.storage.store.codec import to_microseconds
 from crawlclean.storage.store.overview import FailureGroup
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import MOST_CRAWLS, FailureKey
 from tests.kit.outcomes import HOST, later, make_failure, page_id_of
 

@@ -8,9 +8,9 @@ import pytest
 
 from crawlclean.cleaning.records import Via
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
+from crawlclean.storage.store.crawls import Spill
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import LinkedPage
-from crawlclean.storage.store.spills import Spill
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from crawlclean.cleaning.records import Image, ImageKind, ImageReason, Via
 from crawlclean.storage.crawl_types import Outcome, PageRole, UrlState
-from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome, make_queued
 from tests.kit.recount import counted

@@ -9,16 +9,22 @@ from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
 
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
-from crawlclean.storage.store import numbered
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.drifts import DriftOutcome
-from crawlclean.storage.store.events import Event, EventKind
-from crawlclean.storage.store.models import LearnReason, ModelVersion, StoredModel
-from crawlclean.storage.store.numbered import NumberedRows
-from crawlclean.storage.store.operations import Operation, OperationState
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store import rows as numbered
+from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.journal import (
+    DAY_S,
+    MINUTE_S,
+    QUARTER_S,
+    Action,
+    Event,
+    EventKind,
+    Gauge,
+    Operation,
+    OperationState,
+)
+from crawlclean.storage.store.models import DriftOutcome, LearnReason, ModelVersion, StoredModel
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.samples import DAY_S, MINUTE_S, QUARTER_S, Gauge
+from crawlclean.storage.store.rows import NumberedRows
 from tests.kit.outcomes import HOST, T0
 from tests.storage.store.drifts_contract import make_drift
 

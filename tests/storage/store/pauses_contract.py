@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST
 

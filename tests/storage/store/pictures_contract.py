@@ -9,7 +9,7 @@ from PIL import Image
 
 from crawlclean.cleaning.topics.pictures import Picture, read_picture
 from crawlclean.storage.crawl_types import Outcome, PageRole, UrlState
-from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, later, make_queued
 from tests.kit.pictures import edited, encoded, photograph

@@ -5,8 +5,8 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.store.crawls import KEPT_S, LIFE_S
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.queues import KEPT_S, LIFE_S
 
 SPEC = CrawlSpec(crawl_id="c", seeds=("https://a.example/",))
 

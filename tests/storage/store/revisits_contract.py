@@ -16,7 +16,7 @@ from crawlclean.cleaning.revisits import VisitClass, VisitKind
 from crawlclean.cleaning.urls.normal_form import page_id as page_id_of
 from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, UrlState
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.versions import MOST_VERSIONS, difference
+from crawlclean.storage.store.visits import MOST_VERSIONS, difference
 from tests.kit.outcomes import HOST, T0, make_failure, make_outcome, make_queued
 
 THREADS = VisitClass(VisitKind.THREAD, "/t/*")

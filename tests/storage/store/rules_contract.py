@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.store.hosts import KeptRules
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.rules import KeptRules
 from tests.kit.outcomes import HOST
 
 OTHER = "other.example"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from crawlclean.storage.crawl_types import Outcome
-from crawlclean.storage.search.search_file import SearchFile
+from crawlclean.storage.search import SearchFile
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs import search as filling
 from crawlclean.workers.jobs.search import SearchFiller

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
+from crawlclean.storage.store.overview import HostSample, SpaceKind
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.space import HostSample, SpaceKind
 from tests.kit.outcomes import make_outcome
 
 

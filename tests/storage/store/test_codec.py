@@ -33,7 +33,7 @@ from crawlclean.cleaning.records import (
     Via,
 )
 from crawlclean.storage.crawl_types import CRAWL_ID, CrawlSpec, KeepRaw, Scope, Step, is_crawl_id
-from crawlclean.storage.store import codec, record_blobs
+from crawlclean.storage.store import rows as codec, rows as record_blobs
 from tests.kit.outcomes import T0, make_record
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too

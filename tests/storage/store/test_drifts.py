@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.storage.store.drifts import DriftOutcome, _drift, redesign_after
+from crawlclean.storage.store.models import DriftOutcome, _drift, redesign_after
 from tests.kit.outcomes import HOST, later
 from tests.storage.store.drifts_contract import make_drift
 

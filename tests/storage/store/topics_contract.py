@@ -7,8 +7,8 @@ from dataclasses import replace
 from threading import Thread
 
 from crawlclean.storage.crawl_types import Outcome
-from crawlclean.storage.store.codec import to_microseconds
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.topics import KEPT_MODELS
 from crawlclean.storage.topic_types import (
     JudgedPage,

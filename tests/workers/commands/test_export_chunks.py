@@ -17,7 +17,7 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.export_state import FILE
+from crawlclean.storage.store.export import FILE
 from crawlclean.workers.config import Settings
 from tests.kit.commands import call, call_main
 from tests.kit.crawls import crawlclean, start
@@ -106,7 +106,7 @@ def test_a_kill_between_a_file_and_its_commit_doubles_nothing(
 
     arguments = ("export", "--chunk-size", "200", "--unique", "--output", str(tmp_path))
     with monkeypatch.context() as patched:
-        patched.setattr("crawlclean.storage.store.export_state.ExportState.keep", die)
+        patched.setattr("crawlclean.storage.store.export.ExportState.keep", die)
         with pytest.raises(KeyboardInterrupt):
             call(settings, *arguments)
     assert [path.name for path in sorted(tmp_path.iterdir())] == [FILE, "records-00001.jsonl"]

@@ -24,7 +24,7 @@ from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.export_state import FILE
+from crawlclean.storage.store.export import FILE
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.config import Settings
 from tests.flow.test_one_crawl import small_site

@@ -14,7 +14,7 @@ from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import FailureReason, KeepRaw, UrlState
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.drifts import DriftOutcome
+from crawlclean.storage.store.models import DriftOutcome
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.recleaning import RecleaningCounts
 from crawlclean.workers.operations.hosts.hosts import HostFigures

@@ -3,7 +3,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from crawlclean.storage.console_file import FILE, ConsoleFile
+from crawlclean.storage.console_tokens import FILE, ConsoleFile
 from crawlclean.workers.console.access import (
     IDLE_S,
     TRIES_OF_ADDRESS,

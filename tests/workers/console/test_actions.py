@@ -10,8 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from crawlclean.storage.crawl_types import CrawlState, Failure, FailureReason, FetchResult
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.storage.store.journal import Action, Operation, OperationState
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, open_console, settings_of
 from tests.kit.timing import wait_until
 from tests.kit.web import html

@@ -20,8 +20,7 @@ from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.storage.store.journal import Action, Operation, OperationState
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
 from crawlclean.workers.operations.acting import running, running as turn

@@ -13,9 +13,8 @@ from flask.testing import FlaskClient
 
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.storage.crawl_types import CrawlState, FetchResult
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
-from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.storage.store.journal import Action, Operation, OperationState
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.workers.operations.acting import crawls as archive
 from crawlclean.workers.operations.watching.views import space
 from crawlclean.workers.operations.watching.views.space import is_low

@@ -12,8 +12,7 @@ from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.opening import DATABASE
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.events import Event, EventKind
-from crawlclean.storage.store.samples import Gauge
+from crawlclean.storage.store.journal import Event, EventKind, Gauge
 from crawlclean.workers.console.charts import (
     MARKS,
     MOST_ROWS,

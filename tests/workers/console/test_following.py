@@ -24,9 +24,8 @@ from crawlclean.storage.crawl_types import (
     FetchResult,
 )
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
-from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.storage.store.journal import Action, Operation, OperationState
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.workers.operations.acting import hosts
 from crawlclean.workers.operations.hosts.classes import ClassSize, class_size
 from crawlclean.workers.operations.watching.signs.mending import bodies_back

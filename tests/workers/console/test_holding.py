@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
-from crawlclean.storage.host_waits import Hold, WaitReason
 from crawlclean.storage.live_state import (
     Claim,
+    Hold,
     Process,
     ProcessRole,
     QueueNow,
     SpiderSession,
+    WaitReason,
 )
 from crawlclean.workers.console.holding import BEHIND_S, RULES, Level, sentence
 from crawlclean.workers.console.words import all_words

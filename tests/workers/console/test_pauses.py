@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from crawlclean.storage.console_file import ConsoleFile
+from crawlclean.storage.console_tokens import ConsoleFile
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.workers.console.access import Access
 from crawlclean.workers.console.actions import Actions

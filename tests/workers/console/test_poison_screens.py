@@ -20,8 +20,7 @@ from crawlclean.storage.crawl_types import (
     KeepRaw,
     QueuedPage,
 )
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.journal import Action, Event, EventKind
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs.learning import archived_model
 from crawlclean.workers.jobs.outcomes import end_page

@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
 from crawlclean.storage.opening import DATABASE
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.hosts import Pause
 from crawlclean.workers.cli import main
 from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome

@@ -14,7 +14,7 @@ from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.opening import DATABASE
-from crawlclean.storage.search.search_file import FILE
+from crawlclean.storage.search import FILE
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.api import program
 from tests.kit.commands import call

@@ -16,7 +16,7 @@ from crawlclean.storage.live_state import SILENT_S, ProcessRole
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.queue.fetch_queue import SESSION_TTL_MS
 from crawlclean.storage.queue.frontier import CLAIM_TTL_MS
-from crawlclean.storage.queue.processes import LIFE_S, beat_args
+from crawlclean.storage.queue.live import LIFE_S, beat_args
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import Bench

@@ -24,10 +24,9 @@ from crawlclean.storage.crawl_types import (
     PageRole,
     QueuedPage,
 )
-from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
-from crawlclean.storage.store.events import Event, EventKind
-from crawlclean.storage.store.models import LearnReason
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.journal import Event, EventKind
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.console.told_lines import DIGITS, LISTS, NUMBERS, TERMS, _forms, told
 from crawlclean.workers.console.words import Language, of_lines

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.opening import open_store
-from crawlclean.storage.store.operations import OperationState
+from crawlclean.storage.store.journal import OperationState
 from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
 from tests.kit.console import acting_console, do, open_console, settings_of
 from tests.kit.stored_topics import TOPIC, store_topic

@@ -16,8 +16,7 @@ from crawlclean.cleaning.url_classes.stopping import Account, Asked, Verdict
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.queue.entries import process_name
-from crawlclean.storage.store.events import Event, EventKind
-from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.journal import Event, EventKind, Operation
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.views.space import room_of

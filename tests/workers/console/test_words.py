@@ -27,12 +27,9 @@ from crawlclean.cleaning.records import (
     Via,
 )
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
-from crawlclean.storage.host_waits import WaitReason
-from crawlclean.storage.live_state import ProcessRole
-from crawlclean.storage.store.drifts import DriftOutcome
-from crawlclean.storage.store.events import EventKind
-from crawlclean.storage.store.models import LearnReason
-from crawlclean.storage.store.operations import OperationState
+from crawlclean.storage.live_state import ProcessRole, WaitReason
+from crawlclean.storage.store.journal import EventKind, OperationState
+from crawlclean.storage.store.models import DriftOutcome, LearnReason
 from crawlclean.workers.console.actions import Refusal
 from crawlclean.workers.console.words import Language, all_words, language_of, of_lines, say
 from crawlclean.workers.operations.acting.action import Fact, Note

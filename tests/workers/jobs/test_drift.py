@@ -20,9 +20,8 @@ from crawlclean.storage.crawl_types import KeepRaw, QueuedPage
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.learning import JOBS, MAX_TRIES
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
-from crawlclean.storage.store.events import EventKind
-from crawlclean.storage.store.models import LearnReason
+from crawlclean.storage.store.journal import EventKind
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
 from crawlclean.workers.jobs.drift import QUIET_PAGES, pages_of_quiet

@@ -25,7 +25,7 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.images import IMAGE_RANK, image_id
+from crawlclean.storage.store.pictures import IMAGE_RANK, image_id
 from crawlclean.workers.answers.hosts import ImageRequests
 from crawlclean.workers.jobs.images import filter_images
 from crawlclean.workers.jobs.outcomes import end_page, failed, with_stored_step

@@ -93,7 +93,7 @@ def test_a_stopped_worker_that_is_declared_dead_is_replaced(tmp_path: Path) -> N
 IMPATIENT = """
 import crawlclean.storage.queue.clients as clients
 import crawlclean.storage.queue.live as live
-import crawlclean.storage.queue.processes as processes
+import crawlclean.storage.queue.live as processes
 import crawlclean.workers.processes.fleet as fleet
 
 clients.ANSWER_S = 4.0

@@ -17,8 +17,7 @@ from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.queue.entries import process_name
-from crawlclean.storage.store.events import EventKind
-from crawlclean.storage.store.samples import MINUTE_S, Gauge
+from crawlclean.storage.store.journal import MINUTE_S, EventKind, Gauge
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
 from crawlclean.workers.processes.sampling import Sampler

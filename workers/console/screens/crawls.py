@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import g
 
 from crawlclean.storage.crawl_types import UrlState
-from crawlclean.storage.host_waits import WaitReason
+from crawlclean.storage.live_state import WaitReason
 from crawlclean.workers.console.charts import Part
 from crawlclean.workers.console.routes import (
     Console,

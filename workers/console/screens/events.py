@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import request
 
-from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.store.journal import EventKind
 from crawlclean.workers.console.routes import (
     Console,
     Page,

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from flask import abort, request
 
 from crawlclean.storage.crawl_types import FailureReason
-from crawlclean.storage.store.codec import from_microseconds, to_microseconds
 from crawlclean.storage.store.overview import FailureGroup
+from crawlclean.storage.store.rows import from_microseconds, to_microseconds
 from crawlclean.storage.store.urls import FailureKey
 from crawlclean.workers.console.routes import (
     Console,

@@ -10,7 +10,7 @@ import idna
 from flask import g, request
 
 from crawlclean.cleaning.records import HostStats
-from crawlclean.storage.host_waits import HostWait, WaitReason
+from crawlclean.storage.live_state import HostWait, WaitReason
 from crawlclean.storage.store.overview import HOST_COLUMNS, HostColumn
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import (

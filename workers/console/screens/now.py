@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from flask import g, request, url_for
 from markupsafe import Markup
 
-from crawlclean.storage.host_waits import WaitReason
-from crawlclean.storage.live_state import ProcessRole
+from crawlclean.storage.live_state import ProcessRole, WaitReason
 from crawlclean.workers.console.charts import (
     Happening,
     Line,

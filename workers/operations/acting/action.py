@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.config import Settings
 
 

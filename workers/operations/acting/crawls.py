@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, UrlState
-from crawlclean.storage.host_waits import Hold
-from crawlclean.storage.live_state import ProcessRole
-from crawlclean.storage.store.codec import to_microseconds
+from crawlclean.storage.live_state import Hold, ProcessRole
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.workers.answers.control import TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.acting.action import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from crawlclean.cleaning.errors import ServiceError
-from crawlclean.storage.store import audit
+from crawlclean.storage.store import journal as audit
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.acting.action import Action, Asked, told
 from crawlclean.workers.operations.backends import existing_store

@@ -22,9 +22,9 @@ from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.opening import join_queue
 from crawlclean.storage.queue.maintenance import UrlReopener
-from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.journal import Operation, OperationState
 from crawlclean.storage.store.models import LearnReason
-from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from crawlclean.storage.store.drifts import DriftEvent
-from crawlclean.storage.store.models import ModelVersion, StoredModel
+from crawlclean.storage.store.models import DriftEvent, ModelVersion, StoredModel
 from crawlclean.workers.answers.hosts import Drift, ModelAnswer, ModelLine
 from crawlclean.workers.answers.making import answer_of
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from crawlclean.storage.crawl_types import FailureRow
-from crawlclean.storage.host_waits import HostWait
+from crawlclean.storage.live_state import HostWait
 from crawlclean.workers.answers.crawls import FailedUrl, Inlink, LinkedFrom, UnknownUrl, UrlTrace
 from crawlclean.workers.answers.making import answer_of
 

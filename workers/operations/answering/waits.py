@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from crawlclean.storage.host_waits import HostWait, WaitReason, Waits
+from crawlclean.storage.live_state import HostWait, WaitReason, Waits
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.answers.waits import WaitCount, WaitingHost
 

@@ -16,7 +16,7 @@ from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.opening import join_queue
 from crawlclean.storage.queue.ownership import check_owner
 from crawlclean.storage.queue.receipts import check_store
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.hosts import Pause
 from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import printable

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
-from crawlclean.storage.host_waits import Waits
+from crawlclean.storage.live_state import Waits
 from crawlclean.storage.opening import join_queue
-from crawlclean.storage.store.queues import QueueRow
+from crawlclean.storage.store.crawls import QueueRow
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.store.overview import RawSpace
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.space import RawSpace
 from crawlclean.workers.answers.control import DroppedRaw, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store, queue_side

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlclean.storage.host_waits import Hold, Waits
+from crawlclean.storage.live_state import Hold, Waits
 
 _HOLDS = {
     Hold.PAGES: "{pages:,} URLs wait for workers",

@@ -40,13 +40,13 @@ from crawlclean.storage.crawl_types import (
     Scope,
     UrlState,
 )
+from crawlclean.storage.queue.entries import unpack_entries
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.maintenance import CrawlRebuilder
 from crawlclean.storage.queue.overflow import Overflow
 from crawlclean.storage.queue.ownership import announce, check_owner, other_owners, owned_line
 from crawlclean.storage.queue.receipts import find_gap
-from crawlclean.storage.queue.spill_format import unpack_entries
-from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.answers.control import RecoveredCrawl

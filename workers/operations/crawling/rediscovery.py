@@ -8,9 +8,8 @@ from dataclasses import replace
 from crawlclean.cleaning.errors import InvalidUrl
 from crawlclean.cleaning.records import Outlink
 from crawlclean.storage.crawl_types import Discovery, PageRole, UrlState
-from crawlclean.storage.queue.entries import read_pending
-from crawlclean.storage.queue.spill_format import Entry
-from crawlclean.storage.store.images import IMAGE_RANK, id_of
+from crawlclean.storage.queue.entries import Entry, read_pending
+from crawlclean.storage.store.pictures import IMAGE_RANK, id_of
 from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from crawlclean.workers.jobs.url_filter import HOPS, UrlFilter

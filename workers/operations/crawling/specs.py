@@ -18,8 +18,7 @@ from crawlclean.cleaning.errors import ConfigError, InvalidUrl
 from crawlclean.cleaning.urls.normal_form import host_of, normalize
 from crawlclean.crawler.addresses.public import is_public
 from crawlclean.crawler.hosts_file import load_hosts
-from crawlclean.storage.crawl_types import CrawlSpec, Scope
-from crawlclean.storage.politeness_policy import PolitenessPolicy
+from crawlclean.storage.crawl_types import CrawlSpec, PolitenessPolicy, Scope
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.crawl_file import CrawlFile, is_crawl_file
 from crawlclean.workers.crawl_file.text_files import MAX_LIST_BYTES, read_text

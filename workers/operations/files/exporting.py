@@ -9,14 +9,12 @@ from pathlib import Path
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, StoreDamaged
 from crawlclean.cleaning.records import CleanRecord, PageKind, Provenance
-from crawlclean.storage.archive.bodies import Bodies
-from crawlclean.storage.archive.warc import Answer, Original, original_of, payload_digest
+from crawlclean.storage.archive.warc import Answer, Bodies, Original, original_of, payload_digest
 from crawlclean.storage.store.answers import StoredAnswer
-from crawlclean.storage.store.codec import from_microseconds
-from crawlclean.storage.store.export_state import ExportState
+from crawlclean.storage.store.export import ExportState, Selection, select
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import Once
-from crawlclean.storage.store.selection import Selection, select
+from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.files.stored_images import save_images

@@ -25,7 +25,7 @@ from urllib.parse import quote
 from crawlclean.cleaning.document.source import foreign_type
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.urls.normal_form import is_asset
-from crawlclean.storage.archive.originals import Originals
+from crawlclean.storage.archive.warc import Originals
 from crawlclean.workers.operations.pages.page_sources import (
     BEGINNING_BYTES,
     MAX_PAGE_BYTES,

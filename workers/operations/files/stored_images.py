@@ -11,7 +11,7 @@ from pathlib import Path
 from crawlclean.cleaning.records import CleanRecord, Image, ImageKind, ImageReason
 from crawlclean.cleaning.urls.normal_form import normal_form, page_id
 from crawlclean.storage.crawl_types import UrlRow, UrlState
-from crawlclean.storage.store.images import image_id
+from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.files.whole_files import write_whole
 

@@ -13,8 +13,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean, signature_of
 from crawlclean.cleaning.records import BodySource, CleanRecord
 from crawlclean.cleaning.urls.normal_form import host_of, normal_form, normalize, page_id
-from crawlclean.storage.store.drifts import DriftEvent
-from crawlclean.storage.store.models import LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.models import DriftEvent, LearnReason, ModelVersion, StoredModel
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.hosts import TemplateVerdict
 from crawlclean.workers.config import Settings

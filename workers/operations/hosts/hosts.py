@@ -10,10 +10,9 @@ from datetime import datetime
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.lexicon import second
 from crawlclean.cleaning.records import HostStats
-from crawlclean.storage.host_waits import Waits
+from crawlclean.storage.live_state import Waits
 from crawlclean.storage.opening import join_queue
-from crawlclean.storage.store.drifts import DriftEvent
-from crawlclean.storage.store.models import StoredModel
+from crawlclean.storage.store.models import DriftEvent, StoredModel
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store

@@ -10,7 +10,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord, Verdict
 from crawlclean.cleaning.why import explain
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.versions import difference
+from crawlclean.storage.store.visits import difference
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.reading import find_page, is_page_id

@@ -24,7 +24,7 @@ from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import Provenance, Via
 from crawlclean.crawler.transfer.content_encoding import undo_codings
-from crawlclean.storage.archive.originals import Originals
+from crawlclean.storage.archive.warc import Originals
 from crawlclean.workers.operations.pages.warc_records import (
     CUT,
     GZIP,

@@ -17,7 +17,7 @@ from functools import partial
 from msgspec import UNSET
 
 from crawlclean.cleaning.topics.topic import Topic
-from crawlclean.storage.store.codec import from_microseconds
+from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.answers.images import TopicPicture
 from crawlclean.workers.answers.topics import LinkWeight, TopicReport
 from crawlclean.workers.config import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.storage.store.story_rebuild import RebuildProgress
+from crawlclean.storage.store.stories import RebuildProgress
 from crawlclean.workers.answers.stories import StoryLine
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store

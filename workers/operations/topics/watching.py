@@ -16,8 +16,8 @@ import msgspec
 from crawlclean.cleaning.errors import NotFound, StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
 from crawlclean.cleaning.topics.relevance import Parts
-from crawlclean.storage.store.codec import to_microseconds
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.stories import Story, StoryPage
 from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
 from crawlclean.workers.answers.stories import StoryLine

@@ -10,10 +10,10 @@ from itertools import islice, product
 
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
 from crawlclean.storage.crawl_types import CrawlRow, CrawlState, Step, UrlRow, UrlState
-from crawlclean.storage.host_waits import HostWait
-from crawlclean.storage.store.codec import from_microseconds
-from crawlclean.storage.store.images import image_id
+from crawlclean.storage.live_state import HostWait
+from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.answers.crawls import Cause
 from crawlclean.workers.answers.stories import StoryLine
 from crawlclean.workers.answers.topics import TopicVerdict

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.storage.crawl_types import CrawlState, Step
-from crawlclean.storage.host_waits import HostWait
-from crawlclean.storage.store.rules import KeptRules
+from crawlclean.storage.live_state import HostWait
+from crawlclean.storage.store.hosts import KeptRules
 from crawlclean.workers.jobs.url_classes import queued_rules
 from crawlclean.workers.operations.backends import QueueSide
 from crawlclean.workers.operations.controlling.crawl_states import pause_text, paused_host

@@ -18,8 +18,8 @@ from crawlclean.cleaning.urls.normal_form import host_of, is_asset, page_id
 from crawlclean.cleaning.urls.patterns import without_session
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.storage.crawl_types import MAX_HOPS, CrawlRow, CrawlSpec, Scope, UrlRow, UrlState
+from crawlclean.storage.store.hosts import KeptRules
 from crawlclean.storage.store.records import LinkTo
-from crawlclean.storage.store.rules import KeptRules
 from crawlclean.workers.answers.crawls import Cause
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, unpacked_rules

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from crawlclean.storage.crawl_types import FailureReason
-from crawlclean.storage.store.codec import to_microseconds
 from crawlclean.storage.store.overview import (
     Cause,
     FailureGroup,
@@ -23,6 +22,7 @@ from crawlclean.storage.store.overview import (
     HostRow,
     Overview,
 )
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.workers.operations.watching.remembering import Remembered
 
 T = TypeVar("T")

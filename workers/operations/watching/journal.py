@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.events import Event
-from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.journal import Action, Event, Operation
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 

@@ -21,7 +21,7 @@ from crawlclean.workers.operations.watching.remembering import Remembered
 
 if TYPE_CHECKING:  # the queue's client is slow to import
     from crawlclean.storage.queue.frontier import Frontier
-    from crawlclean.storage.search.search_file import SearchFile
+    from crawlclean.storage.search import SearchFile
     from crawlclean.storage.store.overview import Overview
     from crawlclean.storage.store.protocol import Store
 
@@ -170,7 +170,7 @@ class KeptBackends:
             NotFound: The setting ``search`` is off.
             StoreUnavailable: The folder cannot be written.
         """
-        from crawlclean.storage.search.search_file import SearchFile
+        from crawlclean.storage.search import SearchFile
 
         require_search(self.settings)
         with self._lock:

@@ -122,7 +122,7 @@
 --   images, spilled, revisits (that wait), revisited (that ended);
 --   seq: URLs ever offered; texts; seen_buckets, text_buckets: buckets of cc:seen, of cc:tx
 
--- Scores of pending images: no other URL has their rank (storage/store/images.py).
+-- Scores of pending images: no other URL has their rank (storage/store/pictures.py).
 local IMAGES_FROM, IMAGES_TO = '1000000000000', '(2000000000000'
 
 -- Returns the server's clock, ms: for what is recorded (logs, times of discovery and of responses).

@@ -12,7 +12,7 @@ from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.queue.embedded import EmbeddedServer
-from crawlclean.storage.store.events import Event, EventKind
+from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.api.tokens import TokenScope
 from crawlclean.workers.operations.api_tokens import make_token

@@ -13,8 +13,7 @@ import pytest
 from werkzeug.exceptions import HTTPException
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.storage.console_file import FILE
-from crawlclean.storage.console_tokens import TokenFile
+from crawlclean.storage.console_tokens import FILE, TokenFile
 from crawlclean.workers.console.api.tokens import Tokens, TokenScope
 from crawlclean.workers.operations.api_tokens import (
     MOST_DAYS,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from crawlclean.storage.store.audit import Action
-from crawlclean.storage.store.events import Event, EventKind
-from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
 from crawlclean.workers.console.api.paging import Name, PageOf, Part, cursor, number
 from crawlclean.workers.console.api.registry import Api, Call
 from crawlclean.workers.operations.watching.journal import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlclean.storage.host_waits import HostWait, WaitReason
+from crawlclean.storage.live_state import HostWait, WaitReason
 from crawlclean.workers.answers.moments import DiskSpace, HeldBack, NowAnswer, QueueAnswer
 from crawlclean.workers.console.api.registry import Api, Call
 from crawlclean.workers.console.holding import sentence

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from crawlclean.storage.search.terms import MOST_CHARS, phrases_of
+from crawlclean.storage.search import MOST_CHARS, phrases_of
 from crawlclean.workers.answers.searching import SearchHit
 from crawlclean.workers.console.api.paging import Name, PageOf, Part, cursor, number
 from crawlclean.workers.console.api.registry import Api, Call

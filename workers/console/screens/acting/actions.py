@@ -14,8 +14,8 @@ from flask import abort, g, request, url_for
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.records import UrlKind
-from crawlclean.storage.store.codec import from_microseconds
-from crawlclean.storage.store.operations import Operation, OperationState
+from crawlclean.storage.store.journal import Operation, OperationState
+from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.console.actions import Form, Refusal
 from crawlclean.workers.console.routes import Console, Page, Routes, render, see
 from crawlclean.workers.operations.acting.action import (

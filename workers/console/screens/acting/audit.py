@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 from flask import Response
 
-from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.journal import Operation
 from crawlclean.workers.console.routes import (
     Console,
     Page,

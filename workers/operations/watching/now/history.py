@@ -11,8 +11,8 @@ from typing import Final
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.store.journal import DAY_S, HOUR_S, MINUTE_S, QUARTER_S, Gauge, Series
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.samples import DAY_S, HOUR_S, MINUTE_S, QUARTER_S, Gauge, Series
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 CHARTS_S = 30.0

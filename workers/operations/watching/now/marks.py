@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from crawlclean.cleaning.errors import ServiceError
-from crawlclean.storage.store.events import Event
+from crawlclean.storage.store.journal import Event
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.now.history import History, Range
 

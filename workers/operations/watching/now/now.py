@@ -11,8 +11,7 @@ from enum import StrEnum
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.host_waits import WaitReason
-from crawlclean.storage.live_state import QueueNow
+from crawlclean.storage.live_state import QueueNow, WaitReason
 from crawlclean.storage.store.overview import Cause
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends

@@ -11,8 +11,7 @@ from urllib.parse import parse_qs
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.storage.live_state import ProcessRole
-from crawlclean.storage.store.audit import Action as AuditRow
-from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.journal import Action as AuditRow, Operation
 from crawlclean.workers.operations.acting.action import Fact, Subject, untold
 from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.watching.journal import find_operation

@@ -10,9 +10,9 @@ from datetime import datetime
 
 from crawlclean.cleaning.drift.watch import KNOWN_PLACES
 from crawlclean.cleaning.url_classes.rules import class_of
-from crawlclean.storage.store.drifts import DriftEvent
 from crawlclean.storage.store.hosts import StoredBody
-from crawlclean.storage.store.operations import OperationState
+from crawlclean.storage.store.journal import OperationState
+from crawlclean.storage.store.models import DriftEvent
 from crawlclean.storage.store.protocol import Store
 
 MOST_RECORDS = 10_000

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.url_classes.rules import FORBID
 from crawlclean.storage.crawl_types import CrawlState, FailureReason
-from crawlclean.storage.host_waits import HostWait
+from crawlclean.storage.live_state import HostWait
 from crawlclean.storage.queue.url_classes import ClassRow
-from crawlclean.storage.store.drifts import DriftEvent, DriftOutcome
-from crawlclean.storage.store.events import EventKind
-from crawlclean.storage.store.pauses import Pause
+from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.journal import EventKind
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.operations.hosts.classes import classes_of

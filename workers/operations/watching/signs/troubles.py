@@ -11,8 +11,8 @@ from typing import Final
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.host_waits import HostWait, WaitReason
-from crawlclean.storage.store.events import EventKind
+from crawlclean.storage.live_state import HostWait, WaitReason
+from crawlclean.storage.store.journal import EventKind
 from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.storage.crawl_types import CrawlRow, CrawlState
-from crawlclean.storage.host_waits import Waits
+from crawlclean.storage.live_state import Waits
 from crawlclean.storage.store.crawls import StateSince
 from crawlclean.storage.store.overview import Cause, FailureGroup
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus, queued_only

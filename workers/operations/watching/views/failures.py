@@ -8,8 +8,8 @@ from datetime import datetime
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import FailureReason, FailureRow
-from crawlclean.storage.store.codec import to_microseconds
 from crawlclean.storage.store.overview import Cause, FailureGroup
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import READ_FAILURES, FailureKey
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 

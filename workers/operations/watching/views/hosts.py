@@ -12,13 +12,12 @@ from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.records import HostStats
 from crawlclean.cleaning.url_classes.rules import class_of, class_with_groups
 from crawlclean.storage.crawl_types import UrlState
-from crawlclean.storage.host_waits import Waits
-from crawlclean.storage.store.codec import to_microseconds
-from crawlclean.storage.store.drifts import DriftEvent
-from crawlclean.storage.store.models import ModelVersion
+from crawlclean.storage.live_state import Waits
+from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.models import DriftEvent, ModelVersion
 from crawlclean.storage.store.overview import FailureGroup, HostColumn, HostRow
-from crawlclean.storage.store.pauses import Pause
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.operations.hosts.classes import classes_of, template_of_url
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends

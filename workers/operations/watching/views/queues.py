@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.live_state import SILENT_S, Claim, Process, QueueNow
-from crawlclean.storage.store.operations import Operation
+from crawlclean.storage.store.crawls import QueueRow
+from crawlclean.storage.store.journal import Operation
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.queues import QueueRow
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 LONG_CLAIM_S = 60.0

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.storage.crawl_types import CrawlState, UrlState
-from crawlclean.storage.store.overview import HostRow
+from crawlclean.storage.store.overview import COUNTED, SAMPLED, HostRow, Space, SpaceKind
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.space import COUNTED, SAMPLED, Space, SpaceKind
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.views.crawls import newest_crawls
 from crawlclean.workers.processes.fleet import size_of

@@ -1,0 +1,536 @@
+"""What happened and what was done: events, actions, long actions, and figures over time."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any, Final
+
+from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.storage.store.ports import Scan, Tables
+from crawlclean.storage.store.rows import (
+    NumberedRows,
+    RowType,
+    compress,
+    decompress,
+    from_microseconds,
+    to_microseconds,
+)
+
+# What happened to crawls, hosts and processes, in one list.
+#
+# The store writes the events of what it keeps: a crawl's state (``crawls.py``), a host's model and
+# changes (``models.py``, ``drifts.py``), pauses (``pauses.py``). The sweeper writes those of
+# processes, `recover` its own. The newest 20,000 are kept; a purge deletes none.
+
+KEPT_EVENTS = 20_000
+"""Events kept, the newest: some 5 MB."""
+REPEATS = 32
+"""Newest events that a dated one is compared with: a repeated job writes it once."""
+
+
+class EventKind(StrEnum):
+    """What happened."""
+
+    CRAWL = "crawl"  # a crawl has another state
+    DRIFT = "drift"  # a host changed
+    MODEL = "model"  # a host has another version of its model
+    NOT_LEARNED = "not_learned"  # a host was not learned, because its jobs died
+    PAUSED = "paused"  # an operator paused a host
+    RESUMED = "resumed"  # an operator ended the pause
+    DIED = "died"  # a process died; its work was given to others
+    TRAP = "trap"  # a URL class was stopped as a spider trap
+    POISON = "poison"  # pages were set aside, because they kill workers
+    RECOVERED = "recovered"  # a crawl was rebuilt from the store
+    AWAY = "away"  # queue or store were away, and are back
+    SEEN = "seen"  # of older versions: somebody had seen pages of a host that kill workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event.
+
+    Attributes:
+        kind: What happened.
+        text: A line for a person: ``version 3, drift: 14 of 20 pages do not fit``.
+        host: Its host; ``""``: none.
+        crawl_id: Its crawl; ``""``: none.
+        link: What it is about, by kind: the model version (``3``), the new state of the crawl
+            (``finished``), the process (``machine.4711``); ``""``: nothing more.
+        at: When; None while it is added: now.
+        seq: Its number, from 1; 0 while it is added.
+    """
+
+    kind: EventKind
+    text: str
+    host: str = ""
+    crawl_id: str = ""
+    link: str = ""
+    at: datetime | None = None
+    seq: int = 0
+
+
+class Events:
+    """The member ``events``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._rows = NumberedRows(tables, "events", RowType(Event, "event"), KEPT_EVENTS)
+
+    def add(self, event: Event) -> int:
+        """Stores an event; returns its number.
+
+        An event with a time that is among the newest already is not stored again.
+        """
+        if event.at is not None:
+            for known in self._rows.read(None, REPEATS):
+                if replace(known, seq=0) == event:
+                    return known.seq
+        return self._rows.add(event if event.at else replace(event, at=datetime.now(UTC)))
+
+    def newest(self) -> int:
+        """The number of the newest event; 0 before the first."""
+        return self._rows.newest()
+
+    def read(self, before: int | None = None, limit: int = 50, **of: str) -> list[Event]:
+        """Events, newest first, at most ``limit``.
+
+        Args:
+            before: Only events with a smaller number; None is all.
+            limit: At most this many, >= 1.
+            of: Only events with these values of ``kind``, ``host`` or ``crawl_id``.
+        """
+        return self._rows.read(before, limit, of)
+
+
+# Who did what by console or API: rows are added and completed, never changed or deleted singly.
+#
+# An action writes its row before it acts, and completes it afterwards: an action whose process died
+# is seen as one without an end. The newest 100,000 are kept.
+
+KEPT_ACTIONS = 100_000
+"""Actions kept, the newest: some 30 MB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """An action of a person or a program.
+
+    Attributes:
+        who: A session or a token: ``password``, ``token 4f11``.
+        place: Where it came from: ``127.0.0.1``.
+        action: Its name: ``pause_host``.
+        target: What it was for: ``www.example.com``.
+        asked: What the confirm page said would happen: ``1,204 URLs of 3 hosts``.
+        did: What happened, or the error; None: it has not ended.
+        undo: What takes it back: ``resume_host www.example.com``; ``""``: nothing does.
+        at: When it was asked; None while it is added: now.
+        seq: Its number, from 1; 0 while it is added.
+    """
+
+    who: str
+    place: str
+    action: str
+    target: str
+    asked: str = ""
+    did: str | None = None
+    undo: str = ""
+    at: datetime | None = None
+    seq: int = 0
+
+
+class Audit:
+    """The member ``audit``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._rows = NumberedRows(tables, "audit", RowType(Action, "action"), KEPT_ACTIONS)
+
+    def begin(self, action: Action) -> int:
+        """Stores an action before it acts; returns its number."""
+        return self._rows.add(replace(action, at=datetime.now(UTC), did=None))
+
+    def end(self, seq: int, did: str, undo: str = "") -> bool:
+        """Completes an action; False when it was completed before, or is not kept any more."""
+        where = {"seq": seq, "did": None}
+        return bool(self._tables.change("audit", where, {"did": did, "undo": undo}))
+
+    def get(self, seq: int) -> Action | None:
+        """One action; None when it is not kept."""
+        return self._rows.get(seq)
+
+    def read(self, before: int | None = None, limit: int = 50) -> list[Action]:
+        """Actions, newest first, at most ``limit``; ``before``: only with a smaller number."""
+        return self._rows.read(before, limit)
+
+
+# Long actions of console and API, with progress: workers do them (``queue/operation_jobs.py``).
+#
+# The job tells how far it is by ``advance``, whose answer says whether somebody has asked to stop.
+# The newest 1,000 are kept.
+
+KEPT_OPERATIONS = 1_000
+"""Operations kept, the newest."""
+
+
+class OperationState(StrEnum):
+    """How far an operation is."""
+
+    WAITING = "waiting"  # no process has begun it
+    RUNNING = "running"
+    DONE = "done"
+    STOPPED = "stopped"  # somebody asked to stop
+    FAILED = "failed"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self in (OperationState.DONE, OperationState.STOPPED, OperationState.FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A long action.
+
+    Attributes:
+        kind: Its name: ``retry``.
+        target: What it is for, ``news``.
+        who: Who asked for it.
+        asked: Its arguments as JSON text: ``{"crawl": "news", "reason": "timeout"}``.
+        state: How far it is.
+        done: Units of work that are done.
+        total: All units; 0: not known.
+        detail: What it has done so far, as numbers by key (``would_change 12; field.body 10``)
+            and examples; or its error, in words.
+        begun_at: When it was asked for; None while it is added: now.
+        moved_at: When it advanced last; a running one that is silent for a minute is dead.
+        is_stopping: Whether somebody has asked to stop.
+        seq: Its number, from 1; 0 while it is added.
+    """
+
+    kind: str
+    target: str
+    who: str
+    asked: str = "{}"
+    state: OperationState = OperationState.WAITING
+    done: int = 0
+    total: int = 0
+    detail: str = ""
+    begun_at: datetime | None = None
+    moved_at: datetime | None = None
+    is_stopping: bool = False
+    seq: int = 0
+
+
+_OPERATION = RowType(Operation, "operation")
+
+
+class Operations:
+    """The member ``operations``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._rows = NumberedRows(tables, "operations", _OPERATION, KEPT_OPERATIONS)
+
+    def add(self, operation: Operation) -> int:
+        """Stores an operation that waits; returns its number."""
+        now = datetime.now(UTC)
+        return self._rows.add(replace(operation, begun_at=now, moved_at=now))
+
+    def advance(self, seq: int, done: int, total: int, detail: str = "") -> bool:
+        """Stores progress; returns whether to go on: False after ``stop``, or when it has ended."""
+        values = {"state": OperationState.RUNNING.value, "done": done, "total": total}
+        goes_on = {"seq": seq, "is_stopping": 0, "state": _OPEN}
+        return self._change(goes_on, {**values, "detail": detail})
+
+    def stop(self, seq: int) -> bool:
+        """Asks an operation to stop; False when it has ended. One that waits ends at once."""
+        waiting = {"seq": seq, "state": OperationState.WAITING.value}
+        stopped = {"state": OperationState.STOPPED.value, "is_stopping": 1}
+        if self._change(waiting, stopped):
+            return True
+        return self._change({"seq": seq, "state": _OPEN}, {"is_stopping": 1})
+
+    def end(self, seq: int, state: OperationState, detail: str) -> bool:
+        """Ends an operation; False when it has ended before."""
+        return self._change({"seq": seq, "state": _OPEN}, {"state": state.value, "detail": detail})
+
+    def get(self, seq: int) -> Operation | None:
+        """One operation; None when it is not kept."""
+        return self._rows.get(seq)
+
+    def read(self, before: int | None = None, limit: int = 50) -> list[Operation]:
+        """Operations, newest first, at most ``limit``; ``before``: only with a smaller number."""
+        return self._rows.read(before, limit)
+
+    def unfinished(self) -> list[Operation]:
+        """Every operation that has not ended, oldest first."""
+        wanted = Scan("operations", _OPERATION.columns, {"state": _OPEN}, ("seq",))
+        return [_OPERATION.read(row) for row in self._tables.scan(wanted)]
+
+    def _change(self, where: dict[str, Any], values: dict[str, Any]) -> bool:
+        moved = {**values, "moved_at": time.time_ns() // 1000}
+        return bool(self._tables.change("operations", where, moved))
+
+
+_OPEN = [OperationState.WAITING.value, OperationState.RUNNING.value]
+
+
+# Figures of the whole program over time, for charts: one sample a minute.
+#
+# | step | a sample is | kept |
+# |---|---|---|
+# | 60 s | the figures of a minute | two days |
+# | 900 s | mean and most of a quarter's gauges, last values of its counters | 40 days |
+# | 86,400 s | the same of a day (UTC) | three years |
+#
+# A sweeper stores each minute's sample unless another has (insert or ignore), so any number of them
+# agree. When an hour, a day or a year of samples is full, its rows become one *block*, which is
+# inserted or ignored, too. So each of the ranges that charts show is a few rows, all found by key.
+#
+# A counter is stored as the total since the queue began. A fall means that the queue began anew:
+# ``per_second`` draws it as a gap.
+
+MINUTE_S, QUARTER_S, HOUR_S, DAY_S = 60, 900, 3600, 86_400
+
+BLOCKS: Final[Mapping[int, int]] = {MINUTE_S: 60, QUARTER_S: 96, DAY_S: 366}
+"""Samples of a block by step: an hour, a day, a year of 366 days counted from 1970."""
+KEPT_S: Final[Mapping[int, int]] = {
+    MINUTE_S: 2 * DAY_S,
+    QUARTER_S: 40 * DAY_S,
+    DAY_S: 3 * 366 * DAY_S,
+}
+"""How long samples are kept by step; a block goes as a whole."""
+LATE = {QUARTER_S: 8, DAY_S: 3}
+"""Samples of longer steps that are made up for after a pause of all sweepers."""
+FINER = {QUARTER_S: MINUTE_S, DAY_S: QUARTER_S}
+MOST = ".most"
+"""Ends the name of the most of a gauge in a longer step: ``bytes_in_flight.most``."""
+_GAP = math.nan
+
+
+class Gauge(StrEnum):
+    """A figure that rises and falls; the other names are counters (``queue/counters.py``)."""
+
+    PAGES_IN_FLIGHT = "pages_in_flight"
+    BYTES_IN_FLIGHT = "bytes_in_flight"
+    JOBS = "jobs"
+    OLDEST_JOB_S = "oldest_job_s"
+    LEASE_COUNT = "lease_count"
+    OLDEST_LEASE_S = "oldest_lease_s"
+    CLAIM_COUNT = "claim_count"
+    OLDEST_CLAIM_S = "oldest_claim_s"
+    READY_HOSTS = "ready_hosts"
+    QUEUED_HOSTS = "queued_hosts"
+    PAUSED_HOSTS = "paused_hosts"
+    STOPPED_CLASSES = "stopped_classes"
+    LEARNING = "learning"
+    MEMORY_BYTES = "memory_bytes"
+    MEMORY_LIMIT_BYTES = "memory_limit_bytes"
+    FREE_BYTES = "free_bytes"  # of the data folder's disk
+    SPIDERS = "spiders"
+    WORKERS = "workers"
+    RUNNING_CRAWLS = "running_crawls"
+    PENDING_URLS = "pending_urls"
+    SPILLED_URLS = "spilled_urls"
+
+
+_GAUGES = frozenset(map(str, Gauge))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Samples of some names at equal distances; a missing value is NaN.
+
+    Attributes:
+        step_s: 60, 900 or 86,400.
+        start: Time of the first sample; one of 900 s has the quarter that begins then.
+        values: Values by name, all of one length.
+    """
+
+    step_s: int
+    start: datetime
+    values: Mapping[str, Sequence[float]]
+
+    def per_second(self, name: str) -> list[float]:
+        """The rate of a counter in each step but the first; NaN where it fell or is missing."""
+        totals = self.values[name]
+        rises = (new - old for old, new in pairwise(totals))
+        return [rise / self.step_s if rise >= 0 else _GAP for rise in rises]
+
+
+class Samples:
+    """The member ``samples``."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def add(self, at: datetime, values: Mapping[str, float]) -> bool:
+        """Stores the sample of a minute; False when there is one.
+
+        The first of a quarter or a day also makes the samples of longer steps, and blocks.
+
+        Args:
+            at: A time in the minute.
+            values: Gauges by the names of ``Gauge``, and totals of counters.
+        """
+        minute = _seconds(at) // MINUTE_S * MINUTE_S
+        if not self._add(MINUTE_S, 1, minute, {name: [x] for name, x in values.items()}):
+            return False
+        for step, finer in FINER.items():
+            if minute % step == 0:
+                self._summarize(step, finer, minute)
+        for step, slots in BLOCKS.items():
+            if minute % max(step, HOUR_S) == 0:
+                self._fill_blocks(step, slots, minute)
+        return True
+
+    def read(self, names: Iterable[str], step_s: int, since: datetime, until: datetime) -> Series:
+        """Samples of a time, by key.
+
+        Args:
+            names: Gauges (with ``.most``, not of minutes) and counters.
+            step_s: 60, 900 or 86,400.
+            since: The first sample is the one that this time is in.
+            until: The last sample is before this.
+        """
+        first = _seconds(since) // step_s * step_s
+        count = max(0, -(-(_seconds(until) - first) // step_s))
+        wanted = {name: array("d", [_GAP]) * count for name in names}
+        for at, slots, values in self._rows(step_s, first, count, wanted):
+            place = (at - first) // step_s
+            low, high = max(0, place), min(count, place + slots)
+            for name in wanted.keys() & values.keys():
+                wanted[name][low:high] = values[name][low - place : high - place]
+        return Series(step_s=step_s, start=from_microseconds(first * 1_000_000), values=wanted)
+
+    def _rows(
+        self, step: int, first: int, count: int, names: Collection[str] | None = None
+    ) -> Iterator[tuple[int, int, Mapping[str, array[float]]]]:
+        """Yields (time, samples, values) of blocks, then of single samples; None: all names."""
+        slots, end = BLOCKS[step], first + count * step
+        width = slots * step
+        blocks = range(first // width * width, end, width)
+        found = self._get([(step, slots, at) for at in blocks], names)
+        yield from found
+        packed = {at for at, _, _ in found}
+        single = [at for at in range(first, end, step) if at // width * width not in packed]
+        yield from self._get([(step, 1, at) for at in single], names)
+
+    def _get(
+        self, keys: Sequence[tuple[int, int, int]], names: Collection[str] | None
+    ) -> list[tuple[int, int, Mapping[str, array[float]]]]:
+        found = self._tables.get("samples", keys, ("vals",))
+        return [
+            (key[2], key[1], _unpack(found[key][0], key[1], names)) for key in keys if key in found
+        ]
+
+    def _add(self, step: int, slots: int, at: int, values: Mapping[str, Sequence[float]]) -> int:
+        row = {"step": step, "slots": slots, "at": at, "vals": _pack(values)}
+        return self._tables.add("samples", [row])
+
+    def _summarize(self, step: int, finer: int, now: int) -> None:
+        """Makes the samples of a longer step that ended before ``now`` and are missing."""
+        first = now - LATE[step] * step
+        known = [(at, at + slots * step) for at, slots, _ in self._rows(step, first, LATE[step])]
+        for start in range(first, now, step):
+            if any(begin <= start < end for begin, end in known):
+                continue
+            values: dict[str, list[float]] = {}
+            for at, _, found in self._rows(finer, start, step // finer):
+                low, high = max(0, (start - at) // finer), (start + step - at) // finer
+                for name, part in found.items():
+                    is_there = (x for x in part[low:high] if not math.isnan(x))
+                    values.setdefault(name, []).extend(is_there)
+            if values:
+                self._add(step, 1, start, dict(_summary(values)))
+
+    def _fill_blocks(self, step: int, slots: int, now: int) -> None:
+        """Makes blocks of the single samples of a step, and deletes blocks that are too old."""
+        width = slots * step
+        order = ("at",)
+        single = Scan("samples", ("at", "vals"), {"step": step, "slots": 1}, order)
+        blocks: dict[int, dict[int, Mapping[str, array[float]]]] = {}
+        for at, vals in self._tables.scan(single):
+            if at // width * width + width <= now:
+                blocks.setdefault(at // width * width, {})[at] = _unpack(vals, 1)
+        for start, rows in blocks.items():
+            names = {name for values in rows.values() for name in values}
+            gaps = array("d", [_GAP])
+            ats = range(start, start + width, step)
+            block = {
+                name: [rows[at].get(name, gaps)[0] if at in rows else _GAP for at in ats]
+                for name in sorted(names)
+            }
+            self._add(step, slots, start, block)
+            self._tables.delete("samples", {"step": step, "slots": 1, "at": list(rows)})
+        old = Scan("samples", order, {"step": step, "slots": slots}, order)
+        gone = [row[0] for row in self._tables.scan(old) if row[0] + width <= now - KEPT_S[step]]
+        if gone:
+            self._tables.delete("samples", {"step": step, "slots": slots, "at": gone})
+
+
+def _summary(values: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, list[float]]]:
+    """The sample of a longer step: mean and most of gauges, the last value of counters."""
+    for name, found in values.items():
+        if not found:
+            continue
+        if name.endswith(MOST):
+            yield name, [max(found)]
+        elif name in _GAUGES:
+            yield name, [math.fsum(found) / len(found)]
+            if name + MOST not in values:
+                yield name + MOST, [max(found)]
+        else:
+            yield name, [found[-1]]
+
+
+def _seconds(at: datetime) -> int:
+    return to_microseconds(at) // 1_000_000
+
+
+def _pack(values: Mapping[str, Sequence[float]]) -> bytes:
+    r"""Names, a line each, an empty line, then their doubles, little-endian, name by name; zstd.
+
+    ``b"jobs\nrecords\n\n"`` and 2 x 60 doubles are a block of an hour.
+    """
+    head = "".join(f"{name}\n" for name in values).encode() + b"\n"
+    doubles = array("d")
+    for each in values.values():
+        doubles.extend(each)
+    if sys.byteorder == "big":
+        doubles.byteswap()
+    return compress(head + doubles.tobytes())
+
+
+def _unpack(
+    packed: Any, slots: int, wanted: Collection[str] | None = None
+) -> dict[str, array[float]]:
+    """The doubles of the wanted names, None: of all.
+
+    Raises:
+        StoreDamaged: This program never wrote these bytes.
+    """
+    try:
+        head, _, tail = decompress(bytes(packed)).partition(b"\n\n")
+        names = head.decode().split("\n") if head.strip() else []
+        doubles = array("d")
+        doubles.frombytes(tail)
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored sample cannot be read: {error}") from error
+    if sys.byteorder == "big":
+        doubles.byteswap()
+    if len(doubles) != slots * len(names):
+        raise StoreDamaged("a stored sample cannot be read: its length is wrong")
+    return {
+        name: doubles[n * slots : (n + 1) * slots]
+        for n, name in enumerate(names)
+        if wanted is None or name in wanted
+    }
