@@ -5,8 +5,6 @@
 
 Times in the queue are whole milliseconds of the Redis server's clock; the store keeps aware UTC
 datetimes.
-
-More than 400 lines: the types are values without methods, and each field has its meaning beside it.
 """
 
 from __future__ import annotations

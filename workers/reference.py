@@ -18,7 +18,7 @@ from crawlclean.storage.queue.counters import HELP, Counter
 from crawlclean.workers.answers.document import json_markdown
 from crawlclean.workers.cli import build_parser
 from crawlclean.workers.config import SECTIONS, variable
-from crawlclean.workers.crawl_file.keys import HOSTS_HELP, all_keys, as_toml, example
+from crawlclean.workers.crawl_file.crawl_file import HOSTS_HELP, all_keys, as_toml, example
 from crawlclean.workers.metrics import metric_name
 
 WIDTH = "88"

@@ -4,9 +4,6 @@ A job of pages is done in this order: claim its pages; clean each page, marked b
 page that kills the worker is known; save all in one transaction; offer the outlinks; acknowledge.
 When a worker dies before the acknowledgement, the pages are done again; saving twice changes
 nothing.
-
-More than 400 lines: the steps of a job of pages are one class, because they share its claim, its
-counters and its patience with outages.
 """
 
 from __future__ import annotations
@@ -34,6 +31,8 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import Outlink, Via
 from crawlclean.cleaning.url_classes.stopping import PageYield
 from crawlclean.cleaning.urls.normal_form import normal_page_id
+from crawlclean.crawler.robots import RobotsRules
+from crawlclean.crawler.settings import user_agent
 from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,
@@ -47,31 +46,28 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.maintenance import UrlReopener
 from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.workers.context import Context, process_context
-from crawlclean.workers.hooks.calling import HookCalls
-from crawlclean.workers.jobs.hook_notices import HookNotices
+from crawlclean.workers.hooks.calling import HookCalls, HookReport
 from crawlclean.workers.jobs.images import filter_images
-from crawlclean.workers.jobs.index_pages import judge_index
-from crawlclean.workers.jobs.known_robots import KnownRobots
 from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
 from crawlclean.workers.jobs.outcomes import (
+    NO_MEMORY,
     Ending,
     count_lost_fields,
     end_page,
     failed,
+    note_poison,
     redirects_a_seed,
     with_picture,
     with_stored_step,
 )
-from crawlclean.workers.jobs.poison_pages import NO_MEMORY, note_poison
 from crawlclean.workers.jobs.recleaning_slices import reclean_now
-from crawlclean.workers.jobs.redirect_loops import judge_loop
-from crawlclean.workers.jobs.topic_adoption import Adopter
-from crawlclean.workers.jobs.topic_learning import learn_batch
-from crawlclean.workers.jobs.topic_ranking import rank_anew
-from crawlclean.workers.jobs.topic_reading import read_stored
+from crawlclean.workers.jobs.same_pages import judge_index, judge_loop
+from crawlclean.workers.jobs.topic_adoption import Adopter, read_stored
+from crawlclean.workers.jobs.topic_learning import learn_batch, rank_anew
 from crawlclean.workers.jobs.topics import CrawlTopic, load_crawl_topic
 from crawlclean.workers.jobs.url_classes import (
     JUDGED,
@@ -87,7 +83,47 @@ from crawlclean.workers.jobs.url_classes import (
 from crawlclean.workers.jobs.url_filter import Chosen, UrlFilter, count_refusals, unknown
 from crawlclean.workers.jobs.visits import with_visit, without_vanished_page
 
+# Log lines about hooks that fail or are slow: one an hour for each hook, of all processes.
+
+NOTICE_S = 3600  # a hook that fails on each page must not fill the log; counters count it
+
 log = logging.getLogger(__name__)
+
+
+class HookNotices:
+    """Receives the reports of ``HookCalls`` in a job."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        """Asks the queue whether another process has logged the same."""
+        self._frontier = frontier
+
+    def __call__(self, report: HookReport) -> None:
+        """Logs a report with its traceback, unless one of the hook was logged in the last hour."""
+        message = "hook failed" if report.error else "hook slow"
+        with suppress(QueueUnavailable):  # else the line comes once too often
+            if not self._frontier.is_first(f"{message}: {report.name}", NOTICE_S):
+                return
+        extra = {"hook": report.name, "url": report.url, "reason": report.reason}
+        log.warning(message, extra=extra, exc_info=report.error)
+
+
+# The robots rules that the queue knows, for the URL filters of a job.
+
+
+class KnownRobots:
+    """Robots rules, read once a host in one job."""
+
+    def __init__(self, context: Context) -> None:
+        """Reads nothing yet."""
+        self._frontier = context.frontier
+        self._rules = RobotsRules(user_agent(context.settings.crawl))
+
+    def allows(self, host: str, url: str) -> bool:
+        """Whether the rules of a host allow a URL; what is not known is allowed."""
+        if not self._rules.known(host, 0):
+            self._rules.learn(host, 0, self._frontier.robots(host) or "")
+        return self._rules.allow(host, 0, url)
+
 
 T = TypeVar("T")
 

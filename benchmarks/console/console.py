@@ -38,7 +38,7 @@ from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.storage.opening import DATABASE
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.workers.operations.api_tokens import make_token
-from crawlclean.workers.operations.topics.figures import read_figures
+from crawlclean.workers.operations.topics.reports import read_figures
 from tests.kit.console import open_console, settings_of
 
 GOAL_WALL_MS, GOAL_CPU_MS = 100.0, 50.0

@@ -38,7 +38,7 @@ from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Lease, PageRole
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.workers.jobs.topic_ranking import score_of
+from crawlclean.workers.jobs.topic_learning import score_of
 
 TOPIC = "storms"
 FEATURES = 12

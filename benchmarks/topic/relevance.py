@@ -36,7 +36,7 @@ from crawlclean.cleaning.records import PageKind
 from crawlclean.cleaning.topics.relevance import build_topic, judge, text_of
 from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
 from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
-from crawlclean.workers.operations.topics.marking import CANDIDATES, spread
+from crawlclean.workers.operations.topics.topics import CANDIDATES, spread
 
 MARKS = 200
 SITTING = 50

@@ -10,7 +10,7 @@ margin. The text is that of the plain body, white space apart.
 * Nesting deeper than ``_MAX_NESTING`` is flat: layouts nest so deep, texts do not.
 
 ``_Writer`` finds the form of each line, ``BlockWriter`` joins the blocks. Both are one walk over
-the page, so this file has more than 400 lines. Cost: linear in the lines and the blocks around
+the page. Cost: linear in the lines and the blocks around
 them.
 """
 

@@ -12,8 +12,6 @@
 An editor (责任编辑), a source (来源) and a photographer (摄影) are no authors. Rejected are
 placeholders (``data/no_authors.txt``), media and companies (``data/organisation_words.txt``), the
 site's own names, URLs and whole sentences.
-
-More than 400 lines, most of them patterns, which are read beside the code that tries them in order.
 """
 
 from __future__ import annotations

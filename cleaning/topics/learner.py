@@ -12,8 +12,6 @@ learned like an anchor text that led to the page: so the words of the topic are 
 with them were followed.
 
 A topic has no examples at first: the priors of ``PRIORS`` alone order its links.
-
-More than 400 lines: the model, its constants and the one step that changes it are read together.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 The way of a lease: ``start`` -> ``_request`` (refused, or sent) -> ``answered`` or ``unanswered``
 -> ``_retry`` or ``finish``.
-
-More than 400 lines: each step of this way needs the source of leases, the log and the rules of the
-one spider.
 """
 
 from __future__ import annotations

@@ -14,8 +14,6 @@ counted yet cannot lose its mark (``host_statistics.py``).
 A page of the queue is saved again when its job is redone. A page that was re-cleaned from the
 archive may have no such job: its record carries the row of ``urls`` as ``owed`` until that row is
 written, and recomputing the host's statistics writes owed rows.
-
-More than 400 lines: the collections of a save share one fence and its retries.
 """
 
 from __future__ import annotations

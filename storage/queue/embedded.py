@@ -7,8 +7,6 @@ parent, even when the parent is killed by SIGKILL:
 - on Linux by PR_SET_PDEATHSIG, which fires when the THREAD that started the server ends, so
   ``start`` belongs to the main thread;
 - elsewhere by a watchdog on a pipe.
-
-More than 400 lines: the folder's lock, the socket and the life of one server belong together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Formats of crawls, URLs and pages in the queue: Python values <-> bytes of the server.
 
 Each reader names the format it reads, with an example; the keys and fields of the hashes are listed
-at the head of ``lua/shared/lib.lua``. More than 400 lines: one format is one writer and one reader.
+at the head of ``lua/shared/lib.lua``.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 The client is asyncio's: a blocking client would freeze the spider's reactor while the server
 stalls. One ``FetchQueue`` is one session. A session that is not renewed for ``SESSION_TTL_MS`` is
 dead: the sweeper makes its leases pending.
-
-More than 400 lines: one class with one method for each way in which a lease begins or ends.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 The spider's side is ``fetch_queue.py``. Both run the scripts in ``lua/``, which make every change
 of state; the keys and their fields are listed at the head of ``lua/shared/lib.lua``.
-
-More than 400 lines: one class with one short method for each operation on crawls, hosts and pages.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ Times are whole microseconds since 1970 UTC, e.g. 1772366400123456.
 
 ``records`` is narrow, its text lives in ``record_blobs``: the statistics of a host read thousands
 of rows and no text.
-
-More than 400 lines: one statement for each table and index.
 """
 
 from __future__ import annotations

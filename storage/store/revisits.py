@@ -14,8 +14,6 @@ The schedule of a URL is in its row of ``urls``; a save writes it (``visits.py``
 All times are the caller's: those of the queue's server. A visit is never due before its interval is
 over; one that comes late is made once, and the next interval begins with it. A visit older than the
 last one changes nothing, so a clock that jumps back repeats nothing.
-
-More than 400 lines: keeper, workers and commands ask one schedule.
 """
 
 from __future__ import annotations

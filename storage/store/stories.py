@@ -11,8 +11,6 @@ begins again when another has linked one of them first.
 
 A page joins a story when it matches the earliest or the longest member. Any member would let a
 story drift: each copy is like the one before, and the last is like none of the first ones.
-
-More than 400 lines: joining and reading stories follow the same pointers.
 """
 
 from __future__ import annotations

@@ -22,8 +22,7 @@ from crawlclean.storage.store import crawls as queues
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
 from crawlclean.workers.operations.watching.views.queues import _queues
-from crawlclean.workers.processes.queue_watch import WatchedQueue
-from crawlclean.workers.processes.sweeper import update_crawls
+from crawlclean.workers.processes.sweeper import WatchedQueue, update_crawls
 from crawlclean.workers.site_models import SiteModels
 from tests.kit.commands import call_main
 from tests.kit.mongo_server import MongoServer, own_store, running, url_of

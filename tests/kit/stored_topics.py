@@ -9,7 +9,7 @@ from crawlclean.cleaning.topics.topic import TopicSpec
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import TopicJudgement
-from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
+from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from tests.kit.outcomes import T0
 from tests.storage.store.stories_contract import page, text
 

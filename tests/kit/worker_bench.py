@@ -71,7 +71,7 @@ from pathlib import Path
 
 folder = Path(__file__).parent
 if "run" in sys.orig_argv:
-    import crawlclean.workers.processes.supervisor as supervisor
+    import crawlclean.workers.processes.fleet as supervisor
 
     supervisor.STOP_LIMIT_S = 0.5
 if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers

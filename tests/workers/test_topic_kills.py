@@ -19,7 +19,7 @@ from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.config import load_settings
 from crawlclean.workers.context import Context
-from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
+from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from crawlclean.workers.site_models import SiteModels
 from crawlclean.workers.tasks import _Job
 from tests.kit.queues import Spider, age_jobs, job_ids

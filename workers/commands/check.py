@@ -58,7 +58,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: No file is named.
     """
-    from crawlclean.workers.crawl_file.keys import example
+    from crawlclean.workers.crawl_file.crawl_file import example
     from crawlclean.workers.operations.files.file_checking import check_file
     from crawlclean.workers.output.printing import print_answer
 

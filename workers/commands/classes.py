@@ -58,7 +58,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         pin_classes,
         size_of,
     )
-    from crawlclean.workers.output.class_report import classes_text
+    from crawlclean.workers.output.host_report import classes_text
     from crawlclean.workers.output.printing import print_answer
 
     pins = _pins(arguments)

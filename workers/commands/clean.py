@@ -80,7 +80,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.workers.operations.hosts.model_files import load_models
     from crawlclean.workers.operations.pages.page_sources import Columns
     from crawlclean.workers.output.progress import Tally
-    from crawlclean.workers.output.record_formats import encoded
+    from crawlclean.workers.output.record_writers import encoded
 
     if arguments.save_model and not arguments.learn:
         raise ConfigError("--save-model needs --learn")

@@ -111,8 +111,8 @@ def _store_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
     """What the hosts of each running crawl wait for, then what holds all crawls back."""
-    from crawlclean.workers.operations.controlling.holds import hold_lines
-    from crawlclean.workers.output.wait_report import summary
+    from crawlclean.workers.operations.controlling.crawls import hold_lines
+    from crawlclean.workers.output.outcome_report import summary
 
     running = [each for each in crawls if each.waits and each.state is CrawlState.RUNNING]
     lines = [
@@ -125,7 +125,7 @@ def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 
 def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
     """When crawls that keep fresh go on: ``news: next visit at 14:05:09 UTC (in 2m07s)``."""
-    from crawlclean.workers.output.wait_report import visit_text
+    from crawlclean.workers.output.outcome_report import visit_text
 
     lines = []
     for each in crawls:
@@ -142,8 +142,8 @@ def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
 def _host_table(crawl: CrawlStatus) -> str:
     """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
     from crawlclean.workers.operations.answering.waits import hosts_left
+    from crawlclean.workers.output.outcome_report import wait_text
     from crawlclean.workers.output.printing import table, terminal_columns, wrap
-    from crawlclean.workers.output.wait_report import wait_text
 
     if not crawl.waits:
         return ""

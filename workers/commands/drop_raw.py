@@ -34,7 +34,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    from crawlclean.workers.operations.controlling.dropping_raw import drop_raw, plan_drop
+    from crawlclean.workers.operations.controlling.fetching_again import drop_raw, plan_drop
     from crawlclean.workers.output.printing import print_answer, write_lines
 
     found = plan_drop(settings, arguments.target)

@@ -331,7 +331,7 @@ def _write_chunks(
     lost: Counter[str],
 ) -> None:
     from crawlclean.storage.store.export import FILE, ExportState
-    from crawlclean.workers.output.chunk_files import ChunkFiles, read_chunk_size
+    from crawlclean.workers.output.record_files import ChunkFiles, read_chunk_size
 
     folder: Path = arguments.output
     size = read_chunk_size(arguments.chunk_size)

@@ -78,11 +78,9 @@ def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
     )
     from crawlclean.workers.operations.hosts.classes import find_classes
     from crawlclean.workers.operations.hosts.hosts import find_host
-    from crawlclean.workers.output.charts import draw
-    from crawlclean.workers.output.class_report import classes_text
-    from crawlclean.workers.output.host_report import host_text
+    from crawlclean.workers.output.host_report import classes_text, host_text
     from crawlclean.workers.output.image_report import image_requests
-    from crawlclean.workers.output.printing import print_answer
+    from crawlclean.workers.output.printing import draw, print_answer
 
     found = find_host(settings, host)
     pause = next((each for each in list_pauses(settings) if each.target == host), None)

@@ -29,7 +29,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.workers.answers.hosts import LearnedModel
     from crawlclean.workers.answers.making import answer_of
     from crawlclean.workers.operations.hosts.host_models import learn_now
-    from crawlclean.workers.output.model_report import in_words, on_a_screen
+    from crawlclean.workers.output.host_report import in_words, on_a_screen
     from crawlclean.workers.output.printing import print_answer, write_lines
 
     learned = learn_now(settings, arguments.host)

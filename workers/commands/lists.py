@@ -68,7 +68,7 @@ def _failure(row: Any) -> tuple[str]:
 
 
 def _causes(settings: Settings, target: str) -> Rows:
-    from crawlclean.workers.operations.failures.failure_causes import find_causes
+    from crawlclean.workers.operations.failures import find_causes
     from crawlclean.workers.operations.hosts.hosts import as_of_text
 
     def row(each: Any) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def _causes(settings: Settings, target: str) -> Rows:
 )
 def images(settings: Settings, asked: argparse.Namespace) -> Rows:
     """The pictures of a topic, each once."""
-    from crawlclean.workers.operations.topics.images import list_pictures
+    from crawlclean.workers.operations.topics.reports import list_pictures
     from crawlclean.workers.output.topic_report import picture_lines
 
     return Rows(
@@ -130,7 +130,7 @@ def stories(settings: Settings, asked: argparse.Namespace) -> Rows | int:
         is_rebuild_unfinished,
         list_stories,
     )
-    from crawlclean.workers.output.story_report import story_lines
+    from crawlclean.workers.output.page_report import story_lines
 
     def row(each: Any) -> tuple[str, ...]:
         numbers = (str(each.url_count), str(each.host_count))

@@ -77,8 +77,12 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.workers.operations.answering.models import model_in_full
     from crawlclean.workers.operations.hosts.host_models import find_models
-    from crawlclean.workers.output.drift_report import drift_line, evidence_lines
-    from crawlclean.workers.output.model_report import in_words, on_a_screen
+    from crawlclean.workers.output.host_report import (
+        drift_line,
+        evidence_lines,
+        in_words,
+        on_a_screen,
+    )
     from crawlclean.workers.output.printing import print_answer, write_lines
     from crawlclean.workers.site_models import read_model
 
@@ -109,7 +113,7 @@ def _table(versions: Sequence[ModelVersion]) -> str:
 def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.workers.answers.hosts import ModelDifferences
     from crawlclean.workers.operations.hosts.host_models import compare_models
-    from crawlclean.workers.output.model_report import on_a_screen
+    from crawlclean.workers.output.host_report import on_a_screen
     from crawlclean.workers.output.printing import print_answer, write_lines
 
     old, new = arguments.diff

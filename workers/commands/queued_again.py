@@ -70,7 +70,7 @@ def _print_line(line: str) -> None:
 def retry(settings: Settings, asked: argparse.Namespace) -> Rows:
     """Failed URLs that are in the queue again, by crawl."""
     from crawlclean.workers.answers.control import RetriedCrawl
-    from crawlclean.workers.operations.failures.failed_urls import retry_failed
+    from crawlclean.workers.operations.failures import retry_failed
 
     reasons = {FailureReason(each) for each in asked.reasons}
     offered = retry_failed(settings, asked.target, asked.of_host, reasons)

@@ -102,7 +102,7 @@ def _time(at: datetime | None) -> str:
 
 def _story_rows(found: StoredRecord) -> list[tuple[str, str]]:
     """The other URLs of a page's story, a row each."""
-    from crawlclean.workers.output.story_report import told_also_by
+    from crawlclean.workers.output.page_report import told_also_by
 
     if found.story is None:
         return []

@@ -14,7 +14,7 @@ from crawlclean.workers.commands.arguments import Commands, add_host_options, ad
 from crawlclean.workers.commands.crawl_limits import add_limits, status_of
 from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import readable_line
-from crawlclean.workers.crawl_file.keys import AT_ONCE
+from crawlclean.workers.crawl_file.crawl_file import AT_ONCE
 from crawlclean.workers.output.progress import SitesProgress, duration
 
 if TYPE_CHECKING:

@@ -235,7 +235,7 @@ def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
 def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.workers.operations.crawling.specs import check_ca_file
     from crawlclean.workers.operations.topics.crawls import run_topic, topic_spec
-    from crawlclean.workers.output.topic_progress import TopicProgress
+    from crawlclean.workers.output.topic_report import TopicProgress
 
     check_ca_file(settings)
     given = {name for name, value in vars(arguments).items() if value is not None}
@@ -329,7 +329,7 @@ def _show(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _list_to_mark(settings: Settings, arguments: argparse.Namespace) -> int:
-    from crawlclean.workers.operations.topics.marking import pages_to_mark
+    from crawlclean.workers.operations.topics.topics import pages_to_mark
     from crawlclean.workers.output.printing import print_answer, write_lines
     from crawlclean.workers.output.topic_report import to_mark_lines
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlclean.workers.answers.stories import StoryLine
     from crawlclean.workers.answers.topics import TopicVerdict
     from crawlclean.workers.operations.urls.explaining import Explanation, Trace
-    from crawlclean.workers.operations.urls.refused_urls import NotTaken
+    from crawlclean.workers.operations.urls.queued_urls import NotTaken
 
 MOST_CRAWLS_SHOWN = 5
 
@@ -78,8 +78,8 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
 def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.workers.control_characters import readable_line
     from crawlclean.workers.operations.pages.judged_page import judge_url, matching
+    from crawlclean.workers.output.page_report import verdict_text
     from crawlclean.workers.output.printing import print_answer, write_lines
-    from crawlclean.workers.output.text_verdicts import verdict_text
 
     judged = judge_url(settings, arguments.target)
     found = matching(judged.verdicts, arguments.text)
@@ -98,7 +98,7 @@ def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
 def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdict | StoryLine]:
     """Yields a JSON line for each crawl, each topic that has judged the page, and its story."""
     from crawlclean.workers.operations.answering.urls import unknown_urls, url_traces
-    from crawlclean.workers.output.wait_report import wait_text
+    from crawlclean.workers.output.outcome_report import wait_text
 
     yield from url_traces(found, wait_text)
     yield from unknown_urls(found)
@@ -108,8 +108,7 @@ def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdic
 
 
 def _traces(found: Explanation) -> Iterator[str]:
-    from crawlclean.workers.output.story_report import told_also_by
-    from crawlclean.workers.output.topic_verdict import verdict_lines
+    from crawlclean.workers.output.page_report import told_also_by, verdict_lines
 
     for trace in found.traces:
         state = ": ".join(filter(None, (trace.state, _why_excluded(trace))))
@@ -130,7 +129,7 @@ def _why_excluded(trace: Trace) -> str:
 
 def _steps(trace: Trace) -> Iterator[str]:
     from crawlclean.workers.operations.answering.urls import waits_for
-    from crawlclean.workers.output.wait_report import visit_text, wait_text
+    from crawlclean.workers.output.outcome_report import visit_text, wait_text
 
     if waits := waits_for(trace, wait_text):
         yield f"  waits: {waits}"

@@ -19,8 +19,7 @@ from enum import StrEnum
 from crawlclean.storage.console_tokens import ConsoleFile
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.access import Access
-from crawlclean.workers.operations.acting.action import Action, Asked
-from crawlclean.workers.operations.acting.performing import Caller, perform
+from crawlclean.workers.operations.acting.action import Action, Asked, Caller, perform
 
 FORM_S = 3600
 """A confirm page serves for so long: its numbers are old afterwards."""

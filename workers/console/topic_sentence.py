@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from crawlclean.storage.topic_types import TopicState
 from crawlclean.workers.console.holding import Level, Sentence
-from crawlclean.workers.operations.topics.figures import TopicFigures
+from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails
 
 LATELY = 300

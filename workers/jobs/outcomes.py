@@ -1,7 +1,4 @@
-"""Outcomes of fetched pages: from a page of the queue to its row in the store and its outlinks.
-
-More than 400 lines: the ways on which a page can end are read together, since each must count once.
-"""
+"""Outcomes of fetched pages: from a page of the queue to its row in the store and its outlinks."""
 
 from __future__ import annotations
 
@@ -39,10 +36,43 @@ from crawlclean.storage.crawl_types import (
     UrlState,
 )
 from crawlclean.storage.queue.entries import LINK_TEXT_CHARS
+from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.pictures import IMAGE_RANK
+from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.hooks.calling import HookCalls
-from crawlclean.workers.jobs.poison_pages import MOST_CRASHES, crash_text
 from crawlclean.workers.jobs.url_classes import MOVED
+
+# Pages on which workers died: named in an event, and by what cleaning them did.
+
+MOST_CRASHES = 3
+"""Workers that may have died on an archived page: one more, and archiving it was the cause."""
+
+NO_MEMORY = "memory ran out on this page"
+
+
+def note_poison(store: Store, outcome: Outcome) -> None:
+    """Stores an event that names the page, if workers died on it."""
+    page, failure = outcome.queued, outcome.failure
+    if failure is None or failure.reason is not FailureReason.POISON:
+        return
+    event = Event(
+        kind=EventKind.POISON,
+        host=page.host,
+        crawl_id=page.crawl_id,
+        text=f"{page.url}: {failure.detail}",
+        link=page.page_id,
+    )
+    store.events.add(event)
+
+
+def crash_text(page: QueuedPage) -> str:
+    """What cleaning a page did to its workers: ``cleaning it killed 3 workers``."""
+    times = min(page.crashes, sum(step.detail == NO_MEMORY for step in page.log))
+    killed = page.crashes - times
+    parts = [f"cleaning it killed {counted(killed, 'worker')}"] if killed or not times else []
+    parts += [f"memory ran out {counted(times, 'time')} while it was cleaned"] if times else []
+    return "; ".join(parts)
+
 
 log = logging.getLogger(__name__)
 

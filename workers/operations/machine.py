@@ -2,23 +2,192 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from crawlclean.cleaning.document.document import RawPage
-from crawlclean.cleaning.errors import ConfigError, ServiceError
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.page import clean
+from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.opening import join_queue, open_store
 from crawlclean.storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.maintenance import MEMORY_WATERMARK
+from crawlclean.storage.queue.receipts import find_gap
 from crawlclean.storage.sqlite.schema import sqlite_version
+from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.answers.control import Check, CheckStatus
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.loading import find_hooks
-from crawlclean.workers.operations.files.folder_checks import Warned, folder_checks
+from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.controlling.crawl_states import list_pauses, pause_text
+from crawlclean.workers.operations.controlling.crawls import (
+    hold_lines,
+    list_crawls,
+    other_queues,
+    queue_text,
+)
+from crawlclean.workers.operations.topics.receivers import troubles
+from crawlclean.workers.processes.fleet import size_of
+
+# Checks of a data folder for `doctor`: its disk, its crawls, and what holds them back.
+
+LEAST_FREE_BYTES = 1 << 30
+READ_S = 10.0  # reading the archive: 95 MB of it take a second of CPU time
+MOST_NAMED = 5  # crawls and hosts in one line
+NEARLY_FULL = 0.9  # of the quota: a warning while there is time to act
+
+
+class Warned(NamedTuple):
+    """A finding that an operator should know, and that stops no crawl."""
+
+    detail: str
+
+
+def folder_checks(settings: Settings) -> list[tuple[str, Callable[[], str | Warned]]]:
+    """Returns name and function of each check, in order; a failed check raises."""
+    data = settings.storage.data
+    return [
+        ("data folder", lambda: _data(data)),
+        ("disk", lambda: _disk(data, settings.storage.disk_quota_bytes)),
+        ("crawls", lambda: _crawls(settings)),
+        ("pauses", lambda: _pauses(settings)),
+        ("back-pressure", lambda: _holds(settings)),
+        ("receivers", lambda: _receivers(settings)),
+        ("store", lambda: _store(settings)),
+    ]
+
+
+def _receivers(settings: Settings) -> str | Warned:
+    try:
+        with existing_store(settings) as store:
+            found, failing = store.receivers.all(), troubles(store, datetime.now(UTC))
+    except NotFound:
+        return "none yet"
+    if failing:
+        return Warned("; ".join(failing))
+    return f"{len(found)} of topics, none fails" if found else "none"
+
+
+def _data(data: Path) -> str | Warned:
+    folder = data.resolve()
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a folder: choose another with --data")
+    if not os.access(folder, os.W_OK):
+        raise ConfigError(f"{folder} is not writable: choose another folder with --data")
+    if not data.exists():
+        return f"{data} will be created"
+    if data.stat().st_mode & stat.S_IROTH and data.stat().st_mode & stat.S_IXOTH:
+        return Warned(f"every user may read {data}, its pages and cookies: `chmod 700 {data}`")
+    return str(data)
+
+
+def _disk(data: Path, quota: int) -> str | Warned:
+    folder = data.resolve()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE_BYTES:
+        raise ConfigError(f"only {free >> 20} MiB are free where {data} is: a crawl needs 1 GiB")
+    text = f"{free >> 30} GiB free"
+    if not quota:
+        return text
+    used = size_of(data)
+    text += f"; {used >> 20} of {quota >> 20} MiB of the quota are used"
+    if used >= quota:
+        raise ConfigError(f"{text}: nothing is fetched; set a larger CRAWLCLEAN_DISK_QUOTA_BYTES")
+    return Warned(text) if used > NEARLY_FULL * quota else text
+
+
+def _crawls(settings: Settings) -> str:
+    try:
+        store = open_store(settings.storage)
+    except NotFound:
+        return "none yet"
+    with closing(store):
+        crawls, records = store.crawls.all(), store.records.count()
+        others = other_queues(settings, store)
+    with _queue(settings) as frontier:
+        running = ", one is running" if frontier else ", none is running"
+    found = f"{len(crawls)} crawl{'' if len(crawls) == 1 else 's'}"
+    found += f", {records} record{'' if records == 1 else 's'}{running}"
+    for other in others:
+        run = sum(row.queue == other.queue_id for row in crawls)
+        found += f"; {run} of another queue: {queue_text(other)}"
+    return found
+
+
+def _pauses(settings: Settings) -> str | Warned:
+    try:
+        crawls = [each for each in list_crawls(settings) if each.state is CrawlState.PAUSED]
+        pauses = list_pauses(settings)
+    except NotFound:
+        return "none"
+    hosts = [f"{each.target} ({pause_text(each)})" for each in pauses]
+    names = [each.row.spec.crawl_id for each in crawls] + hosts
+    if not names:
+        return "none"
+    named = ", ".join(names[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return Warned(f"nothing is fetched of {named}{more}: `pause` lists them, `resume` ends a pause")
+
+
+def _holds(settings: Settings) -> str | Warned:
+    with _queue(settings) as frontier:
+        if frontier is None:
+            return "no queue is running"
+        waits = frontier.waits.of([])
+        crawls = frontier.crawl_ids()
+        is_active = any(frontier.counts(each).state is CrawlState.RUNNING for each in crawls)
+    if is_active and (lines := hold_lines(waits)):
+        return Warned("; ".join(lines))
+    return f"none: {waits.pages_in_flight} URLs wait for workers"
+
+
+def _store(settings: Settings) -> str | Warned:
+    """The time of the newest record; whether the archive is damaged, or the store is old."""
+    try:
+        store = open_store(settings.storage)
+    except NotFound:
+        return "none yet"
+    with closing(store), _queue(settings) as frontier:
+        saved = store.records.newest()
+        crawls = frontier.crawl_ids() if frontier else []
+        gaps = [
+            each for each in crawls if frontier and find_gap(frontier, store.urls, each).missing
+        ]
+        fault = store.archive_fault(READ_S) if isinstance(store, SqliteStore) else ""
+    if fault:
+        return Warned(fault)
+    if gaps:
+        names = " ".join(gaps)
+        return Warned(f"the store is older than the queue: stop, then `recover {names}`")
+    if saved is None:
+        return "no record yet"
+    return f"the newest record is of {saved:%Y-%m-%d %H:%M} UTC"
+
+
+@contextmanager
+def _queue(settings: Settings) -> Iterator[Frontier | None]:
+    """The running queue, None when none runs."""
+    try:
+        frontier = join_queue(settings.storage)
+    except NotFound:
+        yield None
+        return
+    with closing(frontier):
+        yield frontier
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:

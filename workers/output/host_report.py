@@ -2,25 +2,177 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
+from crawlclean.cleaning.drift.alarms import DriftSign
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.learn.model_diff import describe
 from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import WaitReason, Waits
-from crawlclean.storage.store.models import DriftEvent, ModelVersion, StoredModel
-from crawlclean.workers.control_characters import printable
-from crawlclean.workers.operations.controlling.holds import hold_lines
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome, ModelVersion, StoredModel
+from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.control_characters import printable, readable_line
+from crawlclean.workers.operations.controlling.crawls import hold_lines
 from crawlclean.workers.operations.hosts.hosts import HostFigures
-from crawlclean.workers.output.charts import Row, chart, gauge, listed, rows_text
-from crawlclean.workers.output.drift_report import drift_line
 from crawlclean.workers.output.image_report import report_rows
-from crawlclean.workers.output.outcome_report import kept_line
-from crawlclean.workers.output.wait_report import visit_text, wait_text
+from crawlclean.workers.output.outcome_report import kept_line, visit_text, wait_text
+from crawlclean.workers.output.printing import Row, chart, gauge, listed, rows_text, table
 from crawlclean.workers.site_models import read_model
+
+# URL classes as a table, for `classes HOST` and `hosts HOST`.
+
+HEAD = ("KIND", "FETCHED", "WITH NEWS", "LEARNED FROM", "CLASS")
+
+
+def classes_text(host: str, classes: Sequence[UrlClass], most: int | None = None) -> str:
+    """Returns a table of classes for each crawl.
+
+    Args:
+        host: Lower-case authority, as ``example.com``; ``""`` for classes of several hosts.
+        classes: Sorted by crawl.
+        most: Classes to print of each crawl; None: all.
+    """
+    if not classes:
+        return f"no URL classes of {readable_line(host) or 'any host'} yet\n"
+    text = []
+    for (crawl, name), group in groupby(classes, lambda each: (each.crawl, each.host)):
+        found = list(group)
+        of = "" if host else f" of {name}"
+        text.append(f"URL classes in {crawl}{of}\n" + _table(found[:most]))
+        if most is not None and len(found) > most:
+            text.append(f"{len(found) - most} more: see `classes {name}`\n")
+    return "".join(text)
+
+
+def _fetched(each: UrlClass) -> tuple[str, str]:
+    """Pages fetched so far, and those with news; ``-`` for a class whose pages are not counted."""
+    if not each.pattern_pages and each.pages_seen:
+        return "-", "-"
+    return str(each.pattern_pages), str(each.pattern_pages_with_news)
+
+
+def _table(classes: Sequence[UrlClass]) -> str:
+    """A line for each class, with the decision and the reason for a stop below."""
+    rows = [HEAD] + [
+        (
+            str(each.kind or "-"),
+            *_fetched(each),
+            f"{each.pages_seen} of {each.urls}" if each.urls else "-",  # when it was learned
+            each.template,
+        )
+        for each in classes
+    ]
+    head, *lines = table(rows).splitlines()
+    text = [f"{head}\n"]
+    for line, each in zip(lines, classes, strict=True):
+        text.append(f"{line}\n")
+        if each.operator:
+            text.append(f"    set by an operator: {readable_line(each.operator)}\n")
+        text += [
+            f"    not fetched: {readable_line(why)}\n"
+            for why in (each.refused, each.stopped)
+            if why
+        ]
+    return "".join(text)
+
+
+# Drift events as text, for `model HOST` and `hosts HOST`.
+
+SHOWN_CLASSES = 3
+SIGNS = {
+    DriftSign.BODIES: "bodies in other containers",
+    DriftSign.FRAME: "navigation links gone",
+    DriftSign.NEW_CLASSES: "pages of a kind met later",
+    DriftSign.AGE: "model is old",
+}
+OUTCOMES = {
+    DriftOutcome.LEARNED: "learned version {version}",
+    DriftOutcome.WAITS: "not learned yet",
+    DriftOutcome.NOTHING_BETTER: "not learned",
+    DriftOutcome.TAKEN_BACK: "learned version {version}, rolled back",
+}
+
+
+def drift_line(event: DriftEvent) -> str:
+    """The event in one line: time, sign, evidence, outcome."""
+    alarm = event.alarm
+    which = f" in {alarm.url_class}" if alarm.url_class else ""
+    done = OUTCOMES[event.outcome].format(version=event.new_version)
+    detail = f" ({event.detail})" if event.detail else ""
+    return (
+        f"{minute(alarm.since)} {SIGNS[alarm.sign]}{which}: {alarm.pages - alarm.misfits} "
+        f"of {alarm.pages} pages fit version {event.model_version}, {alarm.expected:.0%} expected; "
+        f"{done}{detail}"
+    )
+
+
+def evidence_lines(event: DriftEvent) -> list[str]:
+    """The event in several lines: with the changed URL classes and example pages."""
+    alarm = event.alarm
+    lines = [drift_line(event)]
+    if alarm.empty:
+        lines.append(f"  {alarm.empty} of these pages have no body")
+    lines += [
+        f"  {pattern or '/'}  {counted(n, 'page')}" for pattern, n in alarm.classes[:SHOWN_CLASSES]
+    ]
+    if len(alarm.classes) > SHOWN_CLASSES:
+        lines.append(f"  {counted(len(alarm.classes) - SHOWN_CLASSES, 'more class')}")
+    return lines + [f"  example: {url}" for url in alarm.examples]
+
+
+# Descriptions of a site model for a terminal.
+
+MOST_OF_KIND = 6
+MAX_CLASSES = 20
+WIDTH = 80
+_VALUE = re.compile(r"html/|https?://|/")  # where a path or URL begins
+_PATH = re.compile(r"(?:html)?(?:/[^/\s]+){2,}")
+
+
+def in_words(model: SiteModel) -> list[str]:
+    """Describes a model in lines, with its URL classes."""
+    rules = list(model.url_rules)
+    lines = [
+        *describe(model),
+        *(f"  {rule.template} ({rule.kind})" for rule in rules[:MAX_CLASSES]),
+    ]
+    more = len(rules) - MAX_CLASSES
+    return [*lines, f"  {more} more"] if more > 0 else lines
+
+
+def on_a_screen(lines: Sequence[str]) -> list[str]:
+    """Shortens a description: the first lines of each kind, container paths cut to 80 columns."""
+    shown: list[str] = []
+    for kind, run in groupby(lines, _kind):
+        alike = list(run)
+        most = MOST_OF_KIND if kind else len(alike)
+        shown += [_with_short_path(line) for line in alike[:most]]
+        if len(alike) > most:
+            shown.append(f"{kind.rstrip(' +-')} ... {len(alike) - most} more (--full)")
+    return shown
+
+
+def _kind(line: str) -> str:
+    """The common beginning of lines of one kind: ``template: ``; ``""`` for single lines."""
+    value = _VALUE.search(line)
+    return line[: value.start()] if value and line[: value.start()].strip() else ""
+
+
+def _with_short_path(line: str) -> str:
+    """Cuts leading steps of the container path of a long line: ``.../div.foot``."""
+    path = _PATH.search(line)
+    if len(line) <= WIDTH or path is None or "://" in line:
+        return line
+    before, parts, behind = line[: path.start()], path[0].split("/")[1:], line[path.end() :]
+    while len(parts) > 1 and len(before) + len(".../" + "/".join(parts)) + len(behind) > WIDTH:
+        del parts[0]
+    return f"{before}.../{'/'.join(parts)}{behind}"
 
 
 def host_text(figures: HostFigures) -> str:

@@ -15,7 +15,7 @@ from crawlclean.workers.answers.hosts import ImageRequests, StoredImage
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.operations.files.stored_images import ImageReport
-from crawlclean.workers.output.charts import Row, listed
+from crawlclean.workers.output.printing import Row, listed
 
 MOST_SHOWN = 20  # stored images of a record: a screen
 

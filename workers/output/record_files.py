@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.store.export import ExportState
 from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.files.whole_files import open_whole
+from crawlclean.workers.output.record_writers import Format
 
 LEVEL = 6  # of gzip: 9 takes three times as long for 1 % less
 
@@ -59,3 +63,92 @@ def packed(stream: BinaryIO, *, zipped: bool) -> Iterator[BinaryIO]:
         return
     with gzip.GzipFile("", "wb", LEVEL, stream, mtime=0) as out:
         yield cast(BinaryIO, out)
+
+
+# An export in several files of about one size, which goes on after a kill.
+
+_SIZE = re.compile(r"(\d+)(MB)?", re.IGNORECASE)
+_MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSize:
+    """When a file is full: after some records, or after some bytes as written; 0: no limit."""
+
+    records: int = 0
+    file_bytes: int = 0
+
+    def is_full(self, records: int, file_bytes: int) -> bool:
+        """Whether the next record belongs to the next file."""
+        return (0 < self.records <= records) or (0 < self.file_bytes <= file_bytes)
+
+
+def read_chunk_size(text: str) -> ChunkSize:
+    """Reads ``10000``, records, or ``200MB``.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if not found or not int(found[1]):
+        raise ConfigError(f"--chunk-size {text}: write records, as 10000, or a size, as 200MB")
+    number = int(found[1])
+    return ChunkSize(file_bytes=number * _MB) if found[2] else ChunkSize(records=number)
+
+
+class ChunkFiles:
+    """Files ``DIR/records-00001.jsonl``, ``records-00002.jsonl``, ..."""
+
+    def __init__(self, folder: Path, form: Format, size: ChunkSize, *, zipped: bool) -> None:
+        """Names files in a folder.
+
+        Raises:
+            ConfigError: The folder has files of a finished export.
+        """
+        self._folder = folder
+        self._form = form
+        self._size = size
+        self._zipped = zipped
+
+    def check(self) -> None:
+        """Checks that no file of a finished export would be replaced.
+
+        Raises:
+            ConfigError: One would.
+        """
+        if self._path(1).exists():
+            raise ConfigError(
+                f"{self._path(1)} is of an export that is finished: choose another folder, or "
+                "delete its files"
+            )
+
+    def write(
+        self, items: Iterator[Any], state: ExportState, on_item: Callable[[], None]
+    ) -> Iterator[tuple[str, int]]:
+        """Writes the items that the state has not; yields (name, records) of each whole file."""
+        number = len(state.files()) + 1
+        self._path(number).unlink(missing_ok=True)  # whole, but the kill came before its commit
+        item = next(items, None)
+        while item is not None:
+            path, records = self._path(number), 0
+            with (
+                open_whole(path, is_durable=True) as stream,
+                packed(stream, zipped=self._zipped) as out,
+            ):
+                writer = self._form.open(out)
+                while item is not None:
+                    writer.write(item)
+                    records += 1
+                    on_item()
+                    if self._size.is_full(records, stream.tell()):
+                        break
+                    item = next(items, None)
+                writer.close()
+            state.keep(path.name, records)
+            yield path.name, records
+            number += 1
+            item = next(items, None) if item is not None else None
+
+    def _path(self, number: int) -> Path:
+        suffix = self._form.suffix + (".gz" if self._zipped else "")
+        return self._folder / f"records-{number:05}{suffix}"

@@ -17,7 +17,7 @@ import pyarrow.parquet
 from msgspec import inspect as types
 
 from crawlclean.cleaning.records import CleanRecord
-from crawlclean.workers.output.record_formats import FieldPicker
+from crawlclean.workers.output.record_writers import FieldPicker
 
 BATCH_BYTES = 4 << 20
 """Lines that are parsed together: less is slower, more takes memory."""

@@ -25,8 +25,7 @@ from crawlclean.storage.topic_types import Receiver
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import process_context
 from crawlclean.workers.processes.outages import Outages, stopped_by_signal
-from crawlclean.workers.sending.messages import deliver
-from crawlclean.workers.sending.turns import Sender, take_turn
+from crawlclean.workers.sending.turns import Sender, deliver, take_turn
 from crawlclean.workers.sending.webhook import Webhook
 
 log = logging.getLogger(__name__)

@@ -9,6 +9,8 @@ and the store.
 from __future__ import annotations
 
 import logging
+import shutil
+import time
 from collections import Counter as Tally
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -21,17 +23,98 @@ from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import RENEW_S
 from crawlclean.storage.queue.overflow import Overflow
-from crawlclean.storage.store.journal import Event, EventKind, OperationState
+from crawlclean.storage.queue.ownership import announce
+from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, OperationState
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.jobs.drift import GIVEN_UP_PAGES, settle
 from crawlclean.workers.jobs.images import offer_due
-from crawlclean.workers.jobs.topic_ranking import TopicModels, steer
+from crawlclean.workers.jobs.topic_learning import TopicModels, steer
+from crawlclean.workers.metrics import gauge_values
 from crawlclean.workers.processes.indexing import Indexer
 from crawlclean.workers.processes.outages import Outages, stopped_by_signal
-from crawlclean.workers.processes.queue_watch import WatchedQueue
-from crawlclean.workers.processes.sampling import Sampler
+
+# The sweeper's word for its queue: that it lives, and which crawls it no longer runs.
+#
+# Where several queues share a store, each crawl is run by one of them
+# (``storage/queue/ownership``).
 
 log = logging.getLogger(__name__)
+
+
+class WatchedQueue:
+    """The queue of one sweeper."""
+
+    def __init__(self, context: Context) -> None:
+        """Has announced nothing yet."""
+        self._context = context
+        self._announced = ""
+
+    def announce(self) -> str:
+        """Stores that the queue lives; returns its id.
+
+        When the server at the queue's address has another id than before, the old queue is gone:
+        its crawls may be rebuilt at once.
+        """
+        store = self._context.store
+        queue_id = announce(self._context.settings.storage, self._context.frontier, store)
+        if queue_id != self._announced:
+            if self._announced:
+                log.warning("the queue was made anew", extra={"was": self._announced})
+                store.queues.forget(self._announced)
+            store.queues.forget_gone({row.queue for row in store.crawls.all()})
+        self._announced = queue_id
+        return queue_id
+
+    def stop_taken(self, queue_id: str) -> None:
+        """Stops the crawls that another queue has taken over; takes those that none has."""
+        store, frontier = self._context.store, self._context.frontier
+        known = set(frontier.crawl_ids())
+        for row in store.crawls.all():
+            crawl = row.spec.crawl_id
+            if crawl not in known or row.queue == queue_id:
+                continue
+            if not row.queue:  # stored before queues had ids
+                store.crawls.give_to(crawl, queue_id)
+                continue
+            with suppress(NotFound):  # purged meanwhile
+                if frontier.counts(crawl).state in (CrawlState.RUNNING, CrawlState.PAUSED):
+                    frontier.set_state(crawl, CrawlState.STOPPED)
+                    log.warning("crawl taken over", extra={"crawl": crawl, "by": row.queue})
+                    text = f"stopped in the queue {queue_id}: the queue {row.queue} runs it"
+                    event = Event(kind=EventKind.RECOVERED, crawl_id=crawl, text=text)
+                    store.events.add(event)
+
+
+# The sample of a minute: figures of queue, crawls and disk, for the console's charts.
+
+
+class Sampler:
+    """Samples once a minute, at the first call in it."""
+
+    def __init__(self, context: Context) -> None:
+        """Has sampled nothing yet."""
+        self._context = context
+        self._minute = -1
+
+    def round(self) -> bool:
+        """Stores the sample of this minute unless there is one; returns whether it did.
+
+        Raises:
+            ServiceError: The queue or the store is away; the next call tries again.
+        """
+        minute = int(time.time()) // MINUTE_S
+        if minute == self._minute:
+            return False
+        frontier, storage = self._context.frontier, self._context.settings.storage
+        now = frontier.now()
+        crawls = frontier.counts_of(frontier.crawl_ids()).values()
+        free = shutil.disk_usage(storage.data).free if storage.is_embedded else None
+        gauges = gauge_values(now, crawls, free)
+        values = {**now.counters, **{str(name): value for name, value in gauges.items()}}
+        is_stored = self._context.store.samples.add(now.at, values)
+        self._minute = minute
+        return is_stored
+
 
 ROUND_S = 1.0
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back

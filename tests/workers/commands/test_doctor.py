@@ -19,7 +19,7 @@ from crawlclean.storage.queue.embedded import default_memory_bytes
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.topic_types import ReceiverKind
 from crawlclean.workers.config import Settings
-from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
+from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from tests.kit.commands import DataFolder, call
 from tests.storage.store.topics_contract import judged, receiver
 

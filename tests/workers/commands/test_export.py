@@ -26,7 +26,7 @@ from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.files.whole_files import page_name
-from crawlclean.workers.output.record_formats import markdown_of, text_of
+from crawlclean.workers.output.record_writers import markdown_of, text_of
 from tests.kit.commands import call
 from tests.kit.crawls import ROOT, environment
 from tests.kit.outcomes import HOST, make_outcome, make_record
@@ -200,7 +200,7 @@ def test_csv(printed: Printed) -> None:
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", "＝1"])
 def test_a_csv_cell_is_no_formula(text: str) -> None:
-    from crawlclean.workers.output.record_formats import CsvWriter
+    from crawlclean.workers.output.record_writers import CsvWriter
 
     record = replace(make_record(f"{BASE}/"), title=text)
     assert CsvWriter(["title"]).row(record.to_json()).strip('"\n') == f"'{text}"
@@ -300,7 +300,7 @@ def test_an_interrupted_export_leaves_the_old_file(
     def interrupt(*_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("crawlclean.workers.output.record_formats.CsvWriter.row", interrupt)
+    monkeypatch.setattr("crawlclean.workers.output.record_writers.CsvWriter.row", interrupt)
     with pytest.raises(KeyboardInterrupt):
         call(settings, "export", "--format", "csv", "--output", str(target))
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
@@ -336,7 +336,7 @@ def test_a_file_for_each_page(printed: Printed, tmp_path: Path) -> None:
     [("a\r\nb\rc\nd", "a\nb\nc\nd"), ("a\0b", "a\ufffdb"), ('"a",b', '"a",b'), ("\r=1", "'\n'=1")],
 )
 def test_a_csv_cell_ends_where_it_should(text: str, read: str) -> None:
-    from crawlclean.workers.output.record_formats import CsvWriter
+    from crawlclean.workers.output.record_writers import CsvWriter
 
     record = replace(make_record(f"{BASE}/"), title=text)
     row = CsvWriter(["title", "url"]).row(record.to_json())

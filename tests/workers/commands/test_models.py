@@ -18,9 +18,8 @@ from crawlclean.storage.store.models import DriftOutcome
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.recleaning import RecleaningCounts
 from crawlclean.workers.operations.hosts.hosts import HostFigures
-from crawlclean.workers.output.charts import bar, draw, percent
-from crawlclean.workers.output.host_report import host_text
-from crawlclean.workers.output.model_report import on_a_screen
+from crawlclean.workers.output.host_report import host_text, on_a_screen
+from crawlclean.workers.output.printing import bar, draw, percent
 from tests.kit.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
 from tests.kit.commands import call
 from tests.kit.crawls import crawlclean

@@ -8,7 +8,7 @@ from crawlclean.storage.crawl_types import Step
 from crawlclean.workers.answers.crawls import Cause
 from crawlclean.workers.commands.why import _reasons, _traces
 from crawlclean.workers.operations.urls.explaining import Explanation, Trace
-from crawlclean.workers.operations.urls.refused_urls import Inlinks, NotTaken
+from crawlclean.workers.operations.urls.queued_urls import Inlinks, NotTaken
 
 URL = "http://a.example/secret"
 

@@ -23,8 +23,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.store.journal import Action, Event, EventKind
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs.learning import archived_model
-from crawlclean.workers.jobs.outcomes import end_page
-from crawlclean.workers.jobs.poison_pages import MOST_CRASHES
+from crawlclean.workers.jobs.outcomes import MOST_CRASHES, end_page
 from tests.kit.console import acting_console, settings_of
 from tests.kit.outcomes import HOST, make_failure
 from tests.kit.worker_bench import Bench

@@ -30,10 +30,9 @@ from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReaso
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.console.told_lines import DIGITS, LISTS, NUMBERS, TERMS, _forms, told
 from crawlclean.workers.console.words import Language, of_lines
-from crawlclean.workers.jobs.outcomes import end_page, failed
-from crawlclean.workers.jobs.poison_pages import note_poison
+from crawlclean.workers.jobs.outcomes import end_page, failed, note_poison
 from crawlclean.workers.jobs.url_filter import Refusal
-from crawlclean.workers.operations.urls.refused_urls import NOT_CONTENT, REFUSALS
+from crawlclean.workers.operations.urls.queued_urls import NOT_CONTENT, REFUSALS
 from crawlclean.workers.processes.sweeper import LOSSES
 from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, later, make_failure, make_queued

@@ -20,8 +20,8 @@ from crawlclean.workers.answers.topics import (
 )
 from crawlclean.workers.console.topic_sentence import topic_sentence
 from crawlclean.workers.console.words import Language, say
-from crawlclean.workers.jobs.topic_rows import TopicOrder
-from crawlclean.workers.operations.topics.figures import TopicFigures
+from crawlclean.workers.jobs.topics import TopicOrder
+from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails, TopicEntry
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)

@@ -11,8 +11,7 @@ import pytest
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.crawl_types import KeepRaw, Scope
 from crawlclean.workers.cli import build_parser
-from crawlclean.workers.crawl_file.crawl_file import load_crawl_file
-from crawlclean.workers.crawl_file.keys import all_keys, example
+from crawlclean.workers.crawl_file.crawl_file import all_keys, example, load_crawl_file
 from tests.kit.commands import call_main
 
 NO_KEYS = {  # options of one call, and what the file is named by

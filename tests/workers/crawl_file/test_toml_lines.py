@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from crawlclean.workers.crawl_file.keys import as_toml
+from crawlclean.workers.crawl_file.crawl_file import as_toml
 from crawlclean.workers.crawl_file.toml_lines import find_lines
 
 TEXT = '''\

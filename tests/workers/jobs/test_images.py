@@ -35,8 +35,8 @@ from crawlclean.workers.operations.files.stored_images import (
     report_images,
     suffix_of,
 )
-from crawlclean.workers.output.charts import rows_text
 from crawlclean.workers.output.image_report import image_requests, report_rows
+from crawlclean.workers.output.printing import rows_text
 from tests.kit.outcomes import HOST, make_queued
 from tests.storage.store.images_contract import PNG, URL, pictured
 

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from crawlclean.cleaning.topics.learner import LinkExample, LinkModel, rank_of
 from crawlclean.storage.queue.entries import pack_features
-from crawlclean.workers.jobs.topic_ranking import score_of
+from crawlclean.workers.jobs.topic_learning import score_of
 
 IDS = st.lists(st.integers(0, 4095), min_size=1, max_size=16, unique=True).map(tuple)
 MODEL = LinkModel().learn(

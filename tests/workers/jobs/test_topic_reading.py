@@ -15,9 +15,9 @@ from crawlclean.storage.crawl_types import CrawlSpec, Scope
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.topic_types import TopicState
-from crawlclean.workers.jobs import topic_reading
-from crawlclean.workers.jobs.topic_reading import read_stored
-from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version, next_version
+from crawlclean.workers.jobs import topic_adoption as topic_reading
+from crawlclean.workers.jobs.topic_adoption import read_stored
+from crawlclean.workers.jobs.topics import TopicOrder, first_version, next_version
 from tests.kit.outcomes import make_outcome
 
 SEED = "https://portal.example/"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawlclean.storage.crawl_types import CrawlSpec, Scope
-from crawlclean.workers.operations.crawling.wider_specs import leads_further
+from crawlclean.workers.operations.crawling.recovery import leads_further
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,16 @@ import pytest
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
 from crawlclean.workers.operations.crawling.many_crawls import OpenSite, SitesCounts
 from crawlclean.workers.operations.crawling.next_visits import VisitWait
+from crawlclean.workers.output.outcome_report import visit_text
 from crawlclean.workers.output.progress import (
     LEAST_PAST_S,
+    LOG_LINE_S,
     QUIET_S,
     Progress,
     SitesProgress,
     Tally,
     duration,
 )
-from crawlclean.workers.output.status_line import LOG_LINE_S
-from crawlclean.workers.output.wait_report import visit_text
 
 COUNTS = CrawlCounts(
     state=CrawlState.RUNNING,

@@ -20,7 +20,7 @@ import pytest
 
 from crawlclean.workers.logs import set_up_logging
 from crawlclean.workers.output.printing import text_width
-from crawlclean.workers.output.status_line import LIVE_LINE_S, Part, StatusLine
+from crawlclean.workers.output.progress import LIVE_LINE_S, Part, StatusLine
 
 XTERM = {"TERM": "xterm"}
 PARTS = [

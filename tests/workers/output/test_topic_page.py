@@ -22,8 +22,7 @@ from crawlclean.workers.answers.topics import (
     TopicReport,
 )
 from crawlclean.workers.control_characters import CONTROL
-from crawlclean.workers.output.html_charts import scale_of
-from crawlclean.workers.output.topic_page import topic_page
+from crawlclean.workers.output.topic_page import scale_of, topic_page
 
 T0 = datetime(2026, 11, 23, 5, tzinfo=UTC)
 URL = "https://news.example/a/1.html?a=1&b=2"

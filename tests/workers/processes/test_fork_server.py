@@ -16,8 +16,8 @@ import pytest
 
 from crawlclean.workers.config import variable
 from crawlclean.workers.processes import fork_server
+from crawlclean.workers.processes.fleet import Supervisor
 from crawlclean.workers.processes.fork_server import ForkServer
-from crawlclean.workers.processes.supervisor import Supervisor
 from tests.kit.crawls import ROOT, environment
 from tests.kit.processes import children_of, is_alive
 from tests.kit.timing import LIMIT_S, wait_until
@@ -31,7 +31,7 @@ RUN = """
 import json, os, signal, sys
 from pathlib import Path
 from crawlclean.workers.processes.fork_server import ForkServer, is_fork_safe
-from crawlclean.workers.processes.supervisor import Supervisor
+from crawlclean.workers.processes.fleet import Supervisor
 
 secret = open(sys.argv[0] if Path(sys.argv[0]).exists() else "/etc/hostname")
 os.set_inheritable(secret.fileno(), True)
@@ -99,7 +99,7 @@ forks.stop()
 LATE = """
 import signal, sys
 from pathlib import Path
-from crawlclean.workers.processes import supervisor
+from crawlclean.workers.processes import fleet as supervisor
 from crawlclean.workers.processes.fork_server import ForkServer
 
 def ends_late(process, limit_s):

@@ -15,8 +15,8 @@ import pytest
 
 from crawlclean.storage.queue import embedded
 from crawlclean.storage.queue.embedded import EmbeddedServer
-from crawlclean.workers.processes import supervisor as module
-from crawlclean.workers.processes.supervisor import ServerKeeper, Supervisor
+from crawlclean.workers.processes import fleet as module
+from crawlclean.workers.processes.fleet import ServerKeeper, Supervisor
 from tests.kit.crawls import ROOT, environment
 from tests.kit.timing import wait_until
 
@@ -165,7 +165,7 @@ def test_stop_asks_first_and_then_kills(
 PARENT = """
 import signal, sys
 from pathlib import Path
-from crawlclean.workers.processes.supervisor import Supervisor
+from crawlclean.workers.processes.fleet import Supervisor
 
 folder = Path(sys.argv[1])
 import os

@@ -20,8 +20,7 @@ from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.store.journal import MINUTE_S, EventKind, Gauge
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
-from crawlclean.workers.processes.sampling import Sampler
-from crawlclean.workers.processes.sweeper import note_silent, sweep_once, update_crawls
+from crawlclean.workers.processes.sweeper import Sampler, note_silent, sweep_once, update_crawls
 from crawlclean.workers.site_models import SiteModels
 from tests.kit.crawls import ROOT, command, environment
 from tests.kit.timing import LIMIT_S, wait_until

@@ -13,7 +13,7 @@ from pathlib import Path
 from crawlclean.cleaning.topics.topic import TopicSpec
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.topic_types import Receiver as StoredReceiver, ReceiverKind
-from crawlclean.workers.jobs.topic_rows import TopicOrder, first_version
+from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import start
 from tests.kit.receiver import Delivered, Receiver

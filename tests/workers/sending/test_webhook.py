@@ -19,7 +19,7 @@ import standardwebhooks
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.workers.sending import webhook
-from crawlclean.workers.sending.messages import message_id
+from crawlclean.workers.sending.turns import message_id
 from crawlclean.workers.sending.webhook import (
     Webhook,
     check_url,

@@ -10,10 +10,8 @@ from typing import Any
 
 from crawlclean import __dist__
 from crawlclean.workers.answers.schema import all_types, definition, field_meanings, field_types
-from crawlclean.workers.console.api.asked import JSON
-from crawlclean.workers.console.api.idempotency import KEY
 from crawlclean.workers.console.api.problems import MEDIA_TYPE, Problem
-from crawlclean.workers.console.api.registry import Address
+from crawlclean.workers.console.api.registry import JSON, KEY, Address
 from crawlclean.workers.console.routes import LARGEST
 
 SCHEMAS = "#/components/schemas/"

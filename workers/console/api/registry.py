@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import functools
+import hashlib
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Annotated, Any, Final, Generic, TypeVar
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from flask import Flask, Response, request
@@ -14,13 +19,212 @@ from werkzeug.exceptions import HTTPException
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.json_values import dump
+from crawlclean.storage.console_tokens import TokenFile
 from crawlclean.workers.answers.schema import encode
-from crawlclean.workers.console.api.asked import JSON, check_text, read_body, read_query
-from crawlclean.workers.console.api.idempotency import Answer, once
-from crawlclean.workers.console.api.paging import PageOf
-from crawlclean.workers.console.api.problems import of_service_error
+from crawlclean.workers.console.api.problems import MEDIA_TYPE, of_service_error, problem, refuse
 from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
-from crawlclean.workers.console.routes import LARGEST, Console
+from crawlclean.workers.console.routes import LARGEST, MOST_ROWS, USUAL_ROWS, Console
+
+# Reads what a request of the API gives: the query, or the body, as a value of its type.
+
+JSON = "application/json"
+T = TypeVar("T")
+
+
+def check_text() -> None:
+    """Refuses an address that is no UTF-8, which Flask would read with other letters.
+
+    Raises:
+        HTTPException: 400.
+    """
+    try:
+        request.environ.get("PATH_INFO", "").encode("latin-1").decode()
+        unquote_to_bytes(request.query_string).decode()
+    except UnicodeError:
+        refuse(400, "the address is not UTF-8")
+
+
+def read_query(wanted: type | None) -> list[Any]:
+    """The query as a value of its type, in a list; ``[]`` where there is none."""
+    known = {field.name for field in fields(wanted)} if wanted else set()
+    for name in request.args:
+        if name not in known:
+            refuse(400, f"{name[:40]}: unknown; known are {', '.join(sorted(known)) or 'none'}")
+        if len(request.args.getlist(name)) > 1:
+            refuse(400, f"{name}: given twice")
+    if wanted is None:
+        return []
+    return [_converted(lambda: msgspec.convert(request.args.to_dict(), wanted, strict=False))]
+
+
+def read_body(wanted: type | None, raw: bytes) -> list[Any]:
+    """The body as a value of its type, in a list; ``[]`` where there is none."""
+    if wanted is None:
+        if raw not in (b"", b"{}"):
+            refuse(400, "this address takes no body")
+        return []
+    if request.mimetype != JSON:
+        refuse(415, f"the body must be {JSON}")
+    value = _converted(lambda: msgspec.json.decode(raw))
+    known = {field.name for field in fields(wanted)}
+    for name in value if isinstance(value, dict) else ():
+        if name not in known:
+            refuse(400, f"{name[:40]}: unknown; known are {', '.join(sorted(known))}")
+    return [_converted(lambda: msgspec.convert(value, wanted))]
+
+
+def _converted(convert: Callable[[], T]) -> T:
+    try:
+        return convert()
+    except (ValueError, RecursionError) as error:  # msgspec's are among them
+        told, _, where = str(error).partition(" - at `$.")
+        name = where.rstrip("`")
+        refuse(400, f"{name}: {told}" if name else told)
+
+
+# Pages of lists: a cursor is the place behind the last row, opaque to clients.
+
+MOST_CURSOR_CHARS = 1024
+Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
+Cursor = Annotated[
+    str, msgspec.Meta(max_length=MOST_CURSOR_CHARS, extra_json_schema={"format": "cursor"})
+]
+Name = Annotated[str, msgspec.Meta(max_length=4096)]
+"""A name or an address in a query."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageOf(Generic[T]):
+    """A part of a list.
+
+    Attributes:
+        items: Its rows.
+        next: Cursor of the next part, for ``after``; null at the end.
+        as_of: When the figures were computed; null: they are of this moment.
+    """
+
+    items: Sequence[T]
+    next: str | None = None
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What the query of every list has.
+
+    Attributes:
+        limit: At most this many rows.
+        after: The ``next`` of the part before; without it the list begins.
+    """
+
+    limit: Limit = USUAL_ROWS
+    after: Cursor = ""
+
+
+def cursor(of: str, value: int, key: str = "") -> str:
+    """Returns a cursor.
+
+    Args:
+        of: The list and its order: ``hosts failed``.
+        value: The last row's value of the column that the list is sorted by.
+        key: The last row's name, where values repeat.
+    """
+    text = msgspec.json.encode((of, value, key))
+    return base64.urlsafe_b64encode(text).decode().rstrip("=")
+
+
+def following(of: str, after: str) -> str | None:
+    """The cursor of a place as the pages of the console write it: ``480~www.example.com``."""
+    value, _, key = after.partition("~")
+    return cursor(of, int(value), key) if after else None
+
+
+def place(text: str, of: str) -> tuple[int, str] | None:
+    """Returns value and key of a cursor; None of ``""``.
+
+    Raises:
+        HTTPException: 400, the text is no cursor of this list.
+    """
+    if not text:
+        return None
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
+        which, value, key = msgspec.json.decode(raw, type=tuple[str, int, str])
+    except (binascii.Error, ValueError):
+        refuse(400, "after: not a cursor of this API")
+    if which != of:
+        refuse(400, f"after: a cursor of another list or order ({which[:40]})")
+    if not -LARGEST <= value <= LARGEST:
+        refuse(400, "after: not a cursor of this API")
+    return value, key
+
+
+def number(text: str, of: str) -> int | None:
+    """Returns the number in a cursor of rows that are numbered; None of ``""``."""
+    found = place(text, of)
+    return found[0] if found else None
+
+
+# Actions that are asked for twice act once: ``Idempotency-Key``.
+
+KEY = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to an action.
+
+    Attributes:
+        status: HTTP status.
+        body: JSON.
+    """
+
+    status: int
+    body: bytes
+
+
+def once(
+    file: TokenFile, token: str, key: str, asked: bytes, act: Callable[[], Answer]
+) -> Response:
+    """Acts, or repeats the answer to the first request with this key.
+
+    An action that failed and may succeed later frees its key. One whose console died keeps it: the
+    end of the action is not known.
+
+    Args:
+        file: Where keys are kept, for a day.
+        token: Id of the token; keys of other tokens are other keys.
+        key: The header ``Idempotency-Key``.
+        asked: What is asked for: address and body.
+        act: Does it.
+    """
+    if not KEY.fullmatch(key):
+        refuse(400, "Idempotency-Key: needed, 1 to 128 visible ASCII characters")
+    digest = hashlib.sha256(asked).digest()
+    known = file.begin(token, key, digest)
+    if known is not None:
+        if known.asked != digest:
+            return problem(422, "Idempotency-Key: it was used for another request")
+        if known.status is None:
+            return problem(
+                409,
+                "the first request with this key has not ended, or its console has died",
+                {"Retry-After": "2"},
+            )
+        return _response(Answer(known.status, known.body), {"Idempotency-Replayed": "true"})
+    try:
+        answer = act()
+    except BaseException:
+        file.free(token, key)
+        raise
+    file.end(token, key, answer.status, answer.body)
+    return _response(answer, {})
+
+
+def _response(answer: Answer, headers: dict[str, str]) -> Response:
+    media_type = "application/json" if answer.status < 400 else MEDIA_TYPE
+    return Response(answer.body, answer.status, headers, content_type=media_type)
+
 
 BASE = "/api/v1"
 FRESH: Final = {"Cache-Control": "private, no-cache"}

@@ -7,9 +7,8 @@ from functools import cache
 from flask import Flask, Response, request
 
 from crawlclean.cleaning.json_values import dump
-from crawlclean.workers.console.api.asked import JSON
 from crawlclean.workers.console.api.openapi import openapi
-from crawlclean.workers.console.api.registry import FRESH, Api
+from crawlclean.workers.console.api.registry import FRESH, JSON, Api
 from crawlclean.workers.console.api.resources import (
     actions,
     crawls,

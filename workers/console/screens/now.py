@@ -27,11 +27,12 @@ from crawlclean.workers.operations.watching.now.history import (
     GAUGES,
     RATES,
     History,
+    Marked,
     Range,
+    events_of,
     full_in_s,
     history,
 )
-from crawlclean.workers.operations.watching.now.marks import Marked, events_of
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
 
 MIB, GIB = 1 << 20, 1 << 30

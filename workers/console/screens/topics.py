@@ -21,7 +21,7 @@ from crawlclean.workers.console.routes import (
 )
 from crawlclean.workers.console.topic_sentence import topic_sentence
 from crawlclean.workers.console.words import say
-from crawlclean.workers.operations.topics.figures import StoryOrder
+from crawlclean.workers.operations.topics.reports import StoryOrder
 from crawlclean.workers.operations.topics.watching import (
     TopicDetails,
     Which,

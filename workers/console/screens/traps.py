@@ -13,7 +13,7 @@ from crawlclean.workers.console.routes import (
     asked_place,
     render,
 )
-from crawlclean.workers.operations.watching.views.traps import TrapPage, list_traps
+from crawlclean.workers.operations.watching.views.hosts import TrapPage, list_traps
 
 
 def register(routes: Routes) -> None:

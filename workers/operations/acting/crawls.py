@@ -29,15 +29,16 @@ from crawlclean.workers.operations.acting.action import (
 from crawlclean.workers.operations.acting.running import background_notes, start_operation
 from crawlclean.workers.operations.backends import existing_store, queue_side
 from crawlclean.workers.operations.controlling.crawl_states import change_state
-from crawlclean.workers.operations.controlling.dropping_raw import drop_raw, plan_drop
 from crawlclean.workers.operations.controlling.fetching_again import (
     PageFilter,
     count_pages,
     crawls_of_target,
+    drop_raw,
     fetch_again,
+    plan_drop,
     read_since,
 )
-from crawlclean.workers.operations.failures.failed_urls import (
+from crawlclean.workers.operations.failures import (
     FailureFilter,
     is_transient,
     retry_some,

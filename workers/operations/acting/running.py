@@ -32,10 +32,14 @@ from crawlclean.workers.jobs.learning import learn_host
 from crawlclean.workers.jobs.recleaning import reclean_records
 from crawlclean.workers.operations.acting.action import Asked, Effect, Fact, Note, told
 from crawlclean.workers.operations.backends import existing_store, queue_side
-from crawlclean.workers.operations.controlling.dropping_raw import STEP, raw_place
-from crawlclean.workers.operations.controlling.fetching_again import PageFilter, portions
+from crawlclean.workers.operations.controlling.fetching_again import (
+    STEP,
+    PageFilter,
+    portions,
+    raw_place,
+)
 from crawlclean.workers.operations.controlling.purging import purge as purge_target
-from crawlclean.workers.operations.failures.failed_urls import (
+from crawlclean.workers.operations.failures import (
     FailureFilter,
     failed_batches,
     record_state,

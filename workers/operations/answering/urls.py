@@ -13,7 +13,7 @@ from crawlclean.workers.answers.making import answer_of
 
 if TYPE_CHECKING:  # they import the cleaner, which a list of failures does not need
     from crawlclean.workers.operations.urls.explaining import Explanation, Trace
-    from crawlclean.workers.operations.urls.refused_urls import Inlinks
+    from crawlclean.workers.operations.urls.queued_urls import Inlinks
 
 Describe = Callable[[HostWait, datetime], str]
 """What a host waits for at a time, in words for a person."""

@@ -11,15 +11,38 @@ from typing import TYPE_CHECKING
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
-from crawlclean.storage.live_state import Waits
+from crawlclean.storage.live_state import Hold, Waits
 from crawlclean.storage.opening import join_queue
 from crawlclean.storage.store.crawls import QueueRow
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 
-if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
+if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
     from crawlclean.storage.store.protocol import Store
+
+
+# What holds every host back, in words: for `crawls`, `hosts HOST` and `doctor`.
+
+_HOLDS = {
+    Hold.PAGES: "{pages:,} URLs wait for workers",
+    Hold.BYTES: "{mib:,} MiB of fetched pages wait for workers",
+    Hold.MEMORY: "the memory of the queue is full",
+    Hold.DISK: "the disk or the quota of the data folder is full",
+}
+
+
+def hold_lines(waits: Waits) -> list[str]:
+    """Describes what holds every host back; empty when nothing does."""
+    size = waits.bytes_in_flight >> 20
+    lines = [
+        f"nothing is fetched: {_HOLDS[hold].format(pages=waits.pages_in_flight, mib=size)}"
+        for hold in waits.holds
+    ]
+    if not waits.spiders:
+        lines.append("nothing is fetched: no spider is running")
+    return lines
+
 
 MOST_EXAMINED = 2_000  # hosts whose waits are read, of all crawls: about 0.2 s
 FEWEST_EXAMINED = 20  # of each crawl, however many crawls there are

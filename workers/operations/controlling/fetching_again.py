@@ -16,14 +16,16 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.storage.crawl_types import PageRole, UrlState
+from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
 from crawlclean.storage.queue.maintenance import UrlReopener
 from crawlclean.storage.queue.ownership import check_owner
+from crawlclean.storage.store.overview import RawSpace
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.urls import EndedUrl
+from crawlclean.workers.answers.control import DroppedRaw, TargetKind
 from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import any_queue, existing_store
-from crawlclean.workers.operations.failures.failed_urls import record_state
+from crawlclean.workers.operations.backends import any_queue, existing_store, queue_side
+from crawlclean.workers.operations.failures import record_state
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 
@@ -169,3 +171,60 @@ def _is_meant(end: EndedUrl, wanted: PageFilter) -> bool:
         and (wanted.since is None or end.ended_at >= wanted.since)
         and (wanted.until is None or end.ended_at <= wanted.until)
     )
+
+
+# Drops archived responses of a crawl or a host, to free room; their records stay.
+
+STEP = 1000
+"""Responses that are dropped between two looks at whether to go on: about 0.2 s."""
+
+
+def raw_place(settings: Settings, store: Store, target: str) -> tuple[str | None, str | None]:
+    """The (crawl, host) of what is dropped; None: any.
+
+    Raises:
+        NotFound: The store has neither crawl nor host of this name.
+        ConfigError: The crawl is not at rest: it learns hosts from its archive.
+    """
+    _, host = crawls_of_target(store, target)
+    if host:
+        return None, host
+    # A queue at rest is started for this, and its file written anew when it is stopped.
+    with queue_side(settings, at_rest=True) as side:
+        if side.frontier is not None:
+            counts = side.frontier.counts_of([target]).get(target)
+            if counts and counts.state in (CrawlState.RUNNING, CrawlState.PAUSED) and counts.open:
+                raise ConfigError(f"crawl {target} is not finished: stop it first, or name a host")
+    return target, None
+
+
+def plan_drop(settings: Settings, target: str) -> DroppedRaw:
+    """What `drop_raw` would free; changes nothing.
+
+    Raises:
+        NotFound: No such crawl or host.
+        ConfigError: The crawl is not at rest.
+    """
+    with existing_store(settings) as store:
+        crawl, host = raw_place(settings, store, target)
+        return _answer(target, host, store.raw_space(crawl, host))
+
+
+def drop_raw(settings: Settings, target: str) -> DroppedRaw:
+    """Drops the archived responses of a crawl, or of a host in every crawl.
+
+    Raises:
+        NotFound: No such crawl or host.
+        ConfigError: The crawl is not at rest.
+    """
+    with existing_store(settings) as store:
+        crawl, host = raw_place(settings, store, target)
+        space = store.raw_space(crawl, host)
+        store.drop_raw(crawl, host)
+    return _answer(target, host, space)
+
+
+def _answer(target: str, host: str | None, space: RawSpace) -> DroppedRaw:
+    kind = TargetKind.HOST if host else TargetKind.CRAWL
+    freed = space.freed_bytes
+    return DroppedRaw(kind=kind, target=target, responses=space.responses, freed_bytes=freed)

@@ -14,7 +14,7 @@ from crawlclean.workers.answers.control import Purged, PurgePlan, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import any_queue, existing_store
 from crawlclean.workers.operations.controlling.crawl_states import known_crawls
-from crawlclean.workers.operations.topics.purging import hand_over
+from crawlclean.workers.operations.topics.crawls import hand_over
 
 if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier

@@ -35,9 +35,8 @@ from crawlclean.workers.operations.crawling.lifecycle import (
 )
 from crawlclean.workers.operations.crawling.next_visits import NextVisit, VisitWait
 from crawlclean.workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
-from crawlclean.workers.operations.crawling.recovery import Recovery
+from crawlclean.workers.operations.crawling.recovery import Recovery, offer_again
 from crawlclean.workers.operations.crawling.specs import needs_contact, withheld_lines
-from crawlclean.workers.operations.crawling.wider_specs import offer_again
 from crawlclean.workers.processes.fleet import Fleet
 
 DRY_SHARE = 3

@@ -24,29 +24,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
-from crawlclean.cleaning.errors import NotFound, StorageError, StoreDamaged
+from crawlclean.cleaning.errors import InvalidUrl, NotFound, StorageError, StoreDamaged
 from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.records import Outlink, Via
+from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.storage.crawl_types import (
     CrawlRow,
     CrawlSpec,
     CrawlState,
     Discovery,
+    FailureReason,
     PageRole,
     Scope,
     UrlState,
 )
-from crawlclean.storage.queue.entries import unpack_entries
+from crawlclean.storage.queue.entries import Entry, read_pending, unpack_entries
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import CrawlRebuilder
+from crawlclean.storage.queue.maintenance import CrawlRebuilder, UrlReopener
 from crawlclean.storage.queue.overflow import Overflow
 from crawlclean.storage.queue.ownership import announce, check_owner, other_owners, owned_line
 from crawlclean.storage.queue.receipts import find_gap
 from crawlclean.storage.store.journal import Event, EventKind
+from crawlclean.storage.store.pictures import IMAGE_RANK, id_of
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.answers.control import RecoveredCrawl
@@ -54,10 +58,58 @@ from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.hooks.loading import load_hooks
 from crawlclean.workers.jobs.images import filter_images
+from crawlclean.workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from crawlclean.workers.jobs.url_classes import MOVED
-from crawlclean.workers.jobs.url_filter import UrlFilter
+from crawlclean.workers.jobs.url_filter import HOPS, UrlFilter
 from crawlclean.workers.operations.backends import any_queue, existing_store
-from crawlclean.workers.operations.crawling.rediscovery import discoveries, rediscovered
+
+if TYPE_CHECKING:
+    from crawlclean.storage.store.urls import EndedUrl
+    from crawlclean.workers.operations.crawling.lifecycle import CrawlBackends
+
+
+# URLs of the store as discoveries, as they were first offered to the queue.
+
+
+def discoveries(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
+    """Yields the URLs of an overflow segment as they were offered; invalid entries are left out."""
+    for score, entry in entries:
+        try:
+            found = read_pending(host, score, entry)
+            id_of(found.url, found.role)
+        except (ValueError, InvalidUrl):
+            continue
+        yield found
+
+
+def rediscovered(end: EndedUrl, url_filter: UrlFilter) -> list[Discovery]:
+    """Returns the discovery of a sitemap, an image or a page, as it was first made."""
+    if end.role is PageRole.SITEMAP or end.state is UrlState.SITEMAP:
+        found = Discovery(
+            url=end.url,
+            depth=end.depth,
+            role=PageRole.SITEMAP,
+            via=end.via,
+            referrer=end.referrer,
+            rank=NESTED_SITEMAP_RANK,
+        )
+        return [found]
+    if end.role is PageRole.IMAGE:
+        found = Discovery(
+            url=end.url,
+            depth=end.depth,
+            role=PageRole.IMAGE,
+            via=end.via,
+            referrer=end.referrer,
+            text=end.link_text,
+            rank=IMAGE_RANK,
+        )
+        return [found]
+    outlink = Outlink(url=end.url, via=end.via, text=end.link_text)
+    depth = end.depth if end.via in HOPS else end.depth - 1
+    taken, _ = url_filter.filter([outlink], end.referrer or "", depth)
+    return [replace(found, referrer=end.referrer) for found in taken]
+
 
 T = TypeVar("T")
 
@@ -370,3 +422,57 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
             batch = []
     if batch:
         yield batch
+
+
+# A crawl whose next run follows more URLs: what earlier runs left out is offered again.
+#
+# The links that a crawl leaves out are in no queue. When ``--include``, ``--exclude``, ``--scope``
+# or ``--depth`` let more URLs pass than before, the links of the stored pages are read again.
+# Sitemaps and redirects are fetched again, because the URLs that they lead to are in no record.
+
+LEADING = frozenset({UrlState.REDIRECT, UrlState.SITEMAP})
+WIDTH = {Scope.HOST: 0, Scope.DOMAIN: 1, Scope.TOPIC: 1, Scope.ANY: 2}
+
+
+def leads_further(old: CrawlSpec, new: CrawlSpec) -> bool:
+    """Whether a specification may let a URL pass that the older one of the crawl left out."""
+    fewer_excluded = not set(old.exclude) <= set(new.exclude)
+    more_included = bool(old.include) and not (new.include and set(new.include) <= set(old.include))
+    deeper = old.max_depth is not None and (new.max_depth is None or new.max_depth > old.max_depth)
+    return fewer_excluded or more_included or deeper or WIDTH[new.scope] > WIDTH[old.scope]
+
+
+def offer_again(
+    backends: CrawlBackends, row: CrawlRow, spec: CrawlSpec, report: Callable[[str], None]
+) -> int:
+    """Offers what a crawl left out and now follows; returns how many URLs wait for that reason.
+
+    Must be called when the queue has the new specification and the store has the older one: a
+    process that is killed in between does it again.
+
+    Args:
+        backends: Queue and store.
+        row: The crawl in the store.
+        spec: Its new specification.
+        report: Called with a line of progress every few seconds.
+    """
+    if not leads_further(row.spec, spec):
+        return 0
+    crawl = spec.crawl_id
+    offered = 0
+    with closing(UrlReopener(backends.frontier.url)) as reopener:
+        left_out = _left_out(backends, spec)
+        while ends := list(islice(left_out, BATCH)):
+            offered += reopener.reopen(crawl, ends)
+    opened = Recovery(backends.settings, backends.store, backends.frontier, report)
+    with closing(opened) as recovery:
+        return offered + recovery.recover(replace(row, spec=spec, state=CrawlState.STOPPED)).offered
+
+
+def _left_out(backends: CrawlBackends, spec: CrawlSpec) -> Iterator[EndedUrl]:
+    """Yields the URLs that waited when a pattern excluded them, redirects and sitemaps."""
+    choice = UrlChoice(spec.include, spec.exclude)
+    for end in backends.store.urls.ended(spec.crawl_id):
+        is_left_out = end.reason is FailureReason.PATTERN or end.state in LEADING
+        if is_left_out and (end.state is UrlState.SITEMAP or not choice.reason(end.url)):
+            yield end

@@ -21,7 +21,7 @@ from crawlclean.crawler.hosts_file import load_hosts
 from crawlclean.storage.crawl_types import CrawlSpec, PolitenessPolicy, Scope
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.crawl_file import CrawlFile, is_crawl_file
-from crawlclean.workers.crawl_file.text_files import MAX_LIST_BYTES, read_text
+from crawlclean.workers.crawl_file.toml_lines import MAX_LIST_BYTES, read_text
 
 MAX_SHOWN_LINES = 20  # invalid lines that an error names
 

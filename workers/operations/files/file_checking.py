@@ -18,20 +18,21 @@ from crawlclean.workers.answers.checks import FileCheck, FileKind, FileProblem, 
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.config import SECTIONS, Settings
 from crawlclean.workers.crawl_file.crawl_file import (
+    HOSTS,
     SUFFIX,
     CrawlFile,
     Problem,
+    all_keys,
     parse_crawl_file,
     problems_of_tables,
 )
-from crawlclean.workers.crawl_file.keys import HOSTS, all_keys
-from crawlclean.workers.crawl_file.text_files import (
+from crawlclean.workers.crawl_file.toml_lines import (
     MAX_LIST_BYTES,
     MAX_TOML_BYTES,
+    find_lines,
     read_text,
     read_toml,
 )
-from crawlclean.workers.crawl_file.toml_lines import find_lines
 from crawlclean.workers.operations.crawling.specs import (
     crawl_spec,
     find_seeds,

@@ -28,6 +28,7 @@ from crawlclean.cleaning.urls.normal_form import is_asset
 from crawlclean.storage.archive.warc import Originals
 from crawlclean.workers.operations.pages.page_sources import (
     BEGINNING_BYTES,
+    GZIP,
     MAX_PAGE_BYTES,
     Columns,
     Source,
@@ -37,7 +38,6 @@ from crawlclean.workers.operations.pages.page_sources import (
     has_tag,
     unzipped,
 )
-from crawlclean.workers.operations.pages.warc_records import GZIP
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".shtml"})
 TEXT_SUFFIXES = frozenset({".txt", ".md", ".xml", ".json", ".rss", ".atom"})  # never HTML

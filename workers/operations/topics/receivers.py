@@ -13,7 +13,7 @@ from crawlclean.workers.answers.topics import ReceiverLine
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.topics.topics import find_topic
-from crawlclean.workers.sending.messages import COMMAND_IS_GONE
+from crawlclean.workers.sending.turns import COMMAND_IS_GONE
 from crawlclean.workers.sending.webhook import check_url, hidden, is_plainly_private, signature_of
 
 FAILING_S = 3600.0

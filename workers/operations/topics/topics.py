@@ -1,11 +1,10 @@
-"""Topics as an operator changes them: create, edit, mark pages, pause, resume, list.
-
-More than 400 lines: each change goes through the same version, judges anew and reaches the queue.
-"""
+"""Topics as an operator changes them: create, edit, mark pages, pause, resume, list."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,35 +13,149 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.document.document import RawPage
+from crawlclean.cleaning.errors import ConfigError, NotFound, PageError, ServiceError
+from crawlclean.cleaning.page import clean
 from crawlclean.cleaning.topics.learner import LinkModel
-from crawlclean.cleaning.topics.relevance import Mark, new_threshold
+from crawlclean.cleaning.topics.relevance import Mark, Parts, new_threshold, text_of
 from crawlclean.cleaning.topics.topic import DEFAULT_THRESHOLD, ExampleText, Topic, TopicSpec
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CRAWL_ID_RULE, CrawlState, is_crawl_id
 from crawlclean.storage.opening import join_queue, open_store
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import JudgedPage, StoredLinkModel, TopicRow, TopicState
+from crawlclean.workers.answers.topics import PageToMark
 from crawlclean.workers.config import Settings
-from crawlclean.workers.jobs.topic_ranking import reach_queue
-from crawlclean.workers.jobs.topic_rows import (
+from crawlclean.workers.crawl_file.toml_lines import MAX_LIST_BYTES, read_text
+from crawlclean.workers.jobs.topic_learning import reach_queue
+from crawlclean.workers.jobs.topics import (
     TopicOrder,
     ask_for_images,
     examples_of,
     first_version,
     judge_anew,
+    judgement_of,
     marked_example,
     next_version,
     order_of,
+    stored_model,
     with_order,
 )
-from crawlclean.workers.jobs.topics import judgement_of, stored_model
 from crawlclean.workers.operations.backends import existing_store, queue_side
 from crawlclean.workers.operations.controlling.crawl_states import change_state
-from crawlclean.workers.operations.topics.examples import check_number, read_examples, read_synonyms
 
-if TYPE_CHECKING:  # the queue's client is slow to import, and most answers do without
+if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
+
+
+# Reads the files of a topic: example pages, synonyms.
+#
+# An example is an HTML file, a text file whose first line is the title, a folder of such files, or
+# the URL of a stored page.
+
+MAX_EXAMPLE_BYTES = 16 << 20
+MAX_EXAMPLES = 200
+"""Example pages of a topic; three or four name a topic, each one costs 3 KB in every job."""
+HTML = frozenset({".html", ".htm", ".xhtml"})
+TEXT = frozenset({".txt", ".md"})
+_SEPARATOR = re.compile(r"\s*[|,，、\t]\s*")
+
+
+def read_examples(store: Store, given: Sequence[str]) -> list[ExampleText]:
+    """Returns the example pages that a command names.
+
+    Args:
+        store: Holds the pages that are given by URL.
+        given: Files, folders, URLs.
+
+    Raises:
+        ConfigError: One cannot be read, has no text, or there are too many; one line.
+    """
+    found: dict[str, ExampleText] = {}
+    for each in given:
+        for example in _examples(store, each):
+            found[example.url] = example
+            check_number(found)
+    return list(found.values())
+
+
+def check_number(examples: Sized) -> None:
+    """Checks that a topic may have so many examples.
+
+    Raises:
+        ConfigError: It may not.
+    """
+    if len(examples) > MAX_EXAMPLES:
+        raise ConfigError(f"more than {MAX_EXAMPLES} examples: a topic needs three or four")
+
+
+def _examples(store: Store, given: str) -> Iterator[ExampleText]:
+    if "://" in given:
+        yield _stored(store, given)
+        return
+    path = Path(given)
+    if not path.is_dir():
+        yield _from_file(path)
+        return
+    files = sorted(each for each in path.iterdir() if each.suffix.lower() in HTML | TEXT)
+    if not files:
+        raise ConfigError(f"{path} has no .html and no .txt file")
+    yield from map(_from_file, files)
+
+
+def _stored(store: Store, url: str) -> ExampleText:
+    record = store.records.get(page_id(url))
+    if record is None:
+        raise ConfigError(f"{url} is not stored: give the page as a file")
+    return _with_text(record.title, text_of(record), record.url, url)
+
+
+def _from_file(path: Path) -> ExampleText:
+    if path.suffix.lower() in HTML:
+        return _from_html(path)
+    title, _, text = read_text(path, MAX_EXAMPLE_BYTES).strip().partition("\n")
+    return _with_text(title.strip(), text.strip() or title, str(path), str(path))
+
+
+def _from_html(path: Path) -> ExampleText:
+    try:
+        with path.open("rb") as file:
+            body = file.read(MAX_EXAMPLE_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    if len(body) > MAX_EXAMPLE_BYTES:
+        raise ConfigError(f"{path} is over {MAX_EXAMPLE_BYTES >> 20} MB")
+    try:
+        record = clean(RawPage.from_bytes("http://localhost/", body))
+    except PageError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return _with_text(record.title, text_of(record), str(path), str(path))
+
+
+def _with_text(title: str, text: str, url: str, given: str) -> ExampleText:
+    if not (title + text).strip():
+        raise ConfigError(f"{given} has no text: an example needs a title or a body")
+    return ExampleText(title=title, text=text, url=url)
+
+
+def read_synonyms(path: Path) -> tuple[tuple[str, ...], ...]:
+    """Returns the groups of a file of synonyms: one a line, ``电动车 | 新能源汽车``, # comments.
+
+    Raises:
+        ConfigError: The file cannot be read, or a line has one word alone.
+    """
+    groups = []
+    for number, line in enumerate(read_text(path, MAX_LIST_BYTES).splitlines(), 1):
+        text = line.partition("#")[0].strip()
+        words = tuple(dict.fromkeys(filter(None, _SEPARATOR.split(text))))
+        if text and len(words) < 2:
+            raise ConfigError(
+                f"{path}:{number}: one word alone: write a | b, words that mean the same"
+            )
+        if words:
+            groups.append(words)
+    return tuple(groups)
+
 
 EDITS = 5
 """Tries of an edit that another process overtakes."""
@@ -399,3 +512,86 @@ def end_topic(settings: Settings, name: str, note: str) -> None:
         row = store.topics.get(name)
         if row is not None and row.state is TopicState.RUNNING:
             store.topics.set_state(name, TopicState.ENDED, note)
+
+
+# Which stored pages a user should mark: those that the topic is least sure about.
+
+MOST_PAGES = 500
+"""As many marks as teach at once; more than a person marks in a sitting."""
+CANDIDATES = 10
+"""Pages that are looked at for each page that is listed: most sites hold many pages alike."""
+HOST_SHARE = 0.2
+"""Of the listed pages that one host may have while other hosts have pages."""
+
+_PARTS = msgspec.json.Decoder(Parts)
+
+
+def pages_to_mark(settings: Settings, name: str, limit: int) -> list[PageToMark]:
+    """Returns the pages whose relevance is nearest to the topic's threshold.
+
+    Index pages are left out, because a list teaches nothing; of pages that tell one story one is
+    taken, and a host has a fifth of the pages unless others have too few.
+
+    Args:
+        settings: Where the store is.
+        name: Of the topic.
+        limit: At most so many pages, 1..500.
+
+    Raises:
+        ConfigError: The number is out of range.
+        NotFound: There is no such topic.
+    """
+    if not 1 <= limit <= MOST_PAGES:
+        raise ConfigError(f"--to-mark {limit}: a number from 1 to {MOST_PAGES}")
+    with existing_store(settings) as store:
+        threshold = order_of(find_topic(store, name)).spec.threshold
+        nearest = store.topics.nearest(name, threshold, CANDIDATES * limit)
+        pages = spread(nearest, limit, lambda page: store.stories.id_of(page.page_id))
+    return [
+        PageToMark(
+            url=page.url,
+            title=page.title,
+            host=page.host,
+            relevance=page.judgement.relevance,
+        )
+        for page in pages
+    ]
+
+
+def spread(
+    nearest: Sequence[JudgedPage], limit: int, story_of: Callable[[JudgedPage], str | None]
+) -> list[JudgedPage]:
+    """Returns the first pages of a list, spread over hosts and stories, in the list's order.
+
+    Args:
+        nearest: Pages without a mark, the least sure one first.
+        limit: At most so many are returned.
+        story_of: Returns the story of a page; None: it is alone.
+    """
+    most = max(1, round(HOST_SHARE * limit))
+    hosts: Counter[str] = Counter()
+    stories: set[str] = set()
+    taken: list[int] = []
+    others: list[int] = []
+    for place, page in enumerate(nearest):
+        if len(taken) == limit:
+            break
+        if _is_list(page):
+            continue
+        story = story_of(page)
+        if story is not None and story in stories:
+            continue
+        if story is not None:
+            stories.add(story)
+        (taken if hosts[page.host] < most else others).append(place)
+        hosts[page.host] += 1
+    chosen = sorted(taken + others[: limit - len(taken)])
+    return [nearest[place] for place in chosen]
+
+
+def _is_list(page: JudgedPage) -> bool:
+    parts = page.judgement.parts
+    try:
+        return bool(parts) and _PARTS.decode(parts).is_list
+    except msgspec.DecodeError:  # of another version of this program
+        return False

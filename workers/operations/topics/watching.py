@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 import msgspec
@@ -21,18 +21,18 @@ from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.stories import Story, StoryPage
 from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
 from crawlclean.workers.answers.stories import StoryLine
-from crawlclean.workers.answers.topics import ReceiverLine, TopicStoryLine
-from crawlclean.workers.jobs.topic_rows import TopicOrder, order_of
-from crawlclean.workers.operations.topics.figures import (
+from crawlclean.workers.answers.topics import ReceiverLine, TopicLine, TopicReport, TopicStoryLine
+from crawlclean.workers.jobs.topics import TopicOrder, order_of
+from crawlclean.workers.operations.topics.receivers import receiver_lines
+from crawlclean.workers.operations.topics.reports import (
     FIRST_S,
     StoryOrder,
     TopicFigures,
     figures_question,
+    topic_line,
 )
-from crawlclean.workers.operations.topics.marking import CANDIDATES, spread
-from crawlclean.workers.operations.topics.receivers import receiver_lines
 from crawlclean.workers.operations.topics.told_stories import story_line, story_of_id
-from crawlclean.workers.operations.topics.topics import find_topic, seen_topics
+from crawlclean.workers.operations.topics.topics import CANDIDATES, find_topic, seen_topics, spread
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 NEWEST_PAGES = 10
@@ -347,3 +347,43 @@ def _page(page: JudgedPage) -> TopicPage:
     except DAMAGE as error:
         raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
     return TopicPage(page=page, why=why)
+
+
+# Topics as the console's API answers them: as the commands print them, from kept figures.
+
+
+def topic_answers(
+    backends: KeptBackends, after: str, limit: int
+) -> tuple[Sequence[TopicLine], str]:
+    """Returns (lines of topics by name, the name behind which the next part begins or ``""``)."""
+    with backends.store() as store:
+        rows, following = part_of_topics(backends, store, after, limit)
+        return [topic_line(store, row) for row in rows], following
+
+
+def topic_report(backends: KeptBackends, name: str) -> TopicReport:
+    """Returns what a topic has found, as it was read last; waits for the first reading.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    with backends.store() as store:
+        find_topic(store, name)
+    return backends.computing.ask(*figures_question(backends, name)).report
+
+
+def topic_story_lines(
+    backends: KeptBackends,
+    name: str,
+    order: StoryOrder,
+    after: tuple[int, str] | None,
+    limit: int,
+) -> tuple[Sequence[TopicStoryLine], str, datetime]:
+    """Returns stories of a topic as answers, the place behind them, and when they were read.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    topic_report(backends, name)
+    found = list_topic_stories(backends, name, order, after, limit)
+    return found.stories, found.after, found.as_of or datetime.now(UTC)

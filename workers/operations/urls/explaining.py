@@ -26,13 +26,15 @@ from crawlclean.workers.operations.topics.verdicts import topic_verdicts
 from crawlclean.workers.operations.urls.near_matches import near_urls, with_scheme
 from crawlclean.workers.operations.urls.queued_urls import (
     DUE_AGAIN,
+    SEARCH_S,
     SPILLED,
     WAITING,
+    Judge,
+    NotTaken,
     QueueAnswer,
     QueuedUrl,
     read_queue,
 )
-from crawlclean.workers.operations.urls.refused_urls import SEARCH_S, Judge, NotTaken
 
 MOST_SEARCHED = 5  # crawls whose records are searched for links
 UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again

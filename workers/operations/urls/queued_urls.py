@@ -1,26 +1,47 @@
-"""What the queue knows about one URL: its state in each crawl, and the rules of its host.
-
-A queue at rest is opened for the time of reading only: a `run` that begins meanwhile is refused.
-"""
+"""What the queue knows about a URL, and why a crawl did not take it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.errors import ServiceError
-from crawlclean.storage.crawl_types import CrawlState, Step
+from crawlclean import __dist__
+from crawlclean.cleaning.errors import InvalidUrl, ServiceError
+from crawlclean.cleaning.records import Outlink, Via
+from crawlclean.cleaning.urls.normal_form import host_of, is_asset, page_id
+from crawlclean.cleaning.urls.patterns import without_session
+from crawlclean.cleaning.urls.url_choice import UrlChoice
+from crawlclean.storage.crawl_types import (
+    MAX_HOPS,
+    CrawlRow,
+    CrawlSpec,
+    CrawlState,
+    Scope,
+    Step,
+    UrlRow,
+    UrlState,
+)
 from crawlclean.storage.live_state import HostWait
 from crawlclean.storage.store.hosts import KeptRules
-from crawlclean.workers.jobs.url_classes import queued_rules
-from crawlclean.workers.operations.backends import QueueSide
+from crawlclean.storage.store.records import LinkTo
+from crawlclean.workers.answers.crawls import Cause
+from crawlclean.workers.hooks.calling import HookCalls
+from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, queued_rules, unpacked_rules
+from crawlclean.workers.jobs.url_filter import HOPS, Refusal, UrlFilter
+from crawlclean.workers.operations.backends import QueueSide, Sources
 from crawlclean.workers.operations.controlling.crawl_states import pause_text, paused_host
 
-if TYPE_CHECKING:  # the queue's client is slow to import, and absent without its extra
+if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
+
+
+# What the queue knows about one URL: its state in each crawl, and the rules of its host.
+#
+# A queue at rest is opened for the time of reading only: a `run` that begins meanwhile is refused.
 
 SPILLED = "pending, in the store"
 DUE_AGAIN = "due again"
@@ -160,3 +181,316 @@ def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> s
         (is_at_rest, f"nothing runs the {'topic' if topic else 'crawl'}; {command} resumes it"),
     ]
     return "; ".join(text for holds, text in reasons if holds)
+
+
+# Why a crawl did not take a URL, and which of its pages link to the URL.
+#
+# A URL that a link leads to is judged by the same filter as in the crawl (``jobs/url_filter.py``),
+# with the rules of its host from the queue, or from the store when the queue is away.
+
+SEARCH_S = 5.0
+"""Time for the search of links in all crawls: about 50,000 records (0.07 ms of CPU each)."""
+
+MOST_PAGES = 3  # named as examples
+MOST_SEEDS = 1000  # whose redirects are followed
+MOST_REDIRECTS = 2000  # of a host, that are searched for the URL
+
+
+REFUSALS = {
+    Refusal.OUT_OF_SCOPE: (Cause.OUT_OF_SCOPE, "out of the crawl's scope"),
+    Refusal.TOO_DEEP: (Cause.TOO_DEEP, "deeper than --depth"),
+    Refusal.EXCLUDED: (Cause.EXCLUDED, "excluded by --exclude"),
+    Refusal.NOT_INCLUDED: (Cause.NOT_INCLUDED, "no --include matches it"),
+    Refusal.FORBIDDEN: (Cause.ROBOTS, "robots.txt forbids it"),
+    Refusal.SAME_PAGE: (Cause.CANONICAL, "another URL of a page that was fetched"),
+    Refusal.TOO_LONG: (Cause.TOO_LONG, "longer than 4,096 characters"),
+    Refusal.REPEATED_SEGMENTS: (Cause.TRAP, "looks like a trap: its folders repeat"),
+    Refusal.TOO_MANY_SEGMENTS: (Cause.TRAP, "looks like a trap: more than 20 folders"),
+    Refusal.NESTED_ADDRESS: (Cause.TRAP, "looks like a trap: a parameter is nested in itself"),
+    Refusal.TOO_MANY_PARAMETERS: (Cause.TRAP, "looks like a trap: more than 30 parameters"),
+    Refusal.STOPPED_CLASS: (Cause.URL_CLASS, "of a URL class that is not fetched"),
+}
+NOT_CONTENT = (
+    "no cleaned page shows it as a content image (`model HOST --why URL` shows its kinds on pages)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inlinks:
+    """The pages of a crawl that link to a URL.
+
+    Attributes:
+        pages: Links of the pages nearest to a seed, at most ``MOST_PAGES``.
+        count: Pages found.
+        records: Records that were searched.
+        is_whole: Whether every record was searched.
+        capped: URLs of pages with more links than a record keeps; some of them.
+    """
+
+    pages: Sequence[LinkTo] = ()
+    count: int = 0
+    records: int = 0
+    is_whole: bool = True
+    capped: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotTaken:
+    """Why one crawl does not know a URL.
+
+    Attributes:
+        crawl: Name of the crawl.
+        cause: The cause.
+        reason: The cause in words, ``deeper than --depth``.
+        inlinks: Pages that link to the URL.
+        unknown: What could not be read and might change the answer: ``the queue is lost``.
+    """
+
+    crawl: str
+    cause: Cause
+    reason: str
+    inlinks: Inlinks
+    unknown: str = ""
+
+
+class Judge:
+    """Judges one URL for the crawls of a store; reads what it needs once."""
+
+    def __init__(self, sources: Sources, queue: QueueAnswer, url: str) -> None:
+        """``url`` is in normal form."""
+        self._settings = sources.settings
+        self._store = sources.store
+        self._queue = queue
+        self._url = url
+        self._host = host_of(url)
+        self._deadline = time.monotonic() + sources.search_s
+        self._progress: Callable[[int], None] = lambda _records: None
+        self._is_robots_unread = False
+        self._hooks = HookCalls(sources.hooks())
+
+    def search_all(self, progress: Callable[[int], None]) -> None:
+        """Lets the search of links take as long as all records need.
+
+        Args:
+            progress: Is called with the number of records of each step.
+        """
+        self._deadline = float("inf")
+        self._progress = progress
+
+    def refusal(
+        self, spec: CrawlSpec, depth: int | None, links: Sequence[LinkTo] = ()
+    ) -> tuple[Cause, str] | None:
+        """Returns why a crawl refuses the URL; None when it does not.
+
+        Args:
+            spec: Of the crawl.
+            depth: Of the URL; None: any.
+            links: The links to it that link filters judge; none: a link without text.
+        """
+        if not spec.seeds:
+            crawls = self._store.statistics.crawls_of([self._host]).get(self._host, ())
+            cause = Cause.NOT_IMPORTED if spec.crawl_id in crawls else Cause.OUT_OF_SCOPE
+            return cause, "an import fetches nothing, and no page of this URL was imported"
+        rules = self._rules(spec)
+        own = unpacked_rules(self._host, rules)
+        known = self._known(spec.crawl_id)
+        more_hosts = {*known.more_hosts, *self._moved_seeds(spec)}
+        if spec.scope is Scope.TOPIC and known.rules is not None:
+            more_hosts.add(self._host)  # the crawl has taken the host
+        allows, why_forbidden = self._robots(rules.robots)
+        if depth is None:
+            spec = replace(spec, max_depth=None)
+        found = UrlFilter(spec, more_hosts, allows, own).refusal(
+            self._url, 1 if depth is None else depth
+        )
+        other = self._other_form(own) if spec.trap_pages else None
+        if other and found in (None, Refusal.STOPPED_CLASS):
+            return other
+        if found is None:
+            return self._refused_by_hook(links)
+        cause, text = REFUSALS.get(found, (Cause.REFUSED, found.value.replace("_", " ")))
+        if found is Refusal.FORBIDDEN:
+            text = why_forbidden()
+        if found is Refusal.STOPPED_CLASS:
+            text = f"{text}: {own.why_refused(self._url)}"
+        if found in (Refusal.EXCLUDED, Refusal.NOT_INCLUDED):
+            text = UrlChoice(spec.include, spec.exclude).reason(self._url)
+        if found is Refusal.TOO_DEEP:
+            text = f"{text} {spec.max_depth}"
+        return cause, text
+
+    def _refused_by_hook(self, links: Sequence[LinkTo]) -> tuple[Cause, str] | None:
+        """Why link filters refuse every one of the links; None when they keep one."""
+        found = [
+            (Outlink(url=self._url, via=each.via, text=each.text), each.page_url) for each in links
+        ] or [(Outlink(url=self._url, via=Via.LINK), "")]
+        reasons = [self._hooks.refusal(outlink, page_url) for outlink, page_url in found]
+        if not all(reasons):
+            return None
+        return Cause.LINK_FILTER, f"refused by the link filter {reasons[0]}"
+
+    def is_in_scope(self, spec: CrawlSpec) -> bool:
+        """Whether the URL lies in the scope of a crawl; every image of its pages does."""
+        refused = self.refusal(spec, None)
+        is_image = spec.images and is_asset(self._url)
+        return is_image or refused is None or refused[0] is not Cause.OUT_OF_SCOPE
+
+    def not_taken(self, crawl: CrawlRow, *, is_searched: bool) -> NotTaken:
+        """Returns why a crawl does not know the URL; ``is_searched``: with the links to it."""
+        spec = crawl.spec
+        inlinks = self._inlinks(spec) if is_searched else Inlinks()
+        offered = [link for link in inlinks.pages if link.is_offered]
+        depth = min((_depth_of(link) for link in offered), default=None)
+        refused = self.refusal(spec, depth, offered)
+        cause, reason = refused or self._without_refusal(crawl, inlinks)
+        if spec.images and is_asset(self._url) and cause in (Cause.OUT_OF_SCOPE, Cause.FILE):
+            cause, reason = Cause.NOT_CONTENT, NOT_CONTENT
+        return NotTaken(
+            crawl=spec.crawl_id,
+            cause=cause,
+            reason=reason,
+            inlinks=inlinks,
+            unknown=self._unknown(spec, cause),
+        )
+
+    def _without_refusal(self, crawl: CrawlRow, inlinks: Inlinks) -> tuple[Cause, str]:
+        if is_asset(self._url):
+            return Cause.FILE, "not followed: it names a file, not a page"
+        if self._url in crawl.spec.seeds:
+            return Cause.SEED, "it is a seed that was not fetched yet"
+        if inlinks.pages and all(link.via is Via.CANONICAL for link in inlinks.pages):
+            return REFUSALS[Refusal.SAME_PAGE]
+        if not inlinks.pages:
+            searched = "" if inlinks.is_whole else f" (of the {inlinks.records} searched)"
+            return Cause.NOT_LINKED, f"no cleaned page{searched} links to it"
+        if page_id(self._url) in self._known(crawl.spec.crawl_id).seen:
+            return Cause.LINKED, "it was queued, and is neither in the queue nor in the store"
+        return Cause.LINKED, (
+            "a page links to it; when the page was cleaned, a rule refused it that holds no more "
+            "(robots.txt, URL classes, --depth, --scope), or the page was re-cleaned since"
+        )
+
+    def _unknown(self, spec: CrawlSpec, cause: Cause) -> str:
+        """What was not read, for a cause that this might change."""
+        is_decided = cause not in (Cause.NOT_LINKED, Cause.LINKED, Cause.SEED)
+        if is_decided or not spec.seeds:  # imported pages have no queue
+            return ""
+        found = []
+        if self._is_robots_unread:
+            found.append(f"whether robots.txt forbids it: `pip install '{__dist__}[crawl]'`")
+        if self._queue.why_not:
+            found.append(f"whether it waits in the queue: {self._queue.why_not}")
+        elif spec.crawl_id not in self._queue.crawls:
+            recover = f"`recover {spec.crawl_id}` rebuilds it"
+            found.append(f"whether it waits in the queue, which has lost this crawl ({recover})")
+        return "; ".join(found)
+
+    def _known(self, crawl: str) -> QueuedCrawl:
+        return self._queue.crawls.get(crawl, QueuedCrawl())
+
+    def _rules(self, spec: CrawlSpec) -> KeptRules:
+        """The rules of the host, of the queue before those of the store."""
+        queued = self._known(spec.crawl_id).rules
+        if queued is not None and queued.robots is not None:
+            return queued
+        stored = self._store.rules.get(spec.crawl_id, self._host) or KeptRules()
+        return stored if queued is None else replace(queued, robots=stored.robots)
+
+    def _robots(self, text: str | None) -> tuple[Callable[[str, str], bool], Callable[[], str]]:
+        """(whether the rules of the host allow a URL, why they do not)."""
+        if not text:
+            return lambda _host, _url: True, str
+        try:  # their parser is absent without the extra `crawl`
+            from crawlclean.crawler.robots import RobotsRules
+            from crawlclean.crawler.settings import user_agent
+        except ModuleNotFoundError:
+            self._is_robots_unread = True
+            return lambda _host, _url: True, str
+        rules = RobotsRules(user_agent(self._settings.crawl))
+        rules.learn(self._host, 0, text)
+        return (
+            lambda host, url: rules.allow(host, 0, url),
+            lambda: rules.refusal(self._host, 0, self._url),
+        )
+
+    def _other_form(self, own: HostUrlRules) -> tuple[Cause, str] | None:
+        """The form in which crawls follow links to the URL, when it differs."""
+        form = without_session(self._url)
+        form = own.better_form(form) or form
+        if form == self._url:
+            return None
+        return Cause.OTHER_FORM, f"links to it are followed as {form}"
+
+    def _moved_seeds(self, spec: CrawlSpec) -> set[str]:
+        """Hosts that the seeds redirect to, as the store has it."""
+        hosts = set()
+        for seed in spec.seeds[:MOST_SEEDS]:
+            url = seed
+            for _ in range(MAX_HOPS):
+                row = self._row(url, spec.crawl_id)
+                url = _target_of(row) if row else ""
+                if not url:
+                    break
+                hosts.add(host_of(url))
+        return hosts
+
+    def _row(self, url: str, crawl: str) -> UrlRow | None:
+        with suppress(InvalidUrl):
+            return next(iter(self._store.urls.rows(page_id(url), [crawl])), None)
+        return None
+
+    def _inlinks(self, spec: CrawlSpec) -> Inlinks:
+        """The pages that link to the URL; pages of its own host are searched first."""
+        links: dict[str, LinkTo] = {}
+        capped: dict[str, None] = {}
+        records, is_whole = 0, True
+        for link in self._redirects(spec.crawl_id):
+            links.setdefault(link.page_url, link)
+        for host in self._searched_hosts(spec.crawl_id):
+            records = 0
+            for step in self._store.records.links_to([self._url], spec.crawl_id, host):
+                records += step.records
+                self._progress(step.records)
+                capped.update(dict.fromkeys(step.capped))
+                for link in step.found:
+                    links.setdefault(link.page_url, link)
+                if time.monotonic() > self._deadline:
+                    is_whole = False
+                    break
+        nearest = sorted(links.values(), key=lambda link: (not link.is_offered, _depth_of(link)))
+        return Inlinks(
+            pages=nearest[:MOST_PAGES],
+            count=len(links),
+            records=records,
+            is_whole=is_whole,
+            capped=list(capped)[:MOST_PAGES],
+        )
+
+    def _searched_hosts(self, crawl: str) -> list[str | None]:
+        """The host of the URL; then None, which is all hosts, when the crawl has others."""
+        hosts = self._store.statistics.hosts_of(crawl, limit=2)
+        return [None] if hosts == [self._host] else [self._host, None]
+
+    def _redirects(self, crawl: str) -> Iterator[LinkTo]:
+        """Redirects of the host that lead to the URL."""
+        rows = self._store.urls.sample(crawl, self._host, UrlState.REDIRECT, MOST_REDIRECTS)
+        for row in rows:
+            if _target_of(row) == self._url:
+                yield LinkTo(
+                    page_url=row.url,
+                    depth=row.depth,
+                    url=self._url,
+                    via=Via.REDIRECT,
+                    text="",
+                    is_offered=True,
+                )
+
+
+def _depth_of(link: LinkTo) -> int:
+    """Depth of the URL that a link leads to."""
+    return link.depth + (link.via not in HOPS)
+
+
+def _target_of(row: UrlRow) -> str:
+    """Target of a URL that redirects; ``""`` for any other."""
+    return next((step.detail for step in row.log if step.step == MOVED), "")

@@ -23,7 +23,7 @@ from crawlclean.workers.operations.answering.urls import (
     url_traces,
 )
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
-from crawlclean.workers.operations.failures.failure_causes import cause_answer
+from crawlclean.workers.operations.failures import cause_answer
 from crawlclean.workers.operations.hosts.host_models import find_version
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.topics.told_stories import story_line, story_of_id

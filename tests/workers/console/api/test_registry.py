@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawlclean.workers.console.api.paging import cursor
+from crawlclean.workers.console.api.registry import cursor
 from crawlclean.workers.console.routes import LARGEST
 from tests.kit.api import Program
 

@@ -12,14 +12,13 @@ from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
 from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.topics.answering import topic_report, topic_story_lines
-from crawlclean.workers.operations.topics.figures import (
+from crawlclean.workers.operations.topics.reports import (
     StoryOrder,
     TopicFigures,
     figures_question,
     read_figures,
+    report_topic,
 )
-from crawlclean.workers.operations.topics.reports import report_topic
 from crawlclean.workers.operations.topics.watching import (
     TopicPage,
     Which,
@@ -27,6 +26,8 @@ from crawlclean.workers.operations.topics.watching import (
     find_topic_story,
     list_topic_pages,
     list_topics,
+    topic_report,
+    topic_story_lines,
 )
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from tests.kit.mongo_server import running

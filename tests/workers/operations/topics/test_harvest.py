@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from crawlclean.workers.answers.topics import HarvestStep
-from crawlclean.workers.operations.topics.harvest import (
+from crawlclean.workers.operations.topics.reports import (
     DAY_US,
     HOUR_US,
     MOST_STEPS,

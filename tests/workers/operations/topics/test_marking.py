@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
-from crawlclean.workers.operations.topics.marking import spread
+from crawlclean.workers.operations.topics.topics import spread
 
 
 def page(number: int, host: str, parts: str = "") -> JudgedPage:

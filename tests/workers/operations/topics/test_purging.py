@@ -9,7 +9,7 @@ from pathlib import Path
 
 from crawlclean.cleaning.topics.stories import story_signature
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.workers.operations.topics.purging import AT_ONCE, hand_over
+from crawlclean.workers.operations.topics.crawls import AT_ONCE, hand_over
 from tests.storage.store.stories_contract import at, page, text, told, urls
 from tests.storage.store.topics_contract import TOPIC, judged
 

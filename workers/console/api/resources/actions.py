@@ -8,23 +8,24 @@ from dataclasses import dataclass, field, replace
 
 from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.workers.console.actions import Refusal
-from crawlclean.workers.console.api.paging import Name, PageOf
 from crawlclean.workers.console.api.problems import AGAIN_S, refuse
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf
 from crawlclean.workers.operations.acting.action import (
+    ERROR,
     Action,
     Asked,
+    Caller,
     Effect,
     Fact,
     Note,
     Safety,
     Subject,
     chosen_values,
+    keep_refusal,
     told,
     untold,
 )
 from crawlclean.workers.operations.acting.actions import ACTIONS
-from crawlclean.workers.operations.acting.performing import ERROR, Caller, keep_refusal
 from crawlclean.workers.operations.watching.journal import find_action
 
 

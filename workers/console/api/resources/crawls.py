@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from crawlclean.workers.answers.crawls import CrawlLine
-from crawlclean.workers.console.api.paging import PageOf, Part, following, place
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, PageOf, Part, following, place
 from crawlclean.workers.operations.watching.answers import crawl_answer, crawl_answers
 from crawlclean.workers.operations.watching.views.crawls import list_crawls
 

@@ -11,8 +11,7 @@ from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.store.overview import FailureGroup
 from crawlclean.storage.store.urls import FailureKey
 from crawlclean.workers.answers.crawls import FailedUrl, FailureCause
-from crawlclean.workers.console.api.paging import Name, PageOf, Part, following, place
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, following, place
 from crawlclean.workers.operations.answering.urls import failed_url
 from crawlclean.workers.operations.watching.answers import failure_causes
 from crawlclean.workers.operations.watching.views.failures import find_group, list_failures

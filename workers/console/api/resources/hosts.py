@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from crawlclean.storage.store.overview import HostColumn, HostRow
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
-from crawlclean.workers.console.api.paging import Name, PageOf, Part, following, place
 from crawlclean.workers.console.api.problems import refuse
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, following, place
 from crawlclean.workers.operations.watching.answers import host_answer, model_answer, model_lines
 from crawlclean.workers.operations.watching.views.hosts import (
     find_host,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
-from crawlclean.workers.console.api.paging import Name, PageOf, Part, cursor, number
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, cursor, number
 from crawlclean.workers.operations.watching.journal import (
     JournalPage,
     find_operation,

@@ -7,7 +7,7 @@ from crawlclean.workers.answers.moments import DiskSpace, HeldBack, NowAnswer, Q
 from crawlclean.workers.console.api.registry import Api, Call
 from crawlclean.workers.console.holding import sentence
 from crawlclean.workers.console.words import Language, say
-from crawlclean.workers.operations.failures.failure_causes import cause_answer
+from crawlclean.workers.operations.failures import cause_answer
 from crawlclean.workers.operations.watching.answers import crawl_answers
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
 

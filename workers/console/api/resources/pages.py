@@ -11,11 +11,10 @@ import msgspec
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.workers.answers.moments import UrlHistory
 from crawlclean.workers.answers.versions import PageVersion, VersionDifference
-from crawlclean.workers.console.api.paging import PageOf
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, PageOf
 from crawlclean.workers.console.api.resources.moments import wait_in_words
 from crawlclean.workers.operations.watching.answers import record_answer, url_history
-from crawlclean.workers.operations.watching.views.versions import (
+from crawlclean.workers.operations.watching.views.pages import (
     version_answers,
     version_difference,
 )

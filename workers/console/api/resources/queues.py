@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from crawlclean.cleaning.errors import QueueUnavailable
 from crawlclean.workers.answers.moments import ProcessAnswer, QueueAnswer, SharedQueue
-from crawlclean.workers.console.api.paging import PageOf
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, PageOf
 from crawlclean.workers.console.api.resources.moments import queue_answer
 from crawlclean.workers.operations.watching.now.now import this_moment
 from crawlclean.workers.operations.watching.views.queues import ProcessLine, QueueLine, queues_now

@@ -10,8 +10,7 @@ import msgspec
 
 from crawlclean.storage.search import MOST_CHARS, phrases_of
 from crawlclean.workers.answers.searching import SearchHit
-from crawlclean.workers.console.api.paging import Name, PageOf, Part, cursor, number
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, cursor, number
 from crawlclean.workers.operations.searching import Wanted, require_search
 from crawlclean.workers.operations.watching.views.search import search_words
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crawlclean.workers.console.api.paging import PageOf, Part, following, place
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, PageOf, Part, following, place
 from crawlclean.workers.operations.watching.views.space import HostSpace, Room, hosts_room, room_of
 
 LIST = "space hosts"

@@ -7,15 +7,14 @@ from typing import Literal
 
 from crawlclean.workers.answers.stories import StoryLine
 from crawlclean.workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
-from crawlclean.workers.console.api.paging import Limit, PageOf, Part, following, place
-from crawlclean.workers.console.api.registry import Api, Call
+from crawlclean.workers.console.api.registry import Api, Call, Limit, PageOf, Part, following, place
 from crawlclean.workers.console.routes import USUAL_ROWS
-from crawlclean.workers.operations.topics.answering import (
+from crawlclean.workers.operations.topics.reports import StoryOrder
+from crawlclean.workers.operations.topics.watching import (
     topic_answers,
     topic_report,
     topic_story_lines,
 )
-from crawlclean.workers.operations.topics.figures import StoryOrder
 from crawlclean.workers.operations.watching.answers import story_answer, story_answers
 
 TOPICS, STORIES = "topics", "stories of a topic"

@@ -19,24 +19,22 @@ from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.console.actions import Form, Refusal
 from crawlclean.workers.console.routes import Console, Page, Routes, render, see
 from crawlclean.workers.operations.acting.action import (
+    ERROR,
+    REFUSED,
     Action,
     Asked,
+    Caller,
     Fact,
     Note,
     Safety,
     Subject,
     chosen_values,
+    keep_refusal,
     read_written,
     told,
     untold,
 )
 from crawlclean.workers.operations.acting.actions import ACTIONS
-from crawlclean.workers.operations.acting.performing import (
-    ERROR,
-    REFUSED,
-    Caller,
-    keep_refusal,
-)
 
 MOST_TARGET_CHARS = 2_000
 STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}

@@ -8,7 +8,7 @@ from flask import abort, request
 
 from crawlclean.workers.console.routes import Console, Page, Routes, render
 from crawlclean.workers.console.screens.pages.pages import checked_id
-from crawlclean.workers.operations.watching.views.versions import show_versions
+from crawlclean.workers.operations.watching.views.pages import show_versions
 
 
 def register(routes: Routes) -> None:

@@ -2,23 +2,174 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from urllib.parse import parse_qs
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.records import PageKind
+from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.storage.crawl_types import Step
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.store.journal import Action as AuditRow, Operation
+from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.acting.action import Fact, Subject, untold
 from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.watching.journal import find_operation
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.signs.mending import changed_since
 from crawlclean.workers.operations.watching.signs.signs import Sign, SignKind, signs_now, signs_of
-from crawlclean.workers.operations.watching.signs.trials import PageTried, find_trial
+
+# What came of a page that somebody tried: how far it is, what the host answered, what is in it.
+
+CLOCKS = timedelta(seconds=5)
+"""Between the clock of the queue's server and this machine's."""
+
+_ANSWER = re.compile(r"(\d{3}), (\d+) bytes")
+_STATUS = re.compile(r"\bstatus (\d{3})\b")
+TO_BE_TRIED, LEASED, FETCHED, GAVE_UP, FAILED = (
+    *("to be tried", "leased", "fetched", "gave_up", "failed"),
+)
+"""Steps of the decision log (``storage/queue``)."""
+
+
+class TrialState(StrEnum):
+    """How far a trial is."""
+
+    WAITS = "waits"  # for the host's clock and robots.txt, and a spider
+    FETCHING = "fetching"
+    CLEANING = "cleaning"
+    ENDED = "ended"
+    NO_ANSWER = "no_answer"  # the page waits with the others of its host
+    UNKNOWN = "unknown"  # longer than an hour ago, or never taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageTried:
+    """What came of a trial.
+
+    Attributes:
+        url: The page.
+        page_id: Its id.
+        crawl: The crawl; ``""``: not known.
+        state: How far it is.
+        status: HTTP status; 0: no response so far.
+        response_bytes: Length of the response.
+        why_not: Why there was no response, in words for a person.
+        target: Where it redirects to; ``""``: nowhere.
+        kind: Kind of its record; None without a record.
+        title: Title of its record.
+        body_chars: Length of its body.
+        is_new: Whether the record is of this response; otherwise an older one stays.
+        has_body: Whether the record has a body that is worth the name.
+        lasted_s: Seconds since it was asked for, to its end if it has ended; None: not known.
+    """
+
+    url: str
+    page_id: str
+    crawl: str = ""
+    state: TrialState
+    status: int = 0
+    response_bytes: int = 0
+    why_not: str = ""
+    target: str = ""
+    kind: PageKind | None = None
+    title: str = ""
+    body_chars: int = 0
+    is_new: bool = False
+    has_body: bool = False
+    lasted_s: float | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether more is to come."""
+        return self.state in (TrialState.WAITS, TrialState.FETCHING, TrialState.CLEANING)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the host answered with a page that has a body."""
+        return self.is_new and self.has_body
+
+
+def find_trial(backends: KeptBackends, host: str, url: str, asked_at: datetime) -> PageTried:
+    """Returns what came of a trial that was asked for at a time."""
+    pid, since = page_id(url), asked_at - CLOCKS
+    with backends.store() as store:
+        crawls = store.statistics.crawls_of([host]).get(host, [])
+        crawl, state, steps = _in_queue(backends, crawls, pid, since)
+        since = steps[0].at if steps else since  # by the clock that responses have, too
+        trial = PageTried(url=url, page_id=pid, crawl=crawl, state=state)
+        return _timed(_told(store, trial, steps, since), steps)
+
+
+def _timed(trial: PageTried, steps: Sequence[Step]) -> PageTried:
+    """The trial with its duration: by the queue's clock, so long as the queue knows its steps."""
+    if not steps:
+        return trial
+    end = datetime.now(UTC) if trial.is_under_way else steps[-1].at
+    return replace(trial, lasted_s=max(0.0, (end - steps[0].at).total_seconds()))
+
+
+def _in_queue(
+    backends: KeptBackends, crawls: Sequence[str], pid: str, since: datetime
+) -> tuple[str, TrialState, Sequence[Step]]:
+    """The (crawl, state, steps) of a trial, as the queue tells it; its first step begins it."""
+    with suppress(ServiceError), backends.queue() as frontier:
+        for crawl in crawls:
+            found = frontier.tried(crawl, pid)
+            steps = found[1] if found else ()
+            begun = [n for n, step in enumerate(steps) if step.step == TO_BE_TRIED]
+            if found and begun and steps[begun[-1]].at >= since:
+                return crawl, _state(found[0], steps[begun[-1] :]), steps[begun[-1] :]
+    return "", TrialState.UNKNOWN, []
+
+
+def _state(state: str, steps: Sequence[Step]) -> TrialState:
+    if state in ("retry", "revisit"):
+        is_over = any(step.step == LEASED for step in steps)
+        return TrialState.NO_ANSWER if is_over else TrialState.WAITS
+    if state == "leased":
+        return TrialState.FETCHING
+    return TrialState.ENDED if state == "ended" else TrialState.CLEANING
+
+
+def _told(store: Store, trial: PageTried, steps: Sequence[Step], since: datetime) -> PageTried:
+    """The trial with what its steps and the stored record tell."""
+    for step in steps:
+        if step.step == FETCHED and (answer := _ANSWER.match(step.detail)):
+            trial = replace(trial, status=int(answer[1]), response_bytes=int(answer[2]))
+        elif step.step in (GAVE_UP, FAILED):
+            refused = _STATUS.search(step.detail)
+            trial = replace(trial, why_not=step.detail, status=int(refused[1]) if refused else 0)
+    if trial.is_under_way:
+        return trial
+    rows = [row for row in store.urls.rows(trial.page_id) if trial.crawl in ("", row.crawl_id)]
+    for row in rows[:1]:
+        trial = replace(trial, crawl=row.crawl_id)
+        begun = [step.at for step in row.log if step.step == TO_BE_TRIED and step.at >= since]
+        since = begun[-1] if begun else since  # the queue may have forgotten its steps
+        if row.finished_at >= since and row.log:
+            target = next((s.detail for s in row.log if s.step == "redirects to"), "")
+            trial = replace(trial, status=row.status or trial.status, target=target)
+    record = store.records.get(trial.page_id, trial.crawl) if trial.crawl else None
+    if record is None:
+        return trial
+    empty = store.records.without_body(trial.crawl, [trial.page_id])
+    is_new = record.fetched_at >= since
+    state = TrialState.ENDED if trial.state is TrialState.UNKNOWN and is_new else trial.state
+    return replace(
+        trial,
+        state=state,
+        kind=record.kind,
+        title=record.title,
+        body_chars=len(record.body),
+        is_new=is_new and not trial.target,
+        has_body=not empty,
+    )
 
 
 class Replacing(StrEnum):

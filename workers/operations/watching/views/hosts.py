@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
+from itertools import islice
 
 from crawlclean.cleaning.drift.alarms import Alarm
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.records import HostStats
 from crawlclean.cleaning.url_classes.rules import class_of, class_with_groups
 from crawlclean.storage.crawl_types import UrlState
-from crawlclean.storage.live_state import Waits
+from crawlclean.storage.live_state import StoppedClass, Waits
+from crawlclean.storage.queue.url_classes import ClassRow
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.models import DriftEvent, ModelVersion
 from crawlclean.storage.store.overview import FailureGroup, HostColumn, HostRow
@@ -120,7 +123,7 @@ def list_hosts(
         rows = backends.figures(store).hosts(by, after, limit + 1)
         paused = pauses_of(backends, store)
         as_of = backends.figures(store).as_of()
-    place = _place(rows[limit - 1], by) if len(rows) > limit else ""
+    place = _place_of_host(rows[limit - 1], by) if len(rows) > limit else ""
     return HostPage(rows=rows[:limit], after=place, paused=paused, as_of=as_of)
 
 
@@ -179,7 +182,7 @@ def find_host(backends: KeptBackends, host: str) -> HostDetails:
         )
 
 
-def _place(row: HostRow, by: HostColumn) -> str:
+def _place_of_host(row: HostRow, by: HostColumn) -> str:
     """The place of a row in its list, as in the address: ``480~www.example.com``."""
     value = getattr(row, by)
     number = to_microseconds(value) if isinstance(value, datetime) else value or 0
@@ -241,3 +244,92 @@ def _next_visits(store: Store, host: str) -> dict[str, datetime]:
     fresh = [row.spec.crawl_id for row in store.crawls.all() if row.spec.keep_fresh]
     due = {crawl: store.revisits.next_due(crawl, host) for crawl in fresh}
     return {crawl: at for crawl, at in due.items() if at is not None}
+
+
+# URL classes that are stopped as spider traps, the last stop first.
+
+MOST_HOSTS = 20
+"""Hosts whose URLs are looked at for one page of the list: 5 ms each."""
+
+EXAMPLES_S = 60.0
+"""How old these examples may be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrapPage:
+    """A part of the list of stopped classes.
+
+    Attributes:
+        rows: (account, time of the stop) of each.
+        total: Stopped classes that fit, in all.
+        after: Place behind the last one, as in the address; ``""`` at the end.
+        templates: (crawl, host, pattern) -> the class as other screens spell it:
+            ``/cal/{n}/{n}.html`` of ``/cal/*``; none where no page of it is stored.
+    """
+
+    rows: Sequence[tuple[ClassRow, datetime]]
+    total: int
+    after: str
+    templates: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+
+
+def list_traps(
+    backends: KeptBackends,
+    crawl: str = "",
+    host: str = "",
+    after: tuple[int, str] | None = None,
+    limit: int = 50,
+) -> TrapPage:
+    """Returns stopped classes, the last stop first.
+
+    Args:
+        backends: Queue and store.
+        crawl: Only of this crawl; ``""``: of all.
+        host: Only of this host; ``""``: of all.
+        after: Only classes behind this (milliseconds since 1970 UTC, crawl host class).
+        limit: At most this many.
+
+    Raises:
+        NotFound: No queue runs.
+    """
+    with backends.queue() as frontier:
+        found = [
+            each
+            for each in frontier.classes.all_stopped()
+            if crawl in ("", each.crawl_id) and host in ("", each.host)
+        ]
+        behind = [each for each in found if after is None or _place_of_stop(each) < after]
+        some = sorted(behind, key=_place_of_stop, reverse=True)[: limit + 1]
+        rows = frontier.classes.rows_of(some[:limit])
+    templates: Mapping[tuple[str, str, str], str] = {}
+    with suppress(ServiceError):
+        templates = _templates(backends, rows)
+    place = _place_of_stop(some[limit - 1]) if len(some) > limit else None
+    return TrapPage(
+        rows=[(row, each.since) for row, each in zip(rows, some, strict=False)],
+        total=len(found),
+        after=f"{place[0]}~{place[1]}" if place else "",
+        templates=templates,
+    )
+
+
+def _templates(
+    backends: KeptBackends, rows: Sequence[ClassRow]
+) -> Mapping[tuple[str, str, str], str]:
+    """The classes of some accounts by the template of a stored URL of theirs."""
+    found = {}
+    places = dict.fromkeys((row.crawl_id, row.host) for row in rows)
+    with backends.store() as store:
+        for crawl, host in islice(places, MOST_HOSTS):
+            ask = partial(examples_of, store, crawl, host)
+            examples = backends.remembered(("examples", crawl, host), EXAMPLES_S, ask)
+            for row in rows:
+                is_here = (row.crawl_id, row.host) == (crawl, host)
+                if is_here and not row.pattern.endswith("**") and row.pattern in examples:
+                    found[crawl, host, row.pattern] = template_of_url(examples[row.pattern])
+    return found
+
+
+def _place_of_stop(stopped: StoppedClass) -> tuple[int, str]:
+    since_ms = round(stopped.since.timestamp() * 1000)
+    return since_ms, f"{stopped.crawl_id} {stopped.host} {stopped.pattern}"

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 
 from crawlclean.cleaning.document.silent_html import Mark, silent_html
 from crawlclean.cleaning.errors import ConfigError, NotFound, PageError
 from crawlclean.cleaning.records import CleanRecord, Verdict
 from crawlclean.cleaning.urls.normal_form import host_of
+from crawlclean.cleaning.versions import shown_lines
 from crawlclean.cleaning.why import explain
 from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
+from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.topics import TopicVerdict
+from crawlclean.workers.answers.versions import PageVersion, VersionDifference
 from crawlclean.workers.operations.pages.judged_page import (
     JudgedPage,
     NewReading,
@@ -19,13 +25,108 @@ from crawlclean.workers.operations.pages.judged_page import (
     newest_reading,
     raw_page,
 )
+from crawlclean.workers.operations.pages.page_versions import (
+    ChangedLine,
+    history_in,
+    inline_difference,
+    versions_in,
+)
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.urls.explaining import Explanation, explain_from
 from crawlclean.workers.operations.urls.near_matches import with_scheme
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.now.moments import Moment, moments_of
 from crawlclean.workers.operations.watching.views.crawls import crawl_names
 from crawlclean.workers.site_models import SiteModels
+
+# What happened to a page beside its steps in the queue: models, changes, versions, judgements.
+
+MOST_MOMENTS = 60
+
+
+class MomentKind(StrEnum):
+    """What happened."""
+
+    CLEANED = "cleaned"  # the record that is stored was made of the response of this time
+    VERSION = "version"  # a visit found other content
+    FAILED = "failed"  # a visit ended without a record
+    MODEL = "model"  # the host got a version of its model
+    DRIFT = "drift"  # the host was found changed
+    JUDGED = "judged"  # a topic judged the page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """Something that happened to a page.
+
+    Attributes:
+        at: When.
+        kind: What.
+        text: Details in words for a person: ``version 3``, ``+2 -1``.
+        values: Values of enums that say more, each with its kind: ``("sign", "bodies")``.
+        crawl: Its crawl; ``""``: of the host, or of all crawls.
+    """
+
+    at: datetime
+    kind: MomentKind
+    text: str
+    values: tuple[tuple[str, str], ...] = ()
+    crawl: str = ""
+
+
+def moments_of(
+    store: Store, host: str, rows: Sequence[UrlRow], topics: Sequence[TopicVerdict]
+) -> list[Moment]:
+    """Returns what happened to a page, newest first, at most ``MOST_MOMENTS``.
+
+    Args:
+        store: The store.
+        host: Its host.
+        rows: Its outcome in each crawl.
+        topics: What topics hold of it; a judgement has the time of the response.
+    """
+    found = [*_of_host(store, host), *_of_rows(store, rows), *_of_topics(topics, rows)]
+    return sorted(found, key=lambda moment: moment.at, reverse=True)[:MOST_MOMENTS]
+
+
+def _of_host(store: Store, host: str) -> Iterator[Moment]:
+    for version in store.models.versions(host):
+        yield Moment(
+            at=version.saved_at,
+            kind=MomentKind.MODEL,
+            text=str(version.version),
+            values=(("learned", version.reason.value),),
+        )
+    for drift in (each for each in store.drifts.of(host) if each.is_change):
+        values = (("sign", drift.alarm.sign.value), ("outcome", drift.outcome.value))
+        yield Moment(at=drift.alarm.at, kind=MomentKind.DRIFT, text="", values=values)
+
+
+def _of_rows(store: Store, rows: Sequence[UrlRow]) -> Iterator[Moment]:
+    for row in rows:
+        crawl = row.crawl_id
+        if row.state is not UrlState.RECORD:
+            if row.state is UrlState.FAILED:
+                last = row.log[-1] if row.log else None
+                text = f"{last.step} {last.detail}"[:200] if last else ""
+                yield Moment(at=row.finished_at, kind=MomentKind.FAILED, text=text, crawl=crawl)
+            continue
+        history = store.versions.history(row.page_id, crawl)
+        for number, version in enumerate(history):
+            is_first = number == len(history) - 1
+            kind = MomentKind.CLEANED if is_first else MomentKind.VERSION
+            text = "" if is_first else f"+{version.added} -{version.removed}"
+            yield Moment(at=version.fetched_at, kind=kind, text=text, crawl=crawl)
+
+
+def _of_topics(topics: Sequence[TopicVerdict], rows: Sequence[UrlRow]) -> Iterator[Moment]:
+    fetched = {row.crawl_id: row.finished_at for row in rows}
+    for each in topics:
+        at = fetched.get(each.fetched_by)
+        if at is not None:
+            sign = "≥" if each.relevance >= each.threshold else "<"
+            text = f"{each.topic}: {each.relevance:.2f} {sign} {each.threshold:.2f}"
+            yield Moment(at=at, kind=MomentKind.JUDGED, text=text, crawl=each.fetched_by)
+
 
 MOST_BLOCKS = 200
 MOST_LINKS = 200
@@ -213,3 +314,90 @@ def silent_page(
         for line in range(each.line, each.line + each.lines):
             marks.setdefault(line, mark)
     return silent_html(raw.html, marks, styles)
+
+
+# The versions of a page, for the console.
+
+MOST_SHOWN_LINES = 1_000
+"""Lines of a difference that one screen shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageVersions:
+    """The versions of a page, and the difference of two.
+
+    Attributes:
+        url: Its URL.
+        versions: Newest first.
+        older_at: The older one of two that are compared; None: there is one only.
+        newer_at: The newer one.
+        lines: Their difference.
+        left_out: Lines of the difference behind ``lines``.
+    """
+
+    url: str
+    versions: Sequence[PageVersion]
+    older_at: datetime | None = None
+    newer_at: datetime | None = None
+    lines: Sequence[ChangedLine] = ()
+    left_out: int = 0
+
+
+def show_versions(
+    backends: KeptBackends, page_id: str, crawl: str, wanted: Sequence[datetime]
+) -> PageVersions:
+    """Returns the versions of a page.
+
+    Args:
+        backends: Queue and store.
+        page_id: 32 hex digits.
+        crawl: Whose; ``""``: of the crawl that fetched it last.
+        wanted: Times of two versions to compare; fewer: the newest and the one before.
+
+    Raises:
+        NotFound: No record of it is stored.
+    """
+    with backends.store() as store:
+        versions = history_in(store, page_id, crawl)
+        if len(versions) < 2:
+            return PageVersions(url=versions[0].url, versions=versions)
+        pair = versions_in(store, page_id, wanted if len(wanted) == 2 else (), crawl)
+    lines = inline_difference(shown_lines(pair.older), shown_lines(pair.newer))
+    return PageVersions(
+        url=pair.url,
+        versions=versions,
+        older_at=pair.older.fetched_at,
+        newer_at=pair.newer.fetched_at,
+        lines=lines[:MOST_SHOWN_LINES],
+        left_out=max(0, len(lines) - MOST_SHOWN_LINES),
+    )
+
+
+def version_answers(backends: KeptBackends, target: str) -> list[PageVersion]:
+    """Returns the versions of a page, newest first, as `show --history` does.
+
+    Raises:
+        NotFound: No record of it is stored.
+        InvalidUrl: It is no http(s) URL.
+    """
+    with backends.store() as store:
+        return history_in(store, target if is_page_id(target) else with_scheme(store, target))
+
+
+def version_difference(
+    backends: KeptBackends, target: str, wanted: Sequence[datetime]
+) -> VersionDifference:
+    """Returns the difference between two versions of a page, as `show --diff` does.
+
+    Args:
+        backends: Queue and store.
+        target: A URL, or the beginning of a page id.
+        wanted: Two times; none: the newest version and the one before.
+
+    Raises:
+        NotFound: No record of it is stored, or the page has one version only.
+        InvalidUrl: It is no http(s) URL.
+    """
+    with backends.store() as store:
+        url = target if is_page_id(target) else with_scheme(store, target)
+        return versions_in(store, url, wanted).difference()

@@ -1,1 +1,0 @@
-"""What failed: why, and what is fetched again."""
