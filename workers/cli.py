@@ -20,74 +20,60 @@ from typing import Any
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError, ServiceError
 from crawlclean.workers.commands import (
-    check,
-    classes,
     clean,
-    config_and_metrics,
     console,
-    crawl_states,
     crawls,
-    doctor,
-    drop_raw,
     export,
     hosts,
-    import_pages,
     joining,
-    learn,
     lists,
     model,
-    purge,
     queued_again,
-    reclean,
     run,
-    schema,
-    search,
+    settings as machine,
     show,
-    sites,
-    tokens,
     topic,
-    why,
 )
 from crawlclean.workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
-from crawlclean.workers.commands.crawl_limits import crawl_file_of
+from crawlclean.workers.commands.run import crawl_file_of
 from crawlclean.workers.config import load_settings
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.logs import set_up_logging
 
 # In the order in which `--help` and docs/cli.md list them.
 COMMANDS = (
-    run,
-    sites,
-    topic,
-    check,
-    joining,
-    crawls,
-    crawl_states,
-    purge,
-    drop_raw,
-    queued_again.recover,
-    queued_again.retry,
-    queued_again.refetch,
-    learn,
-    model,
-    reclean,
-    show,
-    why,
-    search,
-    hosts,
-    lists.failures,
-    export,
-    lists.stories,
-    lists.images,
-    lists.traps,
-    classes,
-    clean,
-    import_pages,
-    console,
-    tokens,
-    doctor,
-    config_and_metrics,
-    schema,
+    run.register_run,
+    run.register_sites,
+    topic.register,
+    run.register_check,
+    joining.register,
+    crawls.register_crawls,
+    crawls.register_crawl_states,
+    crawls.register_purge,
+    crawls.register_drop_raw,
+    queued_again.recover.register,
+    queued_again.retry.register,
+    queued_again.refetch.register,
+    model.register_learn,
+    model.register_model,
+    model.register_reclean,
+    show.register_show,
+    show.register_why,
+    show.register_search,
+    hosts.register_hosts,
+    lists.failures.register,
+    export.register,
+    lists.stories.register,
+    lists.images.register,
+    lists.traps.register,
+    hosts.register_classes,
+    clean.register_clean,
+    clean.register_import_pages,
+    console.register_console,
+    console.register_tokens,
+    machine.register_doctor,
+    machine.register_config,
+    machine.register_schema,
 )
 EXTRA_OF = (
     dict.fromkeys(("flask", "jinja2", "markupsafe", "waitress", "werkzeug"), "console")
@@ -203,8 +189,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--version", action=_Version, nargs=0, help="show program's version number and exit"
     )
     commands = Commands(parser)
-    for module in COMMANDS:
-        module.register(commands)
+    for register in COMMANDS:
+        register(commands)
     return parser
 
 

@@ -14,7 +14,7 @@ import pytest
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.answers.crawls import EndedBy, SiteReport
-from crawlclean.workers.commands.sites import reports_text
+from crawlclean.workers.commands.run import reports_text
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.crawling.specs import read_list
 from tests.kit.crawls import crawlclean, start, stored_urls

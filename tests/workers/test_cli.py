@@ -16,7 +16,7 @@ import pytest
 from crawlclean.workers.answers.crawls import EndedBy
 from crawlclean.workers.cli import build_parser, main
 from crawlclean.workers.commands.arguments import EXIT_STATUSES
-from crawlclean.workers.commands.crawl_limits import status_of
+from crawlclean.workers.commands.run import status_of
 from crawlclean.workers.config import SECTIONS, variable
 from tests.kit.crawls import ROOT, command, crawlclean, environment
 from tests.kit.timing import LIMIT_S

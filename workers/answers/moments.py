@@ -11,8 +11,7 @@ from datetime import datetime
 
 from crawlclean.storage.live_state import Claim, Process, QueueNow, WaitReason
 from crawlclean.workers.answers.crawls import CrawlLine, FailureCause, UnknownUrl, UrlTrace
-from crawlclean.workers.answers.stories import StoryLine
-from crawlclean.workers.answers.topics import TopicVerdict
+from crawlclean.workers.answers.topics import StoryLine, TopicVerdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

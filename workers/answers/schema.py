@@ -21,19 +21,7 @@ from msgspec import inspect as types
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.json_values import SCHEMA, dump, dump_versioned
 from crawlclean.cleaning.records import CleanRecord, HostStats, Verdict
-from crawlclean.workers.answers import (
-    checks,
-    control,
-    crawls,
-    hosts,
-    images,
-    messages,
-    searching,
-    stories,
-    tokens,
-    topics,
-    versions,
-)
+from crawlclean.workers.answers import control, crawls, hosts, topics
 
 ANSWERS: dict[str, tuple[type, ...]] = {
     "run": (crawls.RunSummary,),
@@ -46,8 +34,8 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         topics.PageToMark,
     ),
     "topics": (topics.TopicLine,),
-    "sender": (messages.StoryMessage,),
-    "check": (checks.FileCheck,),
+    "sender": (topics.StoryMessage,),
+    "check": (control.FileCheck,),
     "crawls": (crawls.CrawlLine,),
     "pause": (control.StateChange, control.Paused),
     "resume": (control.StateChange,),
@@ -60,21 +48,21 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "show": (
         CleanRecord,
         hosts.StoredImage,
-        versions.PageVersion,
-        versions.VersionDifference,
+        hosts.PageVersion,
+        hosts.VersionDifference,
     ),
     "why": (
         crawls.UrlTrace,
         crawls.UnknownUrl,
         topics.TopicVerdict,
-        stories.StoryLine,
+        topics.StoryLine,
         Verdict,
     ),
-    "search": (searching.SearchHit,),
+    "search": (hosts.SearchHit,),
     "hosts": (hosts.HostLine, hosts.HostAnswer),
     "failures": (crawls.FailedUrl, crawls.FailureCause),
-    "stories": (stories.StoryLine, stories.StoriesRebuilt),
-    "images": (images.TopicPicture,),
+    "stories": (topics.StoryLine, topics.StoriesRebuilt),
+    "images": (topics.TopicPicture,),
     "classes": (crawls.UrlClass,),
     "traps": (crawls.UrlClass,),
     "learn": (hosts.LearnedModel,),
@@ -87,7 +75,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "reclean": (hosts.RecleaningReport,),
     "export": (hosts.ExportedRecord,),
     "clean": (CleanRecord,),
-    "tokens": (tokens.TokenLine, tokens.NewToken),
+    "tokens": (control.TokenLine, control.NewToken),
     "doctor": (control.Check,),
     "config": (control.SettingLine,),
 }

@@ -13,8 +13,137 @@ from msgspec import UNSET, UnsetType
 
 from crawlclean.storage.crawl_types import HostPoliteness, KeepRaw, Politeness, Scope
 from crawlclean.storage.topic_types import ReceiverKind, TopicState
-from crawlclean.workers.answers.images import TopicImages
-from crawlclean.workers.answers.stories import StoryLine
+
+# JSON lines about the images of topics: `images`.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicImage:
+    """A stored image, as one page shows it.
+
+    Attributes:
+        url: Its URL.
+        page: URL of the page it was found on.
+        caption: Its caption on the page; may be empty.
+        alt: Its alt text; may be empty.
+        media_type: ``image/jpeg``.
+        width: In points; null when unknown.
+        height: In points; null when unknown.
+        bytes: Length of the file.
+        sha256: Of the file.
+        fetched_at: End of the response.
+    """
+
+    url: str
+    page: str
+    caption: str
+    alt: str
+    media_type: str
+    width: int | None
+    height: int | None
+    bytes: int
+    sha256: str
+    fetched_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPicture:
+    """A line of `images`: one picture of a topic, with its copies.
+
+    Copies have equal bytes, or look the same: resized, recompressed, stamped, cut by some percent.
+
+    Attributes:
+        topic: Name of the topic.
+        picture: Id of the picture, 15 hex digits; the least of its copies' ids.
+        copies: How many stored images show it.
+        largest: The image with the most points.
+        others: The other images, larger ones first; only with `--copies`.
+    """
+
+    topic: str
+    picture: str
+    copies: int
+    largest: TopicImage
+    others: tuple[TopicImage, ...] | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicImages:
+    """The images of a topic, in the line of `topic NAME --report`.
+
+    Attributes:
+        shown: URLs of images on its relevant pages.
+        content: Those that a page shows as content; only these are requested.
+        refused: The others by their kind on the last page that shows them: ``{"chrome": 120}``.
+        stored: Stored images.
+        pictures: Stored images without copies: pictures that look different.
+    """
+
+    shown: int
+    content: int
+    refused: dict[str, int]
+    stored: int
+    pictures: int
+
+
+# JSON lines about near-duplicates: `stories`, `why`.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldBy:
+    """A page that tells a story.
+
+    Attributes:
+        url: Its URL.
+        host: Its host.
+        at: When it was published, if that is known and less than 30 days before the fetch; else
+            when it was fetched first.
+        body_chars: Characters of its body.
+    """
+
+    url: str
+    host: str
+    at: datetime
+    body_chars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryLine:
+    """A story: the pages that tell the same text, perhaps edited, cut or framed by other lines.
+
+    Attributes:
+        story: Its id, 15 hex digits: ``4f1193a0c27be51``. When two stories prove to be one, the
+            smaller id stays, and both lead to it.
+        title: Title of its earliest page.
+        url_count: Number of its URLs; of a large story at most 1,000 are read.
+        host_count: Number of their hosts.
+        earliest: The page that was seen or published first.
+        longest: The page with the longest body.
+        pages: All its pages, the earliest first; only for one story, and in a topic's report.
+    """
+
+    story: str
+    title: str
+    url_count: int
+    host_count: int
+    earliest: ToldBy
+    longest: ToldBy
+    pages: tuple[ToldBy, ...] | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoriesRebuilt:
+    """The result of `stories --rebuild`.
+
+    Attributes:
+        records: Records that were read.
+        texts: Those of them whose text can tell a story.
+        interrupted: Whether it was ended by Ctrl-C; the same command does the rest.
+    """
+
+    records: int
+    texts: int
+    interrupted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,3 +522,57 @@ class TopicVerdict:
     link_parts: tuple[LinkPart, ...]
     learned_in: int | None
     fetched_by: str
+
+
+# What receivers of a topic are told: the body of a webhook's POST.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundStory:
+    """A relevant page that tells a story first.
+
+    Attributes:
+        id: The same for every try: ``quake:4f1193a0c27be51d0c27be514f1193a0``; a receiver that
+            has seen it drops the message. ASCII: of other names the bytes are ``%E5%9C%B0``.
+        topic: Name of the topic.
+        url: Its URL.
+        host: Its host.
+        title: Its title; may be empty.
+        relevance: 0..1.
+        published_at: When it was published; null when unknown.
+        fetched_at: End of the response.
+        language: Of its body: ``zh``; may be empty.
+        excerpt: The first 500 characters of its body.
+        body_chars: Characters of its body.
+        story: Id of its story (`stories ID`); null while no other page tells it.
+        also: Other URLs that tell the story by now, the earliest first, at most 20.
+    """
+
+    id: str
+    topic: str
+    url: str
+    host: str
+    title: str
+    relevance: float
+    published_at: datetime | None
+    fetched_at: datetime
+    language: str
+    excerpt: str
+    body_chars: int
+    story: str | None
+    also: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryMessage:
+    """What `sender` sends to a webhook: one new relevant story.
+
+    Attributes:
+        type: ``topic.story``.
+        timestamp: When the page was found relevant.
+        data: The story.
+    """
+
+    type: str
+    timestamp: datetime
+    data: FoundStory

@@ -1,12 +1,11 @@
-"""`clean`: reads pages of other crawlers, writes their records in input order.
-
-Models of hosts can be learned from the pages, saved, and given for other pages of the same hosts.
-"""
+"""`clean`, `import`: pages that others fetched become records, printed or stored."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -14,21 +13,27 @@ from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted
-from crawlclean.workers.commands.arguments import Commands, add_pages
+from crawlclean.workers.commands.arguments import Commands, Exit, add_pages, crawl_name
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
     from crawlclean.cleaning.model.site_model import SiteModel
     from crawlclean.workers.operations.files.page_files import PageInput
+    from crawlclean.workers.output.progress import Tally
+
+
+# `clean`: reads pages of other crawlers, writes their records in input order.
+#
+# Models of hosts can be learned from the pages, saved, and given for other pages of the same hosts.
 
 FORMATS = {"jsonl": ".json", "markdown": ".md", "text": ".txt"}  # suffix of a page's file
 
 
-def register(commands: Commands) -> None:
+def register_clean(commands: Commands) -> None:
     """Adds the command and its arguments."""
     parser = commands.add(
         "clean",
-        run,
+        run_clean,
         "clean pages of other crawlers",
         "Reads HTML files, WARC files, .jsonl(.gz) files whose rows have url and html_base64 (or "
         "html as text), folders of these, and standard input (-: rows when it begins with {, else "
@@ -67,7 +72,7 @@ def register(commands: Commands) -> None:
     )
 
 
-def run(_settings: Settings, arguments: argparse.Namespace) -> int:
+def run_clean(_settings: Settings, arguments: argparse.Namespace) -> int:
     """Writes a record for every page; 1 when a page gave none.
 
     Raises:
@@ -95,7 +100,7 @@ def run(_settings: Settings, arguments: argparse.Namespace) -> int:
         models = dict(given)
         if arguments.learn:
             pages = stack.enter_context(pages.kept())
-            models |= _learn(pages, given, arguments.save_model)
+            models |= _learn_of_files(pages, given, arguments.save_model)
         is_hidden = not arguments.output and sys.stdout.isatty()
         tally = stack.enter_context(Tally("cleaned", len(pages.files), is_hidden=is_hidden))
         sources = with_models(pages.sources(tally.begin_file), models)
@@ -144,7 +149,7 @@ def _printable(line: str) -> str:
     return printable(line)
 
 
-def _learn(
+def _learn_of_files(
     pages: PageInput, given: dict[str, SiteModel], save_to: Path | None
 ) -> dict[str, SiteModel]:
     """Learns and saves a model of each host that has none; shows how many pages are read.
@@ -181,3 +186,112 @@ def _learn(
             sys.stderr.write("no model is saved: a host is learned from two pages or more\n")
         save_models(save_to, models.values())
     return models
+
+
+# `import`: pages that others fetched become records of a data folder.
+
+CRAWL = "import"
+LEAST_PAGES = 8  # of a host that is learned, as in a crawl
+
+
+def register_import_pages(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "import",
+        run_import_pages,
+        "store pages that were fetched by others",
+        "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64 (or html, as "
+        "text; fetched_at if they have it), folders of them, and standard input (-: rows when it "
+        "begins with {, else one page; gzip is recognised). Keeps each page in the archive and "
+        "stores its record, as if a crawl had fetched it: `hosts`, `model`, `reclean`, `export` "
+        "and `why` work on it. Then hosts with enough pages are learned and their pages "
+        "re-cleaned. Interrupted or killed, the same command does the rest.",
+    )
+    add_pages(parser)
+    parser.add_argument(
+        "--crawl",
+        default=CRAWL,
+        type=crawl_name,
+        metavar="NAME",
+        help=f"name under which the pages are kept (default {CRAWL})",
+    )
+    parser.add_argument(
+        "--no-learn", action="store_true", help="store the pages, learn nothing from them"
+    )
+
+
+def run_import_pages(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Stores every page of the files; 1 when one gave no record or Ctrl-C came.
+
+    Raises:
+        ConfigError: A path does not exist, ``--url`` is given with several pages, or a crawl that
+            fetches pages has the name.
+    """
+    from crawlclean.workers.control_characters import printable
+    from crawlclean.workers.operations.files.page_files import page_input
+    from crawlclean.workers.operations.files.page_import import import_pages
+    from crawlclean.workers.operations.pages.page_sources import Columns
+    from crawlclean.workers.output.progress import Tally
+
+    columns = Columns(arguments.url_column, arguments.html_column)
+    pages, others = page_input(arguments.paths, arguments.url, columns)
+    if others:
+        sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
+    hosts: Counter[str] = Counter()
+    before = dropped = 0
+    with Tally("imported", len(pages.files)) as tally:
+        sources = pages.sources(tally.begin_file)
+        try:
+            for page in import_pages(settings, arguments.crawl, sources):
+                if page.error:
+                    tally.failed += 1
+                    tally.print_line(printable(page.error))
+                elif not page.is_stored:
+                    dropped += 1
+                else:
+                    tally.done += 1
+                    before += page.was_stored
+                    hosts[page.host] += 1
+                tally.show()
+        except KeyboardInterrupt:
+            tally.print_line("interrupted; the same command does the rest")
+            return Exit.INTERRUPTED
+        tally.show(last=True)
+    sys.stdout.write(_summary(tally, before, hosts, arguments.crawl))
+    if dropped:
+        sys.stdout.write(f"{dropped} dropped by record steps\n")
+    if not arguments.no_learn:
+        _learn_imported(settings, [host for host, pages in hosts.items() if pages >= LEAST_PAGES])
+    return 1 if tally.failed else 0
+
+
+def _summary(tally: Tally, before: int, hosts: Counter[str], crawl: str) -> str:
+    stored = f" ({before} were stored before)" if before else ""
+    failed = f", {tally.failed} gave no record" if tally.failed else ""
+    return (
+        f"{tally.done} page{'' if tally.done == 1 else 's'} of {len(hosts)} "
+        f"host{'' if len(hosts) == 1 else 's'} "
+        f"{'is' if tally.done == 1 else 'are'} stored as crawl {crawl}{stored}{failed}\n"
+    )
+
+
+def _learn_imported(settings: Settings, hosts: Sequence[str]) -> None:
+    """Learns hosts and re-cleans their pages; a line for each host.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C ended a re-cleaning.
+    """
+    from crawlclean.workers.operations.hosts.host_models import learn_now
+    from crawlclean.workers.operations.hosts.host_recleaning import reclean_host
+
+    for host in hosts:
+        learned = learn_now(settings, host)
+        done = reclean_host(settings, host, lambda *_: None, dry_run=False, again=False)
+        if not done.is_whole:
+            raise KeyboardInterrupt
+        version = learned.about.version
+        new = "" if learned.is_new else ", as before"
+        sys.stdout.write(
+            f"{host}: learned version {version} of its model{new}, "
+            f"{done.total.cleaned} pages re-cleaned, {done.total.changed} changed\n"
+        )

@@ -1,25 +1,36 @@
-"""`console`: serves the operators' console."""
+"""`console`, `tokens`: the operators' console, and tokens for its API."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.workers.commands.arguments import Commands
+from crawlclean.cleaning.lexicon import minute
+from crawlclean.storage.console_tokens import TokenScope
+from crawlclean.workers.commands.arguments import Commands, add_json
 from crawlclean.workers.config import Settings
 
-DESCRIPTION = (
+if TYPE_CHECKING:
+    from crawlclean.workers.answers.control import TokenLine
+
+
+# `console`: serves the operators' console.
+
+CONSOLE_DESCRIPTION = (
     "Serves pages for operators at http://127.0.0.1:8484/: what crawls, what holds it back, which "
     "hosts are in trouble. Without --allow-actions the pages change nothing. A new password is "
     "printed at every start."
 )
 
 
-def register(commands: Commands) -> None:
+def register_console(commands: Commands) -> None:
     """Adds the command and its arguments."""
-    parser = commands.add("console", run, "serve the operators' console", DESCRIPTION)
+    parser = commands.add(
+        "console", run_console, "serve the operators' console", CONSOLE_DESCRIPTION
+    )
     parser.add_argument(
         "--host",
         default="127.0.0.1",
@@ -59,7 +70,7 @@ def register(commands: Commands) -> None:
     )
 
 
-def run(settings: Settings, arguments: argparse.Namespace) -> int:
+def run_console(settings: Settings, arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
     from crawlclean.workers.console.serving import Serving, serve
 
@@ -98,3 +109,70 @@ def _password(path: Path) -> str:
     if not password:
         raise ConfigError(f"--password-file: {path} is empty")
     return password
+
+
+# `tokens`: makes, lists and revokes tokens of the console's API.
+
+HEAD = ("ID", "NAME", "SCOPE", "MADE", "EXPIRES", "LAST USED")
+TOKENS_DESCRIPTION = (
+    "Lists the tokens with which programs use the console's API. With --new makes one and prints "
+    "it; it is not shown again. With --revoke the token counts no more, also for a console that "
+    "runs."
+)
+
+
+def register_tokens(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add("tokens", run_tokens, "tokens for the console's API", TOKENS_DESCRIPTION)
+    add_json(parser)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--new", metavar="NAME", help="make a token for this purpose")
+    which.add_argument("--revoke", metavar="ID", help="revoke a token")
+    parser.add_argument(
+        "--scope",
+        dest="permits",  # the setting of this name is that of a crawl
+        type=TokenScope,
+        choices=list(TokenScope),
+        help="what a new token permits: read; act: also what can be taken back; admin: also what "
+        "deletes (default read)",
+    )
+    parser.add_argument(
+        "--days", type=int, metavar="N", help="a new token ends after N days (default: never)"
+    )
+
+
+def run_tokens(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints the tokens, a new one, or the one that was revoked."""
+    from crawlclean.workers.operations.api_tokens import list_tokens, make_token, revoke_token
+    from crawlclean.workers.output.printing import print_answer, table
+
+    data = settings.storage.data
+    if arguments.new is None and (arguments.permits or arguments.days is not None):
+        raise ConfigError("--scope and --days are for a new token: --new NAME")
+    if arguments.new is not None:
+        made = make_token(data, arguments.new, arguments.permits or TokenScope.READ, arguments.days)
+        if arguments.json:
+            print_answer(made)
+        else:
+            sys.stdout.write(f"{made.token}\n")
+        return 0
+    if arguments.revoke is not None:
+        gone = revoke_token(data, arguments.revoke)
+        if arguments.json:
+            print_answer(gone)
+        else:
+            sys.stdout.write(f"token {gone.id} ({gone.name}) is revoked\n")
+        return 0
+    found = list_tokens(data)
+    if arguments.json:
+        for each in found:
+            print_answer(each)
+        return 0
+    sys.stdout.write(table([HEAD, *map(_row, found)]) if found else "there is no token\n")
+    return 0
+
+
+def _row(token: TokenLine) -> tuple[str, ...]:
+    ends = minute(token.expires_at) if token.expires_at else "never"
+    used = minute(token.used_at) if token.used_at else "never"
+    return token.id, token.name, token.scope, minute(token.created_at), ends, used

@@ -156,7 +156,7 @@ def stories(settings: Settings, asked: argparse.Namespace) -> Rows | int:
 
 def _rebuild(settings: Settings, *, as_json: bool) -> int:
     """Rebuilds the index, shows the progress, prints what was done."""
-    from crawlclean.workers.answers.stories import StoriesRebuilt
+    from crawlclean.workers.answers.topics import StoriesRebuilt
     from crawlclean.workers.operations.topics.stories import rebuild_stories
     from crawlclean.workers.output.progress import Tally
 

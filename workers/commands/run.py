@@ -1,28 +1,165 @@
-"""`run`: crawls from seed URLs to clean records, in one command."""
+"""`run`, `sites`, `check`: crawls of seeds or of a list of sites, and what is wrong with files."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted
-from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
-from crawlclean.workers.commands.crawl_limits import add_limits, status_of
+from crawlclean.storage.crawl_types import CrawlState, KeepRaw, Scope
+from crawlclean.workers.commands.arguments import (
+    Commands,
+    Exit,
+    add_host_options,
+    add_json,
+    crawl_name,
+    seconds,
+)
 from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import readable_line
+from crawlclean.workers.crawl_file.crawl_file import AT_ONCE
+from crawlclean.workers.output.progress import SitesProgress, duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawlclean.workers.answers.control import FileCheck, PlannedCrawl
+    from crawlclean.workers.answers.crawls import EndedBy, SiteReport
+    from crawlclean.workers.crawl_file.crawl_file import CrawlFile
     from crawlclean.workers.operations.crawling.one_crawl import CrawlResult
 
 
-def register(commands: Commands) -> None:
+# Options that `run` and `sites` share: limits and politeness of a crawl.
+
+TRAP_HELP = "stop a URL class after N pages in a row with nothing new (default 50; 0: never)"
+INCLUDE_HELP = (
+    "follow only URLs in which REGEX is found, as /news/ or /新闻/ (escapes of UTF-8 are decoded); "
+    "may be repeated: one must match; seeds are always fetched"
+)
+EXCLUDE_HELP = "follow no URL in which REGEX is found; wins over --include; may be repeated"
+SCOPE_HELP = "follow links on the same host (default), in the same registered domain, or any"
+TOPIC_SCOPE_HELP = (
+    "topic: follow links on all hosts that body and related links lead to (default); or on the "
+    "hosts of the seeds, in their registered domains, or any"
+)
+KEEP_FRESH_HELP = (
+    "stay until Ctrl-C and visit pages again when they are due: lists often, articles rarely; the "
+    "same command resumes, and makes up for missed visits once"
+)
+IMAGES_HELP = "also fetch content images, from any host; no other images"
+
+
+def add_limits(parser: argparse.ArgumentParser, *, of_topic: bool = False) -> None:
+    """Adds the options to a command; ``of_topic``: to the one with the scope of topics."""
+    parser.add_argument(
+        "--scope",
+        # The setting `scope` of other crawls has no such value.
+        dest="topic_scope" if of_topic else "scope",
+        choices=[str(scope) for scope in Scope if of_topic or scope is not Scope.TOPIC],
+        help=TOPIC_SCOPE_HELP if of_topic else SCOPE_HELP,
+    )
+    parser.add_argument(
+        "--depth",
+        dest="max_depth",
+        type=int,
+        metavar="N",
+        help="follow at most N links from a seed; 0: only the seeds",
+    )
+    parser.add_argument("--include", action="append", metavar="REGEX", help=INCLUDE_HELP)
+    parser.add_argument("--exclude", action="append", metavar="REGEX", help=EXCLUDE_HELP)
+    parser.add_argument("--max-pages", type=int, metavar="N", help="stop after N records")
+    parser.add_argument(
+        "--max-time",
+        dest="max_time_s",
+        type=seconds,
+        metavar="TIME",
+        help="stop after this time: 90, 10m, 2h",
+    )
+    parser.add_argument(
+        "--delay",
+        dest="delay_s",
+        type=float,
+        metavar="S",
+        help="seconds between a response and the next request to its host (default 1; 0 for "
+        "loopback hosts; a longer Crawl-delay in robots.txt wins)",
+    )
+    parser.add_argument(
+        "--slots",
+        type=int,
+        metavar="N",
+        help=f"parallel requests to a host whose delay is 0 (default {1 if of_topic else 8})",
+    )
+    parser.add_argument("--trap-pages", type=int, metavar="N", help=TRAP_HELP)
+    parser.add_argument(
+        "--keep-raw",
+        choices=[str(keep) for keep in KeepRaw],
+        help="raw pages to keep (default all; sample: one in 16); learning needs them",
+    )
+    parser.add_argument(
+        "--allow-private",
+        action="store_true",
+        default=None,
+        help="also fetch loopback and private addresses",
+    )
+    parser.add_argument("--images", action="store_true", default=None, help=IMAGES_HELP)
+    parser.add_argument("--keep-fresh", action="store_true", default=None, help=KEEP_FRESH_HELP)
+    parser.add_argument(
+        "--contact", metavar="ADDRESS", help="your address, sent to site owners in the user agent"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="cleaning processes (default cores - 1)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="start over instead of resuming")
+
+
+def crawl_file_of(arguments: Mapping[str, Any]) -> CrawlFile | None:
+    """Reads the crawl file that `run` or `sites` is given; None: there is none.
+
+    Raises:
+        ConfigError: The file is wrong, or there are two.
+    """
+    command = arguments["command"]
+    named: list[Any] = arguments["urls"] if command == "run" else []
+    if command == "sites":
+        named = [arguments["list"]]
+    if not named:
+        return None
+    from crawlclean.workers.crawl_file.crawl_file import is_crawl_file, load_crawl_file
+
+    files = [Path(each) for each in named if is_crawl_file(each)]
+    if len(files) > 1:
+        raise ConfigError(f"{files[0]} and {files[1]}: one crawl file at a time")
+    return load_crawl_file(files[0]) if files else None
+
+
+def status_of(ends: Collection[EndedBy], *, has_records: bool) -> Exit:
+    """Returns the exit status of crawls that ended for these causes.
+
+    Args:
+        ends: Cause of the end of each crawl.
+        has_records: Whether any of them has a record.
+    """
+    from crawlclean.workers.answers.crawls import EndedBy
+
+    if EndedBy.SIGNAL in ends:
+        return Exit.INTERRUPTED
+    if any(each not in (EndedBy.DONE, EndedBy.PURGE) for each in ends):
+        return Exit.URLS_LEFT
+    return Exit.DONE if has_records else Exit.FAILED
+
+
+# `run`: crawls from seed URLs to clean records, in one command.
+
+
+def register_run(commands: Commands) -> None:
     """Adds the command and its arguments."""
     parser = commands.add(
         "run",
-        run,
+        run_run,
         "crawl sites into clean records",
         "Crawls from the URLs until no URL is left or a limit is reached. Starts the queue, the "
         "spider and the workers, and stops them at the end. Ctrl-C finishes the pages in flight "
@@ -48,7 +185,7 @@ def register(commands: Commands) -> None:
     add_limits(parser)
 
 
-def run(settings: Settings, arguments: argparse.Namespace) -> int:
+def run_run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls with live counts, prints a summary; fails without any record and any known reason."""
     from crawlclean.workers.crawl_file.crawl_file import is_crawl_file
     from crawlclean.workers.operations.crawling.one_crawl import run_crawl
@@ -142,3 +279,198 @@ def _print_causes(result: CrawlResult) -> None:
             sys.stderr.write(line + "\n")
     if result.records == 0 and not result.failures and not result.why:
         sys.stderr.write("nothing was stored; `why URL` shows the steps of a seed\n")
+
+
+# `sites`: crawls a list of sites in parallel, each as a separate crawl, with a report.
+
+REASON_CHARS = 76
+HEAD = (
+    f"{'RECORDS':>9} {'FAILED':>7} {'BODY CHARS':>13} {'NOISE':>5} {'MODEL':>5} {'TIME':>6}  SITE\n"
+)
+
+
+def register_sites(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "sites",
+        run_sites,
+        "crawl a list of sites, each as a separate crawl",
+        "Crawls the sites of a list in parallel, each until no URL is left or a limit is reached, "
+        "and prints a report for each site. Limits count for each site. Ctrl-C finishes the pages "
+        "in flight and stops. The same command resumes; finished sites are skipped.",
+    )
+    add_json(parser)
+    add_host_options(parser)
+    parser.add_argument(
+        "list",
+        type=Path,
+        metavar="FILE",
+        help="one URL per line, # begins a comment; or a crawl file, FILE.toml (see `check`)",
+    )
+    parser.add_argument(
+        "--at-once", type=int, metavar="N", help=f"sites in parallel (default {AT_ONCE})"
+    )
+    add_limits(parser)
+    parser.set_defaults(crawl_file=None)
+
+
+def run_sites(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Crawls every site of a list, prints the reports; fails when no site has a record.
+
+    Raises:
+        ConfigError: The list cannot be read, or has lines that are not URLs.
+    """
+    from crawlclean.workers.operations.crawling.many_crawls import run_sites
+    from crawlclean.workers.operations.crawling.specs import check_ca_file, read_list, read_seeds
+    from crawlclean.workers.output.outcome_report import outcome_lines
+    from crawlclean.workers.output.printing import print_answer, write_lines
+
+    file, at_once = arguments.crawl_file, arguments.at_once
+    if at_once is None:
+        at_once = file.values.get("at_once", AT_ONCE) if file else AT_ONCE
+    if at_once < 1:
+        raise ConfigError(f"--at-once is {at_once}: at least 1 is needed")
+    check_ca_file(settings)
+    urls, repeated = read_seeds(settings, file) if file else read_list(settings, arguments.list)
+    with SitesProgress() as progress:
+        if repeated:
+            progress.print_line(f"{counted(repeated, 'repeated line')} ignored")
+        reports, outcome = run_sites(settings, urls, at_once, progress, fresh=arguments.fresh)
+    if arguments.json:
+        for each in reports:
+            print_answer(each)
+    else:
+        sys.stdout.write(reports_text(reports))
+        write_lines(outcome_lines(outcome))
+    ends = {each.ended_by for each in reports}
+    return status_of(ends, has_records=any(each.records for each in reports))
+
+
+def reports_text(reports: Sequence[SiteReport]) -> str:
+    """Returns a table: a line for each site, below it why the site ended early or is empty."""
+    lines = [HEAD]
+    for each in reports:
+        time = duration(each.seconds) if each.seconds else "-"
+        lines.append(
+            f"{each.records:>9,} {each.failed:>7,} {each.body_chars:>13,} {each.noise_share:>5.0%} "
+            f"{each.model_version or '-':>5} {time:>6}  {readable_line(each.url)}\n"
+        )
+        state = "" if each.state == CrawlState.FINISHED else each.state
+        reason = readable_line(": ".join(filter(None, (state, each.why))))
+        if reason:
+            lines.append(f"    {reason[:REASON_CHARS]}\n")
+    finished = sum(each.state == CrawlState.FINISHED for each in reports)
+    stopped = sum(bool(each.why) and each.state != CrawlState.FINISHED for each in reports)
+    empty = sum(not each.records for each in reports)
+    records = sum(each.records for each in reports)
+    lines.append(
+        f"{finished} of {counted(len(reports), 'site')} finished, {counted(records, 'record')}"
+        + (f", {empty} without records" if empty else "")
+        + (f"; {stopped} ended with URLs left" if stopped else "")
+        + "\n"
+    )
+    return "".join(lines)
+
+
+# `check`: reads a crawl file, a hosts file or a list of sites without crawling.
+
+MOST_SEEDS_SHOWN = 3
+MAX_PROBLEMS_SHOWN = 50  # a screen; a file that is no list at all has one a line
+KINDS = {
+    "crawl": "a crawl file",
+    "hosts": "a hosts file",
+    "sites": "a list of sites",
+    "unreadable": "cannot be read",
+}
+
+
+def register_check(commands: Commands) -> None:
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "check",
+        run_check,
+        "check a crawl file, a hosts file or a list of sites without crawling",
+        "Reads a crawl file (TOML with everything that `run` and `sites` take), a hosts file or a "
+        "list of sites. Prints each error and warning with its line, and what would be crawled. "
+        "Exit status 2: the file has errors.",
+        data=False,
+    )
+    add_json(parser)
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--example", action="store_true", help="print a crawl file with every key, explained"
+    )
+    parser.add_argument(
+        "--allow-private",
+        action="store_true",
+        default=None,
+        help="as for `run`: seeds may be loopback and private addresses",
+    )
+
+
+def run_check(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Prints the problems of a file and the crawl that it describes; 2 when it has errors.
+
+    Raises:
+        ConfigError: No file is named.
+    """
+    from crawlclean.workers.crawl_file.crawl_file import example
+    from crawlclean.workers.operations.files.file_checking import check_file
+    from crawlclean.workers.output.printing import print_answer
+
+    if arguments.example:
+        sys.stdout.write(example())
+        return Exit.DONE
+    if arguments.file is None:
+        raise ConfigError("name a file, or use --example")
+    found = check_file(settings, arguments.file)
+    if arguments.json:
+        print_answer(found)
+    else:
+        sys.stdout.write("".join(readable_line(line) + "\n" for line in _lines(found)))
+    return Exit.WRONG_USE if found.has_errors else Exit.DONE
+
+
+def _lines(found: FileCheck) -> Iterator[str]:
+    for each in found.problems[:MAX_PROBLEMS_SHOWN]:
+        place = f"{found.file}:{each.line}" if each.line else found.file
+        yield f"{place}: {'warning: ' if each.is_warning else ''}{each.text}"
+    if len(found.problems) > MAX_PROBLEMS_SHOWN:
+        yield f"and {len(found.problems) - MAX_PROBLEMS_SHOWN} more (--json has all)"
+    errors = sum(not each.is_warning for each in found.problems)
+    warnings = len(found.problems) - errors
+    yield f"{found.file}: {KINDS[found.kind]}, {_count(errors, 'error')}, " + _count(
+        warnings, "warning"
+    )
+    if found.crawl:
+        yield from _plan(found.crawl)
+
+
+def _count(n: int, what: str) -> str:
+    return counted(n, what)
+
+
+def _plan(crawl: PlannedCrawl) -> Iterator[str]:
+    """Yields what would be crawled, a line for each question."""
+    from crawlclean.workers.output.progress import duration
+
+    shown = " ".join(crawl.seeds[:MOST_SEEDS_SHOWN])
+    more = len(crawl.seeds) - MOST_SEEDS_SHOWN
+    yield f"  from     {shown}" + (f" and {more} more" if more > 0 else "")
+    if crawl.crawl:
+        yield f"  as       {crawl.crawl}"
+    scope = {"host": "the same host", "domain": "the same domain", "any": "any host"}[crawl.scope]
+    depth = "" if crawl.max_depth is None else f", at most {_count(crawl.max_depth, 'link')} deep"
+    yield f"  follows  links to {scope}{depth}" + (", and content images" if crawl.images else "")
+    if crawl.include:
+        yield f"  only     {'  '.join(crawl.include)}"
+    if crawl.exclude:
+        yield f"  never    {'  '.join(crawl.exclude)}"
+    limits = [] if crawl.max_pages is None else [f"after {_count(crawl.max_pages, 'record')}"]
+    limits += [] if crawl.max_time_s is None else [f"after {duration(crawl.max_time_s)}"]
+    last = "on Ctrl-C; it visits pages again" if crawl.keep_fresh else "when no URL is left"
+    yield f"  stops    {' or '.join(limits) or last}"
+    pause = "the default pause" if crawl.delay_s is None else f"a pause of {crawl.delay_s:g} s"
+    own = f"; {_count(crawl.hosts, 'table')} of single hosts" if crawl.hosts else ""
+    yield f"  asks     one request at a time to a host, then {pause}{own}"
+    yield f"  stores   in {crawl.data or 'MongoDB'}; raw pages: {crawl.keep_raw}"

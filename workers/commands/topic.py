@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.crawl_types import CrawlState, Scope
 from crawlclean.workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
-from crawlclean.workers.commands.crawl_limits import add_limits, status_of
-from crawlclean.workers.commands.run import print_crawl
+from crawlclean.workers.commands.run import add_limits, print_crawl, status_of
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:

@@ -27,41 +27,40 @@ from crawlclean.workers.console.screens import (
     crawls,
     events,
     failures,
+    frame,
     hosts,
     now,
     queues,
     space,
     topics,
-    traps,
 )
 from crawlclean.workers.console.screens.acting import actions, audit
-from crawlclean.workers.console.screens.frame import health, help_page, login, tokens
-from crawlclean.workers.console.screens.pages import pages, search, versions
+from crawlclean.workers.console.screens.pages import pages, search
 from crawlclean.workers.console.told_lines import told
 from crawlclean.workers.console.words import Language, all_words, say
 from crawlclean.workers.operations.acting.running import read_detail
 
 SCREENS = (
-    now,
-    crawls,
-    hosts,
-    pages,
-    versions,
-    failures,
-    queues,
-    traps,
-    topics,
-    events,
-    space,
-    actions,
-    audit,
-    tokens,
-    help_page,
-    login,
-    health,
-    search,
+    now.register,
+    crawls.register,
+    hosts.register_hosts,
+    pages.register_pages,
+    pages.register_versions,
+    failures.register,
+    queues.register,
+    hosts.register_traps,
+    topics.register,
+    events.register,
+    space.register,
+    actions.register,
+    audit.register,
+    frame.register_tokens,
+    frame.register_help_page,
+    frame.register_login,
+    frame.register_health,
+    search.register,
 )
-"""Every module with addresses."""
+"""What adds addresses."""
 
 NAVIGATION: Final = (
     ("now", "show_now", "n"),
@@ -95,8 +94,8 @@ def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Fl
     app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     routes = Routes(app, console)
     add_guards(app, console.access, host_names, routes)
-    for screen in SCREENS:
-        screen.register(routes)
+    for register in SCREENS:
+        register(routes)
     add_api(app, console)
     _add_filters(app)
     app.context_processor(partial(_shared_values, app, console, _versions()))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
+from crawlclean.workers.answers.control import NewToken, TokenLine
 from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.answers.tokens import NewToken, TokenLine
 
 ID_BYTES, SECRET_BYTES = 4, 20
 """160 random bits: one SHA-256 is enough, and no number of guesses finds them."""

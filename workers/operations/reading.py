@@ -14,7 +14,7 @@ from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import FailureRow, UrlRow
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.answers.topics import StoryLine
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.files.stored_images import find_image, stored_images

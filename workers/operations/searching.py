@@ -19,7 +19,7 @@ from crawlclean.storage.search import (
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import search_text
 from crawlclean.storage.store.rows import to_microseconds
-from crawlclean.workers.answers.searching import SearchHit
+from crawlclean.workers.answers.hosts import SearchHit
 from crawlclean.workers.config import Settings, variable
 from crawlclean.workers.jobs.search import SearchFiller
 from crawlclean.workers.operations.backends import existing_store

@@ -9,8 +9,7 @@ from msgspec import UNSET
 from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.records import Verdict, VerdictReason
 from crawlclean.workers.answers.schema import member_meanings
-from crawlclean.workers.answers.stories import StoryLine, ToldBy
-from crawlclean.workers.answers.topics import FoundConcept, TopicVerdict
+from crawlclean.workers.answers.topics import FoundConcept, StoryLine, ToldBy, TopicVerdict
 
 # Stories as lines for people.
 

@@ -19,11 +19,12 @@ from msgspec import UNSET
 from crawlclean import __dist__
 from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.urls.shapes import readable
-from crawlclean.workers.answers.stories import StoryLine, ToldBy
 from crawlclean.workers.answers.topics import (
     HarvestStep,
     ReceiverLine,
     RelevantPage,
+    StoryLine,
+    ToldBy,
     TopicHost,
     TopicReport,
 )

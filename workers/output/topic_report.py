@@ -13,14 +13,15 @@ from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.answers.images import TopicImages, TopicPicture
 from crawlclean.workers.answers.topics import (
     HarvestStep,
     LinkWeight,
     PageToMark,
     ReceiverLine,
     TopicBudget,
+    TopicImages,
     TopicLine,
+    TopicPicture,
     TopicReport,
 )
 from crawlclean.workers.config import Settings

@@ -22,8 +22,8 @@ from urllib.parse import quote
 
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import OutboxRow, Receiver, ReceiverKind
-from crawlclean.workers.answers.messages import FoundStory, StoryMessage
 from crawlclean.workers.answers.schema import encode
+from crawlclean.workers.answers.topics import FoundStory, StoryMessage
 from crawlclean.workers.sending.webhook import Result, Webhook
 
 # Makes the message about a page of the outbox, and delivers it to the receiver it is for.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from crawlclean.storage.crawl_types import Step
 from crawlclean.workers.answers.crawls import Cause
-from crawlclean.workers.commands.why import _reasons, _traces
+from crawlclean.workers.commands.show import _reasons, _traces
 from crawlclean.workers.operations.urls.explaining import Explanation, Trace
 from crawlclean.workers.operations.urls.queued_urls import Inlinks, NotTaken
 

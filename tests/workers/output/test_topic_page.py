@@ -11,10 +11,11 @@ from hypothesis import example, given, strategies as st
 from lxml import html
 
 from crawlclean.storage.topic_types import TopicState
-from crawlclean.workers.answers.stories import StoryLine, ToldBy
 from crawlclean.workers.answers.topics import (
     HarvestStep,
     RelevantPage,
+    StoryLine,
+    ToldBy,
     TopicBudget,
     TopicDay,
     TopicHost,

@@ -12,7 +12,7 @@ import pytest
 
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.topic_types import Receiver, ReceiverKind
-from crawlclean.workers.answers.messages import StoryMessage
+from crawlclean.workers.answers.topics import StoryMessage
 from crawlclean.workers.sending import turns
 from crawlclean.workers.sending.turns import GIVE_UP_S, Sender, pause_after, take_turn
 from crawlclean.workers.sending.webhook import Result

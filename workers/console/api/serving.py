@@ -9,36 +9,24 @@ from flask import Flask, Response, request
 from crawlclean.cleaning.json_values import dump
 from crawlclean.workers.console.api.openapi import openapi
 from crawlclean.workers.console.api.registry import FRESH, JSON, Api
-from crawlclean.workers.console.api.resources import (
-    actions,
-    crawls,
-    failures,
-    hosts,
-    journal,
-    moments,
-    pages,
-    queues,
-    search,
-    space,
-    topics,
-)
+from crawlclean.workers.console.api.resources import actions, crawls, now, pages, topics
 from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
 from crawlclean.workers.console.routes import Console
 
 RESOURCES = (
-    moments,
-    queues,
-    crawls,
-    hosts,
-    failures,
-    pages,
-    search,
-    topics,
-    journal,
-    space,
-    actions,
+    now.register_moments,
+    now.register_queues,
+    crawls.register_crawls,
+    crawls.register_hosts,
+    crawls.register_failures,
+    pages.register_pages,
+    pages.register_search,
+    topics.register,
+    now.register_journal,
+    crawls.register_space,
+    actions.register,
 )
-"""Every module with addresses, in the order of the documentation."""
+"""What adds addresses, in the order of the documentation."""
 
 DESCRIPTION = "/api/openapi.json"
 
@@ -51,8 +39,8 @@ def add_api(app: Flask, console: Console) -> Api:
         console: What views share; its data folder has the tokens of those who may ask.
     """
     api = Api(app, console, Tokens(console.settings.storage.data))
-    for each in RESOURCES:
-        each.register(api)
+    for register in RESOURCES:
+        register(api)
     described = cache(lambda: dump(openapi(api.addresses)))  # half of the time of a start
 
     def describe(_token: Token) -> Response:

@@ -9,6 +9,7 @@ from typing import TypeVar
 import idna
 from flask import g, request
 
+from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import HostWait, WaitReason
 from crawlclean.storage.store.overview import HOST_COLUMNS, HostColumn
@@ -27,10 +28,12 @@ from crawlclean.workers.operations.watching.signs.signs import signs_of
 from crawlclean.workers.operations.watching.signs.troubles import troubled_hosts
 from crawlclean.workers.operations.watching.views.hosts import (
     HostWaiting,
+    TrapPage,
     changed_class,
     find_host,
     host_waits,
     list_hosts,
+    list_traps,
     named_hosts,
     paused_rows,
 )
@@ -41,7 +44,7 @@ TROUBLED = frozenset({WaitReason.SLOW_DOWN, WaitReason.ROBOTS, WaitReason.AWAY, 
 """Waits that somebody should look at."""
 
 
-def register(routes: Routes) -> None:
+def register_hosts(routes: Routes) -> None:
     """Adds the pages."""
     routes.page("/hosts", show_hosts)
     routes.page("/hosts/<host>", show_host)
@@ -132,3 +135,22 @@ def _punycode(host: str) -> str:
         return idna.encode(name, uts46=True).decode()
     except idna.IDNAError:
         return ""
+
+
+# Traps: URL classes that are not fetched any more, because their pages brought nothing new.
+
+
+def register_traps(routes: Routes) -> None:
+    """Adds the page."""
+    routes.page("/traps", show_traps)
+
+
+def show_traps(console: Console) -> Page:
+    """The list, the last stop first."""
+    crawl, host = request.args.get("crawl", "").strip(), request.args.get("host", "").strip()
+    why_not = ""
+    try:
+        page = list_traps(console.backends, crawl, host.lower(), asked_place(), asked_limit())
+    except NotFound as error:  # stops are in the queue, which runs with a crawl
+        page, why_not = TrapPage(rows=(), total=0, after=""), str(error)
+    return render("traps.html", page=page, crawl=crawl, host_name=host, why_not=why_not)

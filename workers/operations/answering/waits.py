@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from crawlclean.storage.live_state import HostWait, WaitReason, Waits
+from crawlclean.workers.answers.crawls import WaitCount, WaitingHost
 from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.answers.waits import WaitCount, WaitingHost
 
 
 def waiting_host(wait: HostWait) -> WaitingHost:

@@ -14,7 +14,7 @@ from crawlclean.cleaning.urls.shapes import readable
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.crawler.hosts_file import host_tables
 from crawlclean.storage.crawl_types import CrawlSpec, Scope
-from crawlclean.workers.answers.checks import FileCheck, FileKind, FileProblem, PlannedCrawl
+from crawlclean.workers.answers.control import FileCheck, FileKind, FileProblem, PlannedCrawl
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.config import SECTIONS, Settings
 from crawlclean.workers.crawl_file.crawl_file import (

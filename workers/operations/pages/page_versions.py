@@ -15,7 +15,7 @@ from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.urls.normal_form import normalize
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.visits import VersionRow, difference
-from crawlclean.workers.answers.versions import PageVersion, VersionDifference
+from crawlclean.workers.answers.hosts import PageVersion, VersionDifference
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.reading import find_page, is_page_id, read_time

@@ -22,18 +22,20 @@ from crawlclean.storage.store.pictures import PictureGroup, PictureRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.storage.topic_types import TopicRow
-from crawlclean.workers.answers.images import TopicImage, TopicImages, TopicPicture
 from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.answers.stories import StoryLine
 from crawlclean.workers.answers.topics import (
     CrawlOptions,
     HarvestStep,
     LinkWeight,
     RelevantPage,
+    StoryLine,
     TopicBudget,
     TopicDay,
     TopicHost,
+    TopicImage,
+    TopicImages,
     TopicLine,
+    TopicPicture,
     TopicReport,
 )
 from crawlclean.workers.config import Settings

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.store.stories import RebuildProgress
-from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.answers.topics import StoryLine
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.reading import find_page, is_page_id

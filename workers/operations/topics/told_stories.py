@@ -9,7 +9,7 @@ from msgspec import UNSET
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.stories import NUMBER_DIGITS, Story, StoryPage
-from crawlclean.workers.answers.stories import StoryLine, ToldBy
+from crawlclean.workers.answers.topics import StoryLine, ToldBy
 
 STORY_ID = re.compile(rf"[0-9a-f]{{{NUMBER_DIGITS}}}")
 

@@ -20,8 +20,13 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.stories import Story, StoryPage
 from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
-from crawlclean.workers.answers.stories import StoryLine
-from crawlclean.workers.answers.topics import ReceiverLine, TopicLine, TopicReport, TopicStoryLine
+from crawlclean.workers.answers.topics import (
+    ReceiverLine,
+    StoryLine,
+    TopicLine,
+    TopicReport,
+    TopicStoryLine,
+)
 from crawlclean.workers.jobs.topics import TopicOrder, order_of
 from crawlclean.workers.operations.topics.receivers import receiver_lines
 from crawlclean.workers.operations.topics.reports import (

@@ -15,8 +15,7 @@ from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.answers.crawls import Cause
-from crawlclean.workers.answers.stories import StoryLine
-from crawlclean.workers.answers.topics import TopicVerdict
+from crawlclean.workers.answers.topics import StoryLine, TopicVerdict
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.loading import load_hooks
 from crawlclean.workers.operations.backends import Sources, existing_store, queue_side

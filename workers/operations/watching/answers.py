@@ -13,7 +13,7 @@ from crawlclean.workers.answers.crawls import CrawlLine as CrawlAnswer, FailureC
 from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.answers.moments import UrlHistory
-from crawlclean.workers.answers.stories import StoryLine
+from crawlclean.workers.answers.topics import StoryLine
 from crawlclean.workers.operations.answering.crawls import crawl_line
 from crawlclean.workers.operations.answering.hosts import host_in_full
 from crawlclean.workers.operations.answering.models import model_in_full

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from crawlclean.workers.answers.stories import StoryLine
-from crawlclean.workers.answers.topics import TopicLine, TopicReport, TopicStoryLine
+from crawlclean.workers.answers.topics import StoryLine, TopicLine, TopicReport, TopicStoryLine
 from crawlclean.workers.console.api.registry import Api, Call, Limit, PageOf, Part, following, place
 from crawlclean.workers.console.routes import USUAL_ROWS
 from crawlclean.workers.operations.topics.reports import StoryOrder

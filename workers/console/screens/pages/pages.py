@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from flask import Response, abort, g, redirect, request, url_for
 
@@ -20,6 +21,7 @@ from crawlclean.workers.operations.watching.views.pages import (
     find_page_details,
     find_stored_page,
     list_blocks,
+    show_versions,
     silent_page,
 )
 
@@ -63,7 +65,7 @@ FRAME_STYLES = "v-t{color:#1f2328!important}v-t:target{outline:3px solid #a40e26
 )
 
 
-def register(routes: Routes) -> None:
+def register_pages(routes: Routes) -> None:
     """Adds the pages."""
     routes.page("/pages", show_pages)
     routes.page("/pages/<page_id>", show_page)
@@ -138,3 +140,35 @@ def _by_kind(kind: str, found: Iterable[object]) -> list[Part]:
         Part(name=say(g.language, f"{kind}.{value}"), value=n, kind=place % KINDS + 1)
         for place, (value, n) in enumerate(counts.most_common())
     ]
+
+
+# The versions of a page: what it showed when, and what changed between two of them.
+
+
+def register_versions(routes: Routes) -> None:
+    """Adds the page."""
+    routes.page("/pages/<page_id>/versions", show_page_versions)
+
+
+def show_page_versions(console: Console, page_id: str) -> Page:
+    """The versions, and the difference of two that the address names, else of the newest two."""
+    crawl = request.args.get("crawl", "")
+    wanted = [at for name in ("older", "newer") if (at := _asked_time(name))]
+    found = show_versions(console.backends, checked_id(page_id), crawl, wanted)
+    return render("page_versions.html", page_id=page_id, crawl=crawl, found=found)
+
+
+def _asked_time(name: str) -> datetime | None:
+    """A time of the address, ``older=2026-10-05T18:30:00Z``, to its last second; None without.
+
+    Raises:
+        BadRequest: It is no time.
+    """
+    text = request.args.get(name, "")
+    if not text:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        abort(400, description=name)

@@ -16,8 +16,8 @@ from crawlclean.cleaning.versions import shown_lines
 from crawlclean.cleaning.why import explain
 from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
 from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.hosts import PageVersion, VersionDifference
 from crawlclean.workers.answers.topics import TopicVerdict
-from crawlclean.workers.answers.versions import PageVersion, VersionDifference
 from crawlclean.workers.operations.pages.judged_page import (
     JudgedPage,
     NewReading,

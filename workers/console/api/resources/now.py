@@ -1,0 +1,205 @@
+"""Now, the queue and who works on it, events, actions and long operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.storage.live_state import HostWait, WaitReason
+from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
+from crawlclean.workers.answers.moments import (
+    DiskSpace,
+    HeldBack,
+    NowAnswer,
+    ProcessAnswer,
+    QueueAnswer,
+    SharedQueue,
+)
+from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, cursor, number
+from crawlclean.workers.console.holding import sentence
+from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.operations.failures import cause_answer
+from crawlclean.workers.operations.watching.answers import crawl_answers
+from crawlclean.workers.operations.watching.journal import (
+    JournalPage,
+    find_operation,
+    list_actions,
+    list_events,
+    list_operations,
+)
+from crawlclean.workers.operations.watching.now.now import Moment, this_moment
+from crawlclean.workers.operations.watching.views.queues import ProcessLine, QueueLine, queues_now
+
+# Now: what crawls at this moment.
+
+
+def register_moments(api: Api) -> None:
+    """Adds the addresses."""
+    api.get("/now", get_now, answer=NowAnswer)
+
+
+def get_now(call: Call) -> NowAnswer:
+    """What crawls at this moment, and what holds it back."""
+    backends = call.console.backends
+    moment = this_moment(backends)
+    return NowAnswer(
+        at=moment.at,
+        held_back=_held_back(moment),
+        queue=queue_answer(moment),
+        why_no_store=moment.why_no_store,
+        running=moment.running,
+        pending=moment.pending,
+        rates=backends.meter.read(moment.queue) if moment.queue else {},
+        waits=dict(moment.waits),
+        crawls=tuple(crawl_answers(backends, moment.crawls, moment.as_of)) if moment.crawls else (),
+        causes=tuple(cause_answer(each, moment.as_of) for each in moment.causes),
+        disk=DiskSpace(free_bytes=moment.disk.free_bytes, total_bytes=moment.disk.total_bytes)
+        if moment.disk
+        else None,
+        as_of=moment.as_of,
+    )
+
+
+def wait_in_words(wait: HostWait, _at: object) -> str:
+    """What a host waits for: ``the delay of its crawl``."""
+    return _said(f"wait.{wait.reason.value}")
+
+
+def queue_answer(moment: Moment) -> QueueAnswer:
+    """The queue of a moment."""
+    return QueueAnswer(state=moment.queue_state.value, why=moment.why_no_queue, queue=moment.queue)
+
+
+def _held_back(moment: Moment) -> HeldBack:
+    told = sentence(moment)
+    values = {
+        name: _said(f"wait.{value.value}") if isinstance(value, WaitReason) else value
+        for name, value in told.values.items()
+    }
+    return HeldBack(
+        level=told.level.value, cause=told.key, text=_said(f"holding.{told.key}", **values)
+    )
+
+
+def _said(key: str, **values: object) -> str:
+    return say(Language.ENGLISH, key, **values).unescape()
+
+
+# The queue, the processes that work on it, and the queues that share the store.
+
+
+def register_queues(api: Api) -> None:
+    """Adds the addresses."""
+    api.get("/queues", get_queues, answer=QueueAnswer)
+    api.get("/queues/shared", get_shared_queues, page_of=SharedQueue)
+    api.get("/processes", get_processes, page_of=ProcessAnswer)
+
+
+def get_queues(call: Call) -> QueueAnswer:
+    """The queue: backlog, leases, claims, processes, memory, counters.
+
+    A queue at rest or away is an answer too, not an error.
+    """
+    return queue_answer(this_moment(call.console.backends))
+
+
+def get_processes(call: Call) -> PageOf[ProcessAnswer]:
+    """Spiders, workers and the others with what they work on, then those that are lost.
+
+    By role and name, in one part; none while no crawl runs.
+    """
+    moment = queues_now(call.console.backends)
+    if moment.is_away:
+        raise QueueUnavailable(moment.why_not)
+    lost = {each.name for each in moment.queue.lost} if moment.queue else set()
+    return PageOf(items=[_process(each, lost) for each in moment.processes])
+
+
+def get_shared_queues(call: Call) -> PageOf[SharedQueue]:
+    """The queues that run crawls of this store, in one part; one of them is the console's own.
+
+    A queue that was not heard for a minute is listed while a crawl names it.
+    """
+    return PageOf(items=[_shared(each) for each in queues_now(call.console.backends).queues])
+
+
+def _process(line: ProcessLine, lost: set[str]) -> ProcessAnswer:
+    return ProcessAnswer(
+        process=line.process,
+        is_silent=line.is_silent,
+        is_lost=line.process.name in lost,
+        jobs=tuple(sorted(line.claims, key=lambda each: -each.age_s)),
+        leases=line.leases,
+    )
+
+
+def _shared(line: QueueLine) -> SharedQueue:
+    row = line.row
+    return SharedQueue(
+        queue=row.queue_id,
+        place=row.place,
+        heard_at=row.heard_at,
+        silent_s=row.silent_s,
+        is_alive=row.is_alive,
+        is_own=line.is_ours,
+        crawls=line.crawls,
+    )
+
+
+# Events, actions (audit), and long operations.
+
+T = TypeVar("T", Event, Action, Operation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsQuery(Part):
+    """Which events.
+
+    Attributes:
+        kind: Only of this kind.
+        crawl: Only of this crawl.
+        host: Only of this host.
+    """
+
+    kind: EventKind | None = None
+    crawl: Name = ""
+    host: Name = ""
+
+
+def register_journal(api: Api) -> None:
+    """Adds the addresses."""
+    api.get("/events", get_events, query=EventsQuery, page_of=Event)
+    api.get("/audit", get_audit, query=Part, page_of=Action)
+    api.get("/operations", get_operations, query=Part, page_of=Operation)
+    api.get("/operations/<int:seq>", get_operation, answer=Operation)
+
+
+def get_events(call: Call, query: EventsQuery) -> PageOf[Event]:
+    """What happened to crawls, hosts and processes, newest first."""
+    asked = {"kind": query.kind or "", "crawl_id": query.crawl, "host": query.host}
+    of = {name: str(value) for name, value in asked.items() if value}
+    at = number(query.after, "events")
+    return _page(list_events(call.console.backends, at, query.limit, of), "events")
+
+
+def get_audit(call: Call, query: Part) -> PageOf[Action]:
+    """Who did what by console or API, newest first."""
+    at = number(query.after, "audit")
+    return _page(list_actions(call.console.backends, at, query.limit), "audit")
+
+
+def get_operations(call: Call, query: Part) -> PageOf[Operation]:
+    """Long actions with their progress, newest first."""
+    at = number(query.after, "operations")
+    found = list_operations(call.console.backends, at, query.limit)
+    return _page(found, "operations")
+
+
+def get_operation(call: Call, seq: int) -> Operation:
+    """One long action."""
+    return find_operation(call.console.backends, seq)
+
+
+def _page(found: JournalPage[T], of: str) -> PageOf[T]:
+    return PageOf(items=found.rows, next=cursor(of, found.after) if found.after else None)

@@ -1,1 +1,0 @@
-"""Screens around the others: login, help, tokens, health."""
