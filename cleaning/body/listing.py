@@ -29,7 +29,7 @@ from crawlclean.cleaning.features.parts import TAG_KINDS, leads_away
 # few links. They are the body where they hold more than the text around them and no one of them
 # holds half.
 
-_LEAST_ITEMS = 6
+_LEAST_ITEMS = 6  # fewer parts of one shape may be columns or sections of an article
 _TITLED_SHARE = 0.7  # items with a link text that no other item has
 _LINES_SHARE = 0.4  # items of two lines or more; a menu has single links
 _MAX_LINKS = 4  # addresses in the item in the middle; a menu has more
@@ -38,7 +38,7 @@ _TIMES_AROUND = 2.0  # text of the items as a multiple of that of the body aroun
 _MAX_BEFORE_UNITS = 60  # of text between the title and the first item; an article has more
 _TRIED = 20  # largest groups that may be items
 _LABEL_SHARE = 0.5  # items with the same line: a button, or the name of a field
-_LEAST_LABELS = 3
+_LEAST_LABELS = 3  # two items may share a line by chance
 _TEXT_TAGS = frozenset(("p", "blockquote", "td", "th", "dd", *HEADINGS))
 _DIGITS = re.compile(r"\d+")
 

@@ -309,7 +309,7 @@ def _parts_around(tree: Tree, line: int) -> set[int]:
 # but no text that is much longer stands before them, and teasers of a list, but these have linked
 # headings.
 
-_LEAST_REPLIES = 3
+_LEAST_REPLIES = 3  # two like parts with dates may be a text and its continuation
 _DATE_UNITS = 20  # longest line about a reply
 _MAX_DATES = 2  # in one reply: it may have an answer; a section with more holds others
 _REPLY_SHARE = 0.7  # of like parts that have a date and a text
@@ -317,7 +317,7 @@ _LEAST_TEXT_UNITS = 4  # of running text in a reply
 # What stands around replies (their heading, a mean, filters) is theirs up to this many times their
 # text; a page with hardly anything else is about them.
 _AROUND_TIMES = 1.5
-_MAX_SHARE = 0.9
+_MAX_SHARE = 0.9  # of the page's text in replies: above it the page is about them
 # Least units of text between the title and the replies, in all and in times of the middle reply:
 # questions with answers and first posts of threads are no longer than that. On pages of products,
 # whose descriptions may be short lists, less is enough.

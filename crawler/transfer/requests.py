@@ -35,6 +35,7 @@ def cookie_header(lease: Lease, url: str) -> dict[str, bytes]:
     if not lease.cookies or host_of(url) != lease.host:
         return {}
     request = Request(url)
+    # Scrapy's wrapper has what a jar asks of a request; the stubs of cookielib want urllib's class.
     _jar(lease.cookies, request).add_cookie_header(WrappedRequest(request))  # type: ignore[arg-type]
     found = request.headers.get("Cookie")
     return {"Cookie": found} if found else {}
@@ -46,7 +47,7 @@ def cookies_after(lease: Lease, response: Response) -> tuple[StoredCookie, ...]:
         return lease.cookies
     request = Request(response.url)
     jar = _jar(lease.cookies, request)
-    jar.extract_cookies(_HostOnly(response), WrappedRequest(request))  # type: ignore[arg-type]
+    jar.extract_cookies(_HostOnly(response), WrappedRequest(request))  # type: ignore[arg-type] # as above
     return tuple(
         StoredCookie(
             name=cookie.name,

@@ -15,7 +15,7 @@ import crawlclean
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the parser's modules are private: no other shows repeats
-    from re import _constants as codes, _parser as parser  # type: ignore[attr-defined]
+    from re import _constants as codes, _parser as parser  # type: ignore[attr-defined] # no stubs
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
