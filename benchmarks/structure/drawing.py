@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from benchmarks.structure.imports import PACKAGES, ImportGraph
+from benchmarks.structure.imports import ImportGraph
+from benchmarks.structure.sizes import PACKAGES
 
 ROOM_WIDTH = 112
 GAP = 14

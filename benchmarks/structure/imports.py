@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
+from benchmarks.structure.sizes import PACKAGES, files_of
 
 
 @dataclass(frozen=True)
@@ -25,38 +24,6 @@ class ImportGraph:
     files: Mapping[str, Path]
     imports: Mapping[str, frozenset[str]]
     deferred: Mapping[str, frozenset[str]]
-
-    @cached_property
-    def importers(self) -> dict[str, set[str]]:
-        """Returns the importers of each module, at loading or inside a function."""
-        found: dict[str, set[str]] = {name: set() for name in self.files}
-        for edges in (self.imports, self.deferred):
-            for importer, targets in edges.items():
-                for target in targets:
-                    found[target].add(importer)
-        return found
-
-    def longest_chain(self, with_deferred: bool = False) -> list[str]:
-        """Returns the longest chain of modules in which each imports the next.
-
-        Args:
-            with_deferred: Whether imports inside functions count, too.
-        """
-        chains: dict[str, list[str]] = {}
-        imports = {
-            name: targets | self.deferred[name] if with_deferred else targets
-            for name, targets in self.imports.items()
-        }
-
-        def chain_of(name: str, open_names: frozenset[str]) -> list[str]:
-            if name in chains:
-                return chains[name]
-            inner = open_names | {name}
-            tails = (chain_of(t, inner) for t in sorted(imports[name]) if t not in inner)
-            chains[name] = [name, *max(tails, key=len, default=[])]
-            return chains[name]
-
-        return max((chain_of(name, frozenset()) for name in sorted(self.files)), key=len)
 
     def circles(self) -> list[list[str]]:
         """Returns the groups of modules that import each other in a circle at loading."""
@@ -80,11 +47,7 @@ class ImportGraph:
 
 def read_graph(root: Path) -> ImportGraph:
     """Reads the import graph of the four packages below a checkout's root."""
-    files = {
-        _module_name(path.relative_to(root)): path
-        for package in PACKAGES
-        for path in sorted((root / package).rglob("*.py"))
-    }
+    files = {_module_name(path.relative_to(root)): path for path in files_of(root, *PACKAGES)}
     loaded: dict[str, frozenset[str]] = {}
     deferred: dict[str, frozenset[str]] = {}
     for name, path in files.items():

@@ -1,4 +1,4 @@
-"""The import graph is read from source: chains, circles, imports inside functions."""
+"""The import graph is read from source: circles, and the drawing of the rooms."""
 
 from __future__ import annotations
 
@@ -19,22 +19,6 @@ def graph_of(folder: Path, files: dict[str, str]) -> ImportGraph:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return read_graph(folder)
-
-
-def test_the_longest_chain_is_found_with_and_without_deferred_imports(tmp_path: Path) -> None:
-    graph = graph_of(
-        tmp_path,
-        {
-            "cleaning/a.py": "",
-            "cleaning/b.py": "from crawlclean.cleaning import a",
-            "storage/c.py": "from crawlclean.cleaning.b import thing",
-            "workers/d.py": "def run():\n    import storage.c",
-        },
-    )
-    assert graph.longest_chain() == ["storage.c", "cleaning.b", "cleaning.a"]
-    assert len(graph.longest_chain(with_deferred=True)) == 4
-    assert graph.importers["storage.c"] == {"workers.d"}
-    assert graph.circles() == []
 
 
 def test_a_circle_is_found_once(tmp_path: Path) -> None:
