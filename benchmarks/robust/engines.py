@@ -1,5 +1,8 @@
 """Generated forums: the pages that forum programs make of one seeded discussion.
 
+``markup/`` has the addresses and templates of each program, written for this project after its
+public default theme. Fields: ``site title tid bid uid pid n author date when text rows posts``.
+
 ``generated_forum("phpbb2")`` gives rows as those of the labelled forums: URL, type, page, gold.
 """
 
@@ -10,16 +13,57 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
-from benchmarks.robust.engine_markup import ENGINES
-from benchmarks.robust.markup.engine import Engine
+import msgspec
 
 _BOARDS = 4
 _PER_BOARD = 20
 _USERS = 24
 _START = datetime(2021, 3, 4, 9, 17)  # noqa: DTZ001 - only shown
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """A forum program.
+
+    Attributes:
+        host: Host of the generated forum.
+        thread: Address of a thread, ``/viewtopic.php?t={tid}``.
+        board: Address of a board.
+        user: Address of a user.
+        page: Of every page; ``{main}`` is what follows.
+        posts: Around the posts of a thread.
+        post: One post.
+        rows: Around the rows of a board.
+        row: One row.
+        date: How ``strftime`` writes dates.
+        first: The first post, where it has a shape of its own.
+        signature: Around the signature of a user, in ``{sign}``; ``""`` for a program without.
+        language: ``en`` or ``zh``, of texts and names.
+    """
+
+    host: str
+    thread: str
+    board: str
+    user: str
+    page: str
+    posts: str
+    post: str
+    rows: str
+    row: str
+    date: str
+    first: str = ""
+    signature: str = ""
+    language: str = "en"
+
+
+ENGINES = {
+    file.stem: msgspec.toml.decode(file.read_bytes(), type=Engine)
+    for file in sorted((Path(__file__).parent / "markup").glob("*.toml"))
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from benchmarks.forum.labelled import Rows, forums, score_urls
 from benchmarks.forum.posts import own_text
 from benchmarks.kit.scoring import score
 from benchmarks.robust.copies import COPIES, copy_page, copy_url
-from benchmarks.robust.engine_markup import ENGINES
-from benchmarks.robust.engines import generated_forum
+from benchmarks.robust.engines import ENGINES, generated_forum
 from benchmarks.robust.figures import PLAIN, robust_figures
 from crawlclean import RawPage, SiteModel, clean, learn_site
 from crawlclean.cleaning.records import UrlKind

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.robust.copies import copy_page, copy_url
-from benchmarks.robust.engine_markup import ENGINES
-from benchmarks.robust.engines import Row, generated_forum
+from benchmarks.robust.engines import ENGINES, Row, generated_forum
 from crawlclean import RawPage, clean, learn_site
 from crawlclean.cleaning.records import PageKind, UrlKind
 from crawlclean.cleaning.urls.normal_form import normalize
