@@ -1,1 +1,1 @@
-"""The frontier at up to 10^7 URLs, and its overflow."""
+"""The frontier at up to 10^7 URLs."""

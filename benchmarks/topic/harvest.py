@@ -1,4 +1,4 @@
-"""The ruler of topic crawls, simulated and live, and of their baseline: a part of ``topic.py``.
+"""The ruler of topic crawls: a part of ``topic.py``.
 
 Targets are the relevant pages that links reach from the portal, without the examples. A step is a
 page that was not fetched before; the portal's pages, other URLs of a page, and URLs that no server
@@ -13,10 +13,7 @@ from dataclasses import dataclass
 from benchmarks.topic.web import BenchTopic, Web
 
 AT = (5, 10, 20, 30)  # per cent of the reachable pages
-GATE_AT = (10, 20)  # per cent at which a live crawl is compared with simulated ones
-MOST_BELOW = 0.10  # single live crawls of a topic spread by about as much
 LEAST_AT = 20  # per cent at which the least topic is named
-POINTS = 60  # of a harvest curve, half a per cent of the pages each
 MARGIN = 40  # records of a budget beyond the steps: second URLs of pages
 
 
@@ -27,14 +24,12 @@ class Harvest:
     Attributes:
         recall: Share of the targets found after 5, 10, 20, 30 % of the pages.
         half: Share of the pages after which half of the targets were found.
-        curve: Share of the targets after each half per cent of the pages.
         pages: Steps.
         is_whole: Whether it came to the last step of the line, or found all targets.
     """
 
     recall: tuple[float, ...]
     half: float
-    curve: tuple[float, ...]
     pages: int
     is_whole: bool
 
@@ -66,25 +61,9 @@ def harvest(web: Web, topic: BenchTopic, pages: Iterable[str]) -> Harvest:
     return Harvest(
         recall=tuple(share(per_cent / 100) for per_cent in AT),
         half=half,
-        curve=tuple(share(point * AT[-1] / 100 / POINTS) for point in range(POINTS + 1)),
         pages=len(found) - 1,
         is_whole=len(found) > round(size * AT[-1] / 100) or found[-1] == len(targets),
     )
-
-
-def faults(live: Harvest, draws: Sequence[Harvest]) -> list[str]:
-    """Returns in words where a live crawl is far below the least of the simulated draws."""
-    rows = zip(AT, live.recall, least(draws), strict=True)
-    return [
-        f"live {short([here])} at {per_cent} %, least draw {short([lowest])}"
-        for per_cent, here, lowest in rows
-        if per_cent in GATE_AT and here < lowest - MOST_BELOW
-    ]
-
-
-def least(draws: Sequence[Harvest]) -> list[float]:
-    """Returns the least recall of some draws, at each share of the pages."""
-    return [min(shares) for shares in zip(*(each.recall for each in draws), strict=True)]
 
 
 def line(rows: Sequence[Harvest]) -> str:
@@ -93,7 +72,7 @@ def line(rows: Sequence[Harvest]) -> str:
     half = sum(row.half for row in rows) / len(rows)
     text = f"recall {'/'.join(map(str, AT))} %: {short(means)}"
     if len(rows) > 1:
-        lowest = least(rows)[AT.index(LEAST_AT)]
+        lowest = min(row.recall[AT.index(LEAST_AT)] for row in rows)
         text += f", least at {LEAST_AT} %: {short([lowest])}"
     return f"{text}, half of the targets after {100 * half:.1f} %"
 

@@ -1,9 +1,8 @@
 """Topic crawls of the served sites through the real program: a part of ``topic.py``.
 
-``--live`` runs ``crawlclean topic`` for each topic: queue server, spider, workers, SQLite. The
+It runs ``crawlclean topic`` for each topic: queue server, spider, workers, SQLite. The
 data's own server serves all sites of the link graph on loopback; the other hosts that pages link to
-do not exist. Answers with a page are counted in the order of the fetch log by the ruler of the
-simulator (``harvest.py``).
+do not exist. Answers with a page are counted in the order of the fetch log (``harvest.py``).
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Live:
     """What a live crawl found, and what it cost.
 
     Attributes:
-        harvest: As of the simulator's crawlers.
+        harvest: What was found, by the number of pages.
         answers: Answers with status 200, those of a page that has another URL among them.
         failed: Requests that were answered with 404 or 410.
         seconds: Wall time.

@@ -1,25 +1,15 @@
-"""The served sites of a topic's data: pages, their URLs on loopback, what a URL answers."""
+"""The served sites of a topic's data: pages, and their URLs on loopback."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 PORT = 8830
 NO_SITEMAP = "User-agent: *\nDisallow: /__f/\n"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a server answers: status, body, target of a redirect."""
-
-    status: int
-    body: bytes = b""
-    location: str = ""
 
 
 class ServedSites:
@@ -51,21 +41,6 @@ class ServedSites:
         """Returns the page of a URL, as links of the graph name it; else the URL."""
         found = self._resolve(url)
         return found[1] if found and found[0] == "file" else url
-
-    def answer(self, url: str) -> Answer | None:
-        """Returns what a URL answers; None: no server has this host."""
-        if urlsplit(url).netloc not in self._hosts:
-            return None
-        if urlsplit(url).path == "/robots.txt":
-            return Answer(status=200, body=NO_SITEMAP.encode())
-        found = self._resolve(url)
-        if found is None:
-            return Answer(status=404, body=b"<title>404</title>")
-        kind, target = found
-        if kind == "redir":
-            return Answer(status=301, location=target)
-        host, _, file = target.partition("/")
-        return Answer(status=200, body=Path(self._sites[host].root, file).read_bytes())
 
     def _resolve(self, url: str) -> tuple[str, str] | None:
         """``("file", "a.test/b.html")`` or ``("redir", "/b/")``; None: there is nothing."""
