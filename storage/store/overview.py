@@ -189,6 +189,33 @@ class HostRow:
     updated_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureCause:
+    """A line of `failures --causes`: failed URLs of a crawl with one reason and status.
+
+    URLs that are left out (robots.txt, patterns, traps) do not count as failed.
+
+    Attributes:
+        crawl: Name of the crawl.
+        reason: Why they gave no record.
+        status: HTTP status; 0 without a response.
+        urls: Their number.
+        hosts: Their hosts.
+        first_at: When the earliest of these failures was.
+        newest_at: When the newest was.
+        as_of: When the figures were computed; null: they are of this moment.
+    """
+
+    crawl: str
+    reason: FailureReason
+    status: int
+    urls: int
+    hosts: int
+    first_at: datetime
+    newest_at: datetime
+    as_of: datetime | None
+
+
 GroupPlace = tuple[int, str, str]
 """A group of failures in a list: (count, sample, crawl)."""
 
@@ -217,10 +244,18 @@ class FailureGroup:
     newest_at: datetime
     sample: str
 
-    @property
-    def hosts(self) -> int:
-        """One; a ``Cause`` has several."""
-        return 1
+    def as_cause(self, as_of: datetime | None) -> FailureCause:
+        """The group as the cause of failures of one host; ``as_of``: when it was computed."""
+        return FailureCause(
+            crawl=self.crawl_id,
+            reason=self.reason,
+            status=self.status,
+            urls=self.count,
+            hosts=1,
+            first_at=self.first_at,
+            newest_at=self.newest_at,
+            as_of=as_of,
+        )
 
     @property
     def place(self) -> GroupPlace:
@@ -228,21 +263,8 @@ class FailureGroup:
         return self.count, self.sample, self.crawl_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
-    """URLs of a crawl that failed for one reason, over all hosts; fields as in ``FailureGroup``."""
-
-    crawl_id: str
-    reason: FailureReason
-    status: int
-    count: int
-    hosts: int
-    first_at: datetime
-    newest_at: datetime
-
-
 _GROUP = RowType(FailureGroup, "group of failures", count="n")
-_CAUSE = RowType(Cause, "cause of failures", count="n")
+_CAUSE = RowType(FailureCause, "cause of failures", but=("as_of",), crawl="crawl_id", urls="n")
 
 
 class Overview:
@@ -295,11 +317,11 @@ class Overview:
         found = self._tables.get("host_rows", [(host,)], _HOST_ROW)
         return _host_row(found[(host,)]) if found else None
 
-    def causes(self, crawl_id: str | None = None) -> list[Cause]:
+    def causes(self, crawl_id: str | None = None) -> list[FailureCause]:
         """Causes of failures of every crawl, the most frequent first."""
-        rows = self._tables.scan(Scan("causes", _CAUSE.columns, of(crawl_id)))
-        found = map(_CAUSE.read, rows)
-        return sorted(found, key=lambda each: (-each.count, each.crawl_id, each.reason))
+        rows, as_of = self._tables.scan(Scan("causes", _CAUSE.columns, of(crawl_id))), self.as_of()
+        found = [_CAUSE.read(row, as_of=as_of) for row in rows]
+        return sorted(found, key=lambda each: (-each.urls, each.crawl, each.reason))
 
     def failure_groups(
         self,

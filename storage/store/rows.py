@@ -270,7 +270,12 @@ class RowType(Generic[_Row]):
     """How the values of one frozen dataclass stand in a table."""
 
     def __init__(
-        self, of: type[_Row], what: str, packed: Collection[str] = (), **columns: str
+        self,
+        of: type[_Row],
+        what: str,
+        packed: Collection[str] = (),
+        but: Collection[str] = (),
+        **columns: str,
     ) -> None:
         """Reads no types yet.
 
@@ -278,16 +283,17 @@ class RowType(Generic[_Row]):
             of: The dataclass.
             what: Its name in errors: ``event``.
             packed: Fields of bytes whose columns are compressed.
+            but: Fields without a column, which are given to ``read``.
             columns: Columns that are not named as their field: ``group="grp"``.
         """
         self._of = of
         self._what = what
         self._packed = frozenset(packed)
-        self._names = tuple(field.name for field in fields(of))
+        self._names = tuple(field.name for field in fields(of) if field.name not in but)
         self.columns = tuple(columns.get(name, name) for name in self._names)
 
-    def read(self, values: Sequence[Any]) -> _Row:
-        """Makes the dataclass of the values of ``columns``.
+    def read(self, values: Sequence[Any], **more: Any) -> _Row:
+        """Makes the dataclass of the values of ``columns``, and of fields without one.
 
         Raises:
             StoreDamaged: This program never wrote these values.
@@ -300,7 +306,7 @@ class RowType(Generic[_Row]):
             for name, convert in self._readers:
                 if name in found:
                     found[name] = convert(found[name])
-            return self._of(**found)
+            return self._of(**found, **more)
         except DAMAGE as error:
             raise StoreDamaged(f"a stored {self._what} cannot be read: {error}") from error
 

@@ -50,7 +50,7 @@ def check_overview(store: Store) -> None:
     causes = Counter[tuple[str, FailureReason, int]]()
     for (crawl, _, reason, status), n in failed.items():
         causes[crawl, reason, status] += n
-    assert {(c.crawl_id, c.reason, c.status): c.count for c in store.overview.causes()} == causes
+    assert {(c.crawl, c.reason, c.status): c.urls for c in store.overview.causes()} == causes
     assert store.overview.as_of() is None
 
 

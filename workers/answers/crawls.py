@@ -390,33 +390,6 @@ class FailedUrl:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailureCause:
-    """A line of `failures --causes`: failed URLs of a crawl with one reason and status.
-
-    URLs that are left out (robots.txt, patterns, traps) do not count as failed.
-
-    Attributes:
-        crawl: Name of the crawl.
-        reason: Why they gave no record.
-        status: HTTP status; 0 without a response.
-        urls: Their number.
-        hosts: Their hosts.
-        first_at: When the earliest of these failures was.
-        newest_at: When the newest was.
-        as_of: When the figures were computed; null: they are of this moment.
-    """
-
-    crawl: str
-    reason: FailureReason
-    status: int
-    urls: int
-    hosts: int
-    first_at: datetime
-    newest_at: datetime
-    as_of: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UrlClass:
     """A line of `classes` and `traps`: one URL class of a host in one crawl.
 

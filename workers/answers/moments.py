@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from crawlclean.storage.live_state import Claim, Process, QueueNow, WaitReason
-from crawlclean.workers.answers.crawls import CrawlLine, FailureCause, UnknownUrl, UrlTrace
+from crawlclean.storage.store.overview import FailureCause
+from crawlclean.workers.answers.crawls import CrawlLine, UnknownUrl, UrlTrace
 from crawlclean.workers.answers.topics import StoryLine, TopicVerdict
 
 

@@ -21,6 +21,7 @@ from msgspec import inspect as types
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.json_values import SCHEMA, dump, dump_versioned
 from crawlclean.cleaning.records import CleanRecord, HostStats, Verdict
+from crawlclean.storage.store.overview import FailureCause
 from crawlclean.workers.answers import control, crawls, hosts, topics
 
 ANSWERS: dict[str, tuple[type, ...]] = {
@@ -60,7 +61,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     ),
     "search": (hosts.SearchHit,),
     "hosts": (hosts.HostLine, hosts.HostAnswer),
-    "failures": (crawls.FailedUrl, crawls.FailureCause),
+    "failures": (crawls.FailedUrl, FailureCause),
     "stories": (topics.StoryLine, topics.StoriesRebuilt),
     "images": (topics.TopicPicture,),
     "classes": (crawls.UrlClass,),
@@ -132,9 +133,14 @@ def field_meanings(of: type) -> dict[str, str]:
     """The meaning of each field of a type, by the docstrings of the type and its bases."""
     meanings: dict[str, str] = {}
     for each in reversed(of.__mro__):
-        for name, text in _ATTRIBUTE.findall(inspect.cleandoc(each.__doc__ or "")):
-            meanings[name] = " ".join(text.split())
+        meanings |= meanings_in(each.__doc__ or "")
     return meanings
+
+
+def meanings_in(doc: str) -> dict[str, str]:
+    """The meaning of each name that a docstring explains: attributes, or arguments."""
+    found = _ATTRIBUTE.findall(inspect.cleandoc(doc))
+    return {name: " ".join(text.split()) for name, text in found}
 
 
 def member_meanings(of: type[Enum]) -> dict[str, str]:
@@ -151,6 +157,11 @@ def summary(of: type) -> str:
 def field_types(of: type) -> dict[str, dict[str, Any]]:
     """The schema of each field of a type."""
     return {field.name: _schema(field.type) for field in _fields(of)}
+
+
+def needed_fields(of: type) -> list[str]:
+    """Fields that have no default."""
+    return [field.name for field in _fields(of) if field.required]
 
 
 def is_left_out(of: type, name: str) -> bool:

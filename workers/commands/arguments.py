@@ -19,11 +19,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.workers.config import DROPPED, Settings
+
+if TYPE_CHECKING:
+    from crawlclean.workers.operations.backends import Backends
 
 Run = Callable[[Settings, argparse.Namespace], int]
 
@@ -236,7 +239,7 @@ class Rows:
             sys.stdout.write(self.last + "\n")
 
 
-Ask = Callable[[Settings, argparse.Namespace], "Rows | int"]
+Ask = Callable[["Backends", argparse.Namespace], "Rows | int"]
 
 
 @dataclass(frozen=True)
@@ -259,11 +262,14 @@ class Asking:
         """Asks and prints."""
         if (getattr(arguments, "limit", None) or 1) < 1:
             raise ConfigError(f"--limit is {arguments.limit}: it must be at least 1")
-        answer = self.ask(settings, arguments)
-        if isinstance(answer, int):
-            return answer
-        answer.print(as_json=arguments.json)
-        return Exit.DONE
+        from crawlclean.workers.operations.backends import Backends
+
+        with Backends(settings) as backends:
+            answer = self.ask(backends, arguments)
+            if isinstance(answer, int):
+                return answer
+            answer.print(as_json=arguments.json)
+            return Exit.DONE
 
 
 def argument(*names: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]:

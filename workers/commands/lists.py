@@ -13,6 +13,7 @@ from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
     from crawlclean.storage.store.stories import RebuildProgress
+    from crawlclean.workers.operations.backends import Backends
 
 
 @asking(
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     "`classes` prints all classes; `classes HOST --lift` fetches the stopped classes again.",
     argument("host", metavar="HOST"),
 )
-def traps(settings: Settings, asked: argparse.Namespace) -> Rows:
+def traps(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The URL classes that were stopped as spider traps."""
     from crawlclean.workers.operations.hosts.classes import stopped_classes
 
@@ -31,7 +32,7 @@ def traps(settings: Settings, asked: argparse.Namespace) -> Rows:
         return each.crawl, each.host, each.template, *numbers, at, each.stopped
 
     return Rows(
-        found=stopped_classes(settings, asked.host),
+        found=stopped_classes(backends.settings, asked.host),
         head=("CRAWL", "HOST", "CLASS", "PAGES", "WITH NEWS", "SINCE", "STOPPED"),
         row=row,
         empty="no URL class is stopped",
@@ -49,14 +50,14 @@ def traps(settings: Settings, asked: argparse.Namespace) -> Rows:
     ),
     argument("target", type=crawl_name, metavar="CRAWL|HOST", help="only this crawl or host"),
 )
-def failures(settings: Settings, asked: argparse.Namespace) -> Rows | int:
+def failures(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     """The URLs without record, newest first; or their causes, most URLs first."""
     from crawlclean.workers.operations.answering.urls import failed_url
     from crawlclean.workers.operations.reading import failures_of
 
     if asked.causes:
-        return _causes(settings, asked.target)
-    with failures_of(settings, asked.target) as rows:
+        return _causes(backends, asked.target)
+    with failures_of(backends.settings, asked.target) as rows:
         Rows(found=map(failed_url, rows), lines=_failure, empty="no URL has failed").print(
             as_json=asked.json
         )
@@ -67,8 +68,8 @@ def _failure(row: Any) -> tuple[str]:
     return (f"{row.url}  {row.reason}: {row.detail or '-'} ({counted(row.attempts, 'attempt')})",)
 
 
-def _causes(settings: Settings, target: str) -> Rows:
-    from crawlclean.workers.operations.failures import find_causes
+def _causes(backends: Backends, target: str) -> Rows:
+    from crawlclean.workers.operations.failures import causes_of
     from crawlclean.workers.operations.hosts.hosts import as_of_text
 
     def row(each: Any) -> tuple[str, ...]:
@@ -76,13 +77,13 @@ def _causes(settings: Settings, target: str) -> Rows:
         numbers = (str(each.urls), str(each.hosts))
         return each.crawl, cause, *numbers, minute(each.first_at), minute(each.newest_at)
 
-    found = find_causes(settings, target)
+    found = causes_of(backends, target)
     return Rows(
-        found=found,
+        found=found.items,
         head=("CRAWL", "CAUSE", "URLS", "HOSTS", "FIRST", "NEWEST"),
         row=row,
         empty="no URL has failed",
-        last=as_of_text(found[0].as_of) if found and found[0].as_of else "",
+        last=as_of_text(found.as_of) if found.as_of else "",
         fit=False,
     )
 
@@ -98,13 +99,13 @@ def _causes(settings: Settings, target: str) -> Rows:
     argument("--copies", action="store_true", help="also print the URLs of the copies"),
     limit(20),
 )
-def images(settings: Settings, asked: argparse.Namespace) -> Rows:
+def images(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The pictures of a topic, each once."""
     from crawlclean.workers.operations.topics.reports import list_pictures
     from crawlclean.workers.output.topic_report import picture_lines
 
     return Rows(
-        found=list_pictures(settings, asked.topic, asked.limit, copies=asked.copies),
+        found=list_pictures(backends.settings, asked.topic, asked.limit, copies=asked.copies),
         lines=picture_lines,
         empty=f"topic {asked.topic} has no image yet",
     )
@@ -123,7 +124,7 @@ def images(settings: Settings, asked: argparse.Namespace) -> Rows:
     limit(20),
     argument("--rebuild", action="store_true", help="find the stories of all stored pages anew"),
 )
-def stories(settings: Settings, asked: argparse.Namespace) -> Rows | int:
+def stories(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     """The pages that tell the same text."""
     from crawlclean.workers.operations.topics.stories import (
         find_story,
@@ -140,13 +141,13 @@ def stories(settings: Settings, asked: argparse.Namespace) -> Rows | int:
     if asked.rebuild:
         if asked.target:
             raise ConfigError(f"--rebuild takes no story: leave out {asked.target}")
-        return _rebuild(settings, as_json=asked.json)
-    if is_rebuild_unfinished(settings):
+        return _rebuild(backends.settings, as_json=asked.json)
+    if is_rebuild_unfinished(backends.settings):
         sys.stderr.write("a rebuild is not finished: `stories --rebuild` does the rest\n")
     if asked.target:
-        return Rows(found=[find_story(settings, asked.target)], lines=story_lines)
+        return Rows(found=[find_story(backends.settings, asked.target)], lines=story_lines)
     return Rows(
-        found=list_stories(settings, asked.limit, by_size=asked.largest),
+        found=list_stories(backends.settings, asked.limit, by_size=asked.largest),
         head=("BEGAN", "URLS", "HOSTS", "STORY", "TITLE", "EARLIEST"),
         row=row,
         drop=("HOSTS", "TITLE"),

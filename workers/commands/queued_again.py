@@ -6,12 +6,14 @@ import argparse
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.workers.commands.arguments import Rows, argument, asking, crawl_name
-from crawlclean.workers.config import Settings
+
+if TYPE_CHECKING:
+    from crawlclean.workers.operations.backends import Backends
 
 
 @asking(
@@ -29,7 +31,7 @@ from crawlclean.workers.config import Settings
         "the named CRAWLs that another queue runs",
     ),
 )
-def recover(settings: Settings, asked: argparse.Namespace) -> Rows:
+def recover(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The crawls that are in the queue again."""
     from crawlclean.workers.operations.crawling.recovery import recover_crawls
 
@@ -38,7 +40,7 @@ def recover(settings: Settings, asked: argparse.Namespace) -> Rows:
         return (f"recovered {done.crawl}: {ended}, {done.waiting:,} waiting",)
 
     return Rows(
-        found=recover_crawls(settings, asked.crawls, _print_line, force=asked.force),
+        found=recover_crawls(backends.settings, asked.crawls, _print_line, force=asked.force),
         lines=told,
         empty="nothing to recover: queue and store have the same crawls",
     )
@@ -67,13 +69,13 @@ def _print_line(line: str) -> None:
         help="only URLs with this reason, as `failures` prints it; may be repeated",
     ),
 )
-def retry(settings: Settings, asked: argparse.Namespace) -> Rows:
+def retry(backends: Backends, asked: argparse.Namespace) -> Rows:
     """Failed URLs that are in the queue again, by crawl."""
     from crawlclean.workers.answers.control import RetriedCrawl
-    from crawlclean.workers.operations.failures import retry_failed
+    from crawlclean.workers.operations.controlling.retrying import retry_failed
 
     reasons = {FailureReason(each) for each in asked.reasons}
-    offered = retry_failed(settings, asked.target, asked.of_host, reasons)
+    offered = retry_failed(backends.settings, asked.target, asked.of_host, reasons)
     return Rows(
         found=[RetriedCrawl(crawl=name, urls=count) for name, count in offered.items()],
         lines=_back("failed URL"),
@@ -99,7 +101,7 @@ def retry(settings: Settings, asked: argparse.Namespace) -> Rows:
         help="only pages whose record has no body, or one below 30 Chinese or 60 Latin letters",
     ),
 )
-def refetch(settings: Settings, asked: argparse.Namespace) -> Rows:
+def refetch(backends: Backends, asked: argparse.Namespace) -> Rows:
     """Stored pages that are in the queue again, by crawl."""
     from crawlclean.workers.answers.control import RefetchedCrawl
     from crawlclean.workers.operations.controlling.fetching_again import (
@@ -110,7 +112,7 @@ def refetch(settings: Settings, asked: argparse.Namespace) -> Rows:
 
     now = datetime.now(UTC)
     wanted = PageFilter(since=read_since(asked.since, now), until=now, no_body=asked.no_body)
-    offered = fetch_again(settings, asked.target, wanted)
+    offered = fetch_again(backends.settings, asked.target, wanted)
     return Rows(
         found=[RefetchedCrawl(crawl=name, urls=count) for name, count in offered.items()],
         lines=_back("page"),

@@ -18,12 +18,11 @@ around them: login, help), with its templates in ``templates/`` and its words in
            return render("queues.html", queues=list_queues(console.backends))
 
    Values come from ``workers/operations/`` only: no SQL and no command of Redis is written here. An
-   operation of the console is in ``workers/operations/watching/``, that of a screen in its
-   ``views/``. It takes ``console.backends`` (``KeptBackends``), which it asks with ``with
-   backends.store() as store`` and ``with backends.queue() as frontier``; what is dear to ask and
-   may be seconds old goes through ``backends.remembered``. Errors of ``cleaning.errors`` become an
-   error page (404 for ``NotFound``, 503 where ``retryable``). A screen with several sources catches
-   them in the operation and shows ``ui.away(...)`` in place of the panel.
+   operation takes ``console.backends``, as a command gives it its own (``Backends``), and asks with
+   ``with backends.store() as store`` and ``with backends.queue() as frontier``; what is dear to
+   ask and may be seconds old goes through ``backends.remembered``. Errors of ``cleaning.errors``
+   become an error page (404 for ``NotFound``, 503 where ``retryable``). A screen with several
+   sources catches them in the operation and shows ``ui.away(...)`` in place of the panel.
 2. ``templates/queues.html`` extends ``base.html`` and imports the macros of ``ui.html``. No letter
    stands in a template outside ``_()``; no ``style=``, ``on...=``, inline script, or ``|safe``.
    A text of strangers (title, address, anchor text, host, robots.txt) goes through the filter

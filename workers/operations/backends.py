@@ -1,13 +1,13 @@
-"""Opens the queue and the store of a data folder for one operation."""
+"""Queue and store of a data folder or of servers: how every operation comes to them."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import (
@@ -19,11 +19,16 @@ from crawlclean.cleaning.errors import (
 from crawlclean.storage.opening import join_queue, open_store, start_queue
 from crawlclean.storage.queue.embedded import LOOK_S, EmbeddedServer, has_queue_file
 from crawlclean.workers.config import Settings
-from crawlclean.workers.hooks.loading import Hooks
+from crawlclean.workers.hooks.loading import Hooks, load_hooks
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and most operations only read
+    from datetime import datetime
+
     from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.store.overview import Overview
     from crawlclean.storage.store.protocol import Store
+
+T = TypeVar("T")
 
 TURN_S = 10.0
 """How long a command waits for a run that ends: it takes the folder until its queue is saved."""
@@ -82,25 +87,6 @@ class QueueSide:
     frontier: Frontier | None = None
     is_running: bool = False
     why_not: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """What explains a URL: a command opens each source for itself, the console keeps them open.
-
-    Attributes:
-        settings: Settings of the process.
-        store: The store.
-        queue: Opens the queue; ``at_rest=True``: also one on which no crawl runs, where it can.
-        hooks: Loads the link filters in use.
-        search_s: Time for the search of links to a URL that no crawl knows.
-    """
-
-    settings: Settings
-    store: Store
-    queue: Callable[[bool], AbstractContextManager[QueueSide]]
-    hooks: Callable[[], Hooks]
-    search_s: float
 
 
 @contextmanager
@@ -164,3 +150,110 @@ def existing_store(settings: Settings, patience_s: float | None = None) -> Itera
         yield store
     finally:
         store.close()
+
+
+class Backends:
+    """Queue and store for the questions of one call of a command, which closes them at its end.
+
+    A question is a function of these and of what is asked for; it serves the command, the API and
+    the screen. The console keeps its own open (``watching/kept_backends.py``): those remember dear
+    answers, start no server, and refresh no figure.
+    """
+
+    search_s: ClassVar[float] = 5.0
+    """Time for the search of links to a URL that no crawl knows: about 50,000 records (0.07 ms of
+    CPU each)."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Opens nothing yet."""
+        self.settings = settings
+        self._store: Store | None = None
+
+    def __enter__(self) -> Self:
+        """Opens nothing yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes what was opened."""
+        self.close()
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """The store.
+
+        Raises:
+            NotFound: The data folder holds no crawl.
+            StoreUnavailable: The database is away or locked.
+        """
+        if self._store is None:
+            self._store = open_store(self.settings.storage)
+        yield self._store
+
+    @contextmanager
+    def queue(self, *, at_rest: bool = False) -> Iterator[Frontier]:
+        """The queue of a running crawl.
+
+        Args:
+            at_rest: Whether a command may start a server where no crawl runs.
+
+        Raises:
+            NotFound: No crawl runs on the data folder; with ``at_rest`` it holds no crawl.
+            QueueUnavailable: The server does not answer.
+        """
+        if at_rest:
+            with any_queue(self.settings) as frontier:
+                yield frontier
+        else:
+            with closing(join_queue(self.settings.storage)) as frontier:
+                yield frontier
+
+    @contextmanager
+    def queue_side(self, *, at_rest: bool = False) -> Iterator[QueueSide]:
+        """The queue for a question that can do without; ``at_rest`` as in ``queue``."""
+        with queue_side(self.settings, at_rest=at_rest) as side:
+            yield side
+
+    def figures(self, store: Store) -> Overview:
+        """The figures of lists."""
+        return store.overview
+
+    def settled(self, store: Store) -> datetime | None:
+        """Brings kept figures up to date where nothing runs that does so.
+
+        Returns when they were computed; None while nothing has changed since.
+        """
+        if not self.why_moving():
+            store.statistics.refresh()
+        return store.overview.as_of()
+
+    def why_moving(self) -> str:
+        """Why stored figures are changing, ``a crawl is running``; ``""`` when all is at rest."""
+        try:
+            with self.queue() as frontier:
+                if any(frontier.counts(crawl).in_flight for crawl in frontier.crawl_ids()):
+                    return "a crawl is running"
+                if frontier.learning.count():
+                    return "pages are being re-cleaned"
+        except NotFound:  # an embedded queue runs as long as its crawl
+            return ""
+        except ServiceError as error:
+            return f"not known whether a crawl is running ({error})"
+        return ""
+
+    def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:  # noqa: ARG002
+        """The answer to a dear question; ``key`` and ``for_s`` are for who asks it again."""
+        return ask()
+
+    def hooks(self) -> Hooks:
+        """The link filters in use.
+
+        Raises:
+            ConfigError: One cannot be loaded.
+        """
+        return load_hooks(self.settings)
+
+    def close(self) -> None:
+        """Closes what was opened."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None

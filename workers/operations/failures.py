@@ -1,202 +1,197 @@
-"""Failed URLs: why they failed, and letting them wait to be fetched again."""
+"""Why URLs failed: causes of crawls, groups of a host and a cause, and the URLs of a group."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
+from typing import Annotated
+
+import msgspec
 
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.storage.crawl_types import CrawlState, FailureReason
-from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import UrlReopener
-from crawlclean.storage.queue.ownership import check_owner, other_owners
-from crawlclean.storage.store.overview import Cause, FailureGroup
+from crawlclean.storage.crawl_types import FailureReason, FailureRow
+from crawlclean.storage.store.overview import FailureCause, FailureGroup
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.urls import EndedUrl
-from crawlclean.workers.answers.crawls import FailureCause
-from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import any_queue, existing_store
-from crawlclean.workers.operations.hosts.hosts import settle, why_moving
+from crawlclean.storage.store.rows import to_microseconds
+from crawlclean.storage.store.urls import READ_FAILURES, FailureKey
+from crawlclean.workers.answers.crawls import FailedUrl
+from crawlclean.workers.operations.answering.urls import failed_url
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import unknown_name
 
-# Lets failed URLs wait to be fetched again.
-
-TRANSIENT = frozenset(
-    {
-        FailureReason.DNS,
-        FailureReason.CONNECT,
-        FailureReason.TIMEOUT,
-        FailureReason.TLS,
-        FailureReason.BROKEN_ANSWER,
-    }
-)
-BATCH = 1000
-TOO_MANY_REQUESTS = 429
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureFilter:
-    """Which failed URLs of a crawl.
-
-    Attributes:
-        host: Only of this host; ``""``: of all.
-        reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
-        status: Only with this HTTP status; None: with any.
-        until: Only URLs that failed until then: one that fails again is not taken twice.
-    """
-
-    host: str = ""
-    reasons: Collection[FailureReason] = ()
-    status: int | None = None
-    until: datetime | None = None
-
-    def holds(self, end: EndedUrl) -> bool:
-        """Whether a URL of the host is meant."""
-        if self.until is not None and end.ended_at > self.until:
-            return False
-        if self.status is not None and end.status != self.status:
-            return False
-        return end.reason in self.reasons if self.reasons else is_transient(end.reason, end.status)
-
-
-def retry_failed(
-    settings: Settings, target: str, host: str, reasons: Collection[FailureReason]
-) -> dict[str, int]:
-    """Offers failed URLs again; returns how many of each crawl wait to be fetched again.
-
-    Args:
-        settings: Where store and queue are.
-        target: Name of a crawl, or a host in every crawl of the queue; ``""``: every crawl.
-        host: Only of this host of the crawl; ``""``: of all.
-        reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
-
-    Returns:
-        Offered URLs by crawl: ``{"example.com-3f2a": 12}``; crawls without any are left out.
-
-    Raises:
-        NotFound: The queue has no crawl, and the store no host, of this name.
-        StorageError: Another living queue runs the crawl.
-    """
-    offered = {}
-    with any_queue(settings) as frontier, existing_store(settings) as store:
-        if target and not host and store.statistics.get(target) is not None:
-            target, host = "", target
-        wanted = FailureFilter(host=host, reasons=reasons)
-        for name in _crawls(settings, frontier, store, target):
-            with closing(UrlReopener(frontier.url)) as retrying:
-                batches = failed_batches(store, name, wanted)
-                count = sum(retrying.reopen(name, batch) for batch in batches)
-            if count:
-                record_state(frontier, store, name)
-                offered[name] = count
-    return offered
-
-
-def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int) -> int:
-    """Offers at most ``most`` failed URLs of one crawl again; returns how many.
-
-    Page ids are hashes: the URLs are a sample.
-
-    Raises:
-        NotFound: The queue has no crawl of this name.
-        StorageError: Another living queue runs the crawl.
-    """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
-        (name,) = _crawls(settings, frontier, store, crawl)
-        count = 0
-        with closing(UrlReopener(frontier.url)) as retrying:
-            for batch in failed_batches(store, name, wanted, size=most):
-                count += retrying.reopen(name, batch[: most - count])
-                if count >= most:
-                    break
-        if count:
-            record_state(frontier, store, name)
-    return count
-
-
-def _crawls(settings: Settings, frontier: Frontier, store: Store, crawl: str) -> list[str]:
-    queued = frontier.crawl_ids()
-    if not crawl:
-        others = other_owners(settings.storage, frontier, store)
-        return [each for each in queued if each not in others]
-    check_owner(settings.storage, frontier, store, [crawl])
-    if crawl in queued:
-        return [crawl]
-    if store.crawls.get(crawl):
-        raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
-    raise NotFound(f"no crawl and no host is named {crawl}; `crawls` and `hosts` list them")
-
-
-def failed_batches(
-    store: Store, crawl: str, wanted: FailureFilter, *, after: str = "", size: int = BATCH
-) -> Iterator[list[EndedUrl]]:
-    """Yields failed URLs of a crawl by page id, ``size`` at a time; ``after``: behind this one."""
-    batch: list[EndedUrl] = []
-    for end in store.urls.ended(crawl, wanted.host or None, failed=True, after=after):
-        if wanted.holds(end):
-            batch.append(end)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def is_transient(reason: FailureReason | None, status: int) -> bool:
-    """Whether URLs that failed so may succeed when they are fetched again."""
-    if reason is FailureReason.HTTP_STATUS:
-        return status >= 500 or status == TOO_MANY_REQUESTS
-    return reason in TRANSIENT
-
-
-def record_state(frontier: Frontier, store: Store, crawl: str) -> None:
-    """Stores the new state of a finished crawl that has URLs to fetch again."""
-    row = store.crawls.get(crawl)
-    state = frontier.counts(crawl).state
-    if row and row.state is CrawlState.FINISHED and state is not row.state:
-        store.crawls.put(row.spec, state)
-
-
-# Why URLs failed, in kept figures: causes of all crawls, of one crawl, or of one host.
-
 MOST_GROUPS = 1_000
+"""Causes of one host in one crawl; more are not seen. Also groups that are looked at for growth."""
+
+MOST_GROWN = 50
+"""Groups that have grown while somebody pages, as shown; among the first ``MOST_GROUPS``."""
+
+FEW = READ_FAILURES // 2
+"""Failed URLs of a host that may be read at once; there may be more since its figures."""
+
+CAUSES_S = 5.0
+"""How old the lists of causes and groups may be; the sweeper computes them every ten seconds."""
+
+Status = Annotated[int, msgspec.Meta(ge=0, le=999)]
 
 
-def find_causes(settings: Settings, target: str = "") -> list[FailureCause]:
-    """Returns the causes of failures, most URLs first.
+def failure_causes(backends: Backends, crawl: str = "") -> Part[FailureCause]:
+    """Causes of failures of each crawl, most URLs first; in one part.
 
-    While a crawl runs the figures are those of its sweeper's last round, and ``as_of`` has the
-    time; at rest they are of this moment.
+    The lines of `failures --causes`.
 
     Args:
-        settings: Where the store is.
-        target: Only of this crawl or host; ``""``: of every crawl.
+        backends: Queue and store.
+        crawl: Only of this crawl.
+    """
+    with backends.store() as store:
+        as_of = backends.settled(store)
+        figures = backends.figures(store)
+        ask = partial(figures.causes, crawl or None)
+        return Part(items=backends.remembered(("causes", crawl), CAUSES_S, ask), as_of=as_of)
+
+
+def causes_of(backends: Backends, target: str) -> Part[FailureCause]:
+    """The causes of a crawl or of a host; ``""``: of every crawl.
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.
     """
-    moving = why_moving(settings)
-    with existing_store(settings) as store:
-        as_of = settle(store, moving)
+    with backends.store() as store:
         if not target or store.crawls.get(target):
-            causes = store.overview.causes(target or None)
-            return [cause_answer(each, as_of) for each in causes]
+            return failure_causes(backends, target)
+        as_of = backends.settled(store)
         found = store.overview.failure_groups(host=target, limit=MOST_GROUPS)
         if not found and store.overview.host(target) is None:
             raise unknown_name(store, target)
-    return [cause_answer(each, as_of) for each in found]
+        return Part(items=[each.as_cause(as_of) for each in found], as_of=as_of)
 
 
-def cause_answer(cause: Cause | FailureGroup, as_of: datetime | None) -> FailureCause:
-    """A cause of a crawl, or of one host in it, as an answer."""
-    return answer_of(
-        FailureCause,
-        cause,
-        crawl=cause.crawl_id,
-        urls=cause.count,
-        hosts=cause.hosts,
-        as_of=as_of,
-    )
+def failure_groups(
+    backends: Backends,
+    crawl: str = "",
+    host: str = "",
+    reason: FailureReason | None = None,
+    after: Place | None = None,
+    limit: int = 50,
+) -> Part[FailureGroup]:
+    """Failures of each host by cause, the largest groups first.
+
+    Args:
+        backends: Queue and store.
+        crawl: Only of this crawl.
+        host: Only of this host.
+        reason: Only of this reason.
+        after: Only groups behind this (count, sample and crawl: ``4f11...~news``).
+        limit: At most this many.
+    """
+    behind = after and (after[0], *_sample_and_crawl(after[1]))
+    with backends.store() as store:
+        figures = backends.figures(store)
+        groups = backends.remembered(
+            ("groups", crawl, host, reason, behind, limit),
+            CAUSES_S,
+            lambda: figures.failure_groups(
+                crawl or None, host or None, limit + 1, reason=reason, after=behind
+            ),
+        )
+        return part_of(groups, limit, _place_of_group, figures.as_of())
+
+
+def grown_groups(
+    backends: Backends,
+    crawl: str,
+    host: str,
+    reason: FailureReason | None,
+    place: tuple[Place, datetime],
+) -> Sequence[FailureGroup]:
+    """Returns groups before a part of the list that have grown since its first part was read.
+
+    The list is sorted by number: a group that grows moves to the front, where whoever reads on
+    would miss it. Groups that were read before and have grown since are among them.
+
+    Args:
+        backends: Queue and store.
+        crawl: As in ``failure_groups``.
+        host: As in ``failure_groups``.
+        reason: As in ``failure_groups``.
+        place: The part begins behind this (count, sample and crawl); when the first one was read.
+    """
+    (count, rest), begun = place
+    behind = (count, *_sample_and_crawl(rest))
+    with backends.store() as store:
+        groups = backends.remembered(
+            ("first groups", crawl, host, reason),
+            CAUSES_S,
+            lambda: backends.figures(store).failure_groups(
+                crawl or None, host or None, MOST_GROUPS, reason=reason
+            ),
+        )
+    return [each for each in groups if each.place >= behind and each.newest_at >= begun][
+        :MOST_GROWN
+    ]
+
+
+def failed_urls(
+    backends: Backends,
+    crawl: str,
+    host: str,
+    reason: FailureReason,
+    status: Status = 0,
+    after: Place | None = None,
+    limit: int = 50,
+) -> Part[FailedUrl]:
+    """The URLs of one group of failures, newest first.
+
+    Args:
+        backends: Queue and store.
+        crawl: Its crawl.
+        host: Its host.
+        reason: Why its URLs failed.
+        status: Their HTTP status; 0 without a response.
+        after: Only URLs behind this (microseconds since 1970 UTC, page id).
+        limit: At most this many.
+
+    Raises:
+        NotFound: There is no such group.
+    """
+    key = FailureKey(crawl_id=crawl, host=host, reason=reason, status=status)
+    with backends.store() as store:
+        groups = _groups_of_host(backends, store, key)
+        are_few = sum(each.count for each in groups) <= FEW
+        rows = store.urls.failures_of(key, after, limit + 1, are_few=are_few)
+        as_of = backends.figures(store).as_of()
+    if not rows and after is None and _find(groups, key) is None:
+        raise NotFound(f"no URL of {host} has failed so in crawl {crawl}")
+    found = part_of(rows, limit, _place_of_url, as_of)
+    return Part(items=[failed_url(row) for row in found.items], after=found.after, as_of=as_of)
+
+
+def find_group(backends: Backends, key: FailureKey) -> FailureGroup | None:
+    """Returns the figures of a group; None while it has none."""
+    with backends.store() as store:
+        return _find(_groups_of_host(backends, store, key), key)
+
+
+def _groups_of_host(backends: Backends, store: Store, key: FailureKey) -> list[FailureGroup]:
+    return backends.figures(store).failure_groups(key.crawl_id, key.host, MOST_GROUPS)
+
+
+def _find(groups: Sequence[FailureGroup], key: FailureKey) -> FailureGroup | None:
+    cause = (key.reason, key.status)
+    return next((each for each in groups if (each.reason, each.status) == cause), None)
+
+
+def _sample_and_crawl(text: str) -> tuple[str, str]:
+    """Sample and crawl of a group in a place of the list: ``4f11...~news``."""
+    sample, _, crawl = text.partition("~")
+    return sample, crawl
+
+
+def _place_of_group(group: FailureGroup) -> Place:
+    return group.count, f"{group.sample}~{group.crawl_id}"
+
+
+def _place_of_url(row: FailureRow) -> Place:
+    return to_microseconds(row.failed_at), row.page_id

@@ -492,7 +492,7 @@ class StoreContract:
         [group] = store.overview.failure_groups("c1")
         assert (group.host, group.count) == ("other.example", 2)
         [cause] = store.overview.causes("c2")
-        assert (cause.count, cause.hosts) == (1, 1)
+        assert (cause.urls, cause.hosts) == (1, 1)
         store.delete_host("c1", "other.example")
         check_overview(store)
         assert store.overview.causes("c1") == []

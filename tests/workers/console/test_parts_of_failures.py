@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.operations.failures import failure_groups
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.views.failures import list_failures
 from tests.kit.console import settings_of
 
 Key = tuple[int, str, str]
@@ -70,8 +70,8 @@ def test_no_group_is_left_out(
         backends.forget_all()
         value, _, rest = after.partition("~")
         place = (int(value), rest) if after else None
-        page = list_failures(backends, "", "", None, (place, limit))
-        seen += [(each.host, each.crawl_id, each.reason.value) for each in page.groups]
+        page = failure_groups(backends, after=place, limit=limit)
+        seen += [(each.host, each.crawl_id, each.reason.value) for each in page.items]
         after = page.after
         if not after:
             break

@@ -1,19 +1,27 @@
 """The JSON API ``/api/v1`` of the console, for programs.
 
-``registry.py`` is the whole mechanism: an address is registered once, with the types of its query
-and its answer, and both the route and its part of ``/api/openapi.json`` come from that. To add one,
-write a view in a file of ``resources/``::
+``registry.py`` is the whole mechanism: an address is registered once, and both the route and its
+part of ``/api/openapi.json`` come from that. What reads is a question of ``workers/operations/``,
+the same function that serves the command and the screen, and one line in a file of ``resources/``::
 
-    def register(api: Api) -> None:
-        api.get("/hosts", get_hosts, query=HostsQuery, page_of=HostRow)
+    api.ask("get_failures", "/failures", failure_groups)
 
-    def get_hosts(call: Call, query: HostsQuery) -> PageOf[HostRow]:
-        '''Hosts by a figure, largest first.'''
+    def failure_groups(
+        backends: Backends, crawl: str = "", after: Place | None = None, limit: int = 50
+    ) -> Part[FailureGroup]:
+        '''Failures of each host by cause, the largest groups first.
 
-The docstring of the view is its documentation. Types of queries and bodies are frozen dataclasses,
-whose docstrings name every field; an unknown field, a value of another type, and one out of range
-are answered by 400 before the view is called. Types of answers are those of ``workers/answers/``,
-or of ``storage/`` where a command prints no such line. Values come from ``workers/operations/``.
+        Args:
+            backends: Queue and store.
+            crawl: Only of this crawl.
+            ...
+        '''
+
+The arguments behind the backends are the path's values and the query, their types its checks, and
+the docstring is the documentation of both. An answer of type ``Part`` is a list, whose ``after``
+and ``limit`` are the same everywhere. A question that needs what only a console has is a view that
+is registered by ``api.get``, with a frozen dataclass as the type of its query. An unknown field, a
+value of another type, and one out of range are answered by 400 before anything is asked.
 
 A view that changes something is registered by ``api.post``; its token needs the scope ``act``, and
 the request the header ``Idempotency-Key``: the second one with a key gets the first one's answer.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Sequence
 from enum import Enum
@@ -185,12 +184,11 @@ def _answer(address: Address) -> str:
 
 
 def _summary(address: Address) -> str:
-    return inspect.cleandoc(address.view.__doc__ or "").partition("\n")[0]
+    return address.about.partition("\n")[0]
 
 
 def _meaning(address: Address) -> str:
-    text = inspect.cleandoc(address.view.__doc__ or "")
-    return f"{text} Scope `{address.scope}`. Gives {_answer(address)}.\n"
+    return f"{address.about} Scope `{address.scope}`. Gives {_answer(address)}.\n"
 
 
 def _fields(address: Address) -> list[str]:

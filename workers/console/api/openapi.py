@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
-from dataclasses import MISSING, fields
 from importlib.metadata import version
 from typing import Any
 
 from crawlclean import __dist__
-from crawlclean.workers.answers.schema import all_types, definition, field_meanings, field_types
+from crawlclean.workers.answers.schema import (
+    all_types,
+    definition,
+    field_meanings,
+    field_types,
+    needed_fields,
+)
 from crawlclean.workers.console.api.problems import MEDIA_TYPE, Problem
 from crawlclean.workers.console.api.registry import JSON, KEY, Address
 from crawlclean.workers.console.routes import LARGEST
@@ -45,7 +49,7 @@ def openapi(addresses: Sequence[Address]) -> dict[str, Any]:
     taken = [each.takes for each in addresses if each.method == "POST" and each.takes]
     schemas = {each.__name__: definition(each) for each in all_types([*named, *taken, Problem])}
     for each in taken:
-        schemas[each.__name__]["required"] = _needed(each)
+        schemas[each.__name__]["required"] = needed_fields(each)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -63,10 +67,9 @@ def openapi(addresses: Sequence[Address]) -> dict[str, Any]:
 
 
 def _operation(address: Address) -> dict[str, Any]:
-    name = address.view.__name__
-    summary, _, more = inspect.cleandoc(address.view.__doc__ or "").partition("\n")
+    summary, _, more = address.about.partition("\n")
     return {
-        "operationId": name,
+        "operationId": address.name,
         "summary": summary,
         **({"description": more.strip()} if more.strip() else {}),
         "security": [{TOKEN: [address.scope.value]}],
@@ -89,7 +92,7 @@ def _parameters(address: Address) -> list[dict[str, Any]]:
         return [*found, _KEY]
     if address.takes is None:
         return found
-    meanings, needed = field_meanings(address.takes), _needed(address.takes)
+    meanings, needed = field_meanings(address.takes), needed_fields(address.takes)
     for name, schema in field_types(address.takes).items():
         found.append(
             {
@@ -114,15 +117,6 @@ _KEY = {
     "description": "A name of this action, chosen by the client; a repeated request repeats it.",
     "schema": {"type": "string", "pattern": f"^{KEY.pattern}$"},
 }
-
-
-def _needed(of: type) -> list[str]:
-    """Fields of a query or body that have no default."""
-    return [
-        each.name
-        for each in fields(of)
-        if each.default is MISSING and each.default_factory is MISSING
-    ]
 
 
 def _request_body(of: type | None) -> dict[str, Any]:

@@ -6,11 +6,12 @@ import base64
 import binascii
 import functools
 import hashlib
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -20,10 +21,11 @@ from werkzeug.exceptions import HTTPException
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.json_values import dump
 from crawlclean.storage.console_tokens import TokenFile
-from crawlclean.workers.answers.schema import encode
+from crawlclean.workers.answers.schema import encode, field_types, meanings_in
 from crawlclean.workers.console.api.problems import MEDIA_TYPE, of_service_error, problem, refuse
 from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
 from crawlclean.workers.console.routes import LARGEST, MOST_ROWS, USUAL_ROWS, Console
+from crawlclean.workers.operations import parts
 
 # Reads what a request of the API gives: the query, or the body, as a value of its type.
 
@@ -46,7 +48,7 @@ def check_text() -> None:
 
 def read_query(wanted: type | None) -> list[Any]:
     """The query as a value of its type, in a list; ``[]`` where there is none."""
-    known = {field.name for field in fields(wanted)} if wanted else set()
+    known = field_types(wanted).keys() if wanted else set()
     for name in request.args:
         if name not in known:
             refuse(400, f"{name[:40]}: unknown; known are {', '.join(sorted(known)) or 'none'}")
@@ -66,7 +68,7 @@ def read_body(wanted: type | None, raw: bytes) -> list[Any]:
     if request.mimetype != JSON:
         refuse(415, f"the body must be {JSON}")
     value = _converted(lambda: msgspec.json.decode(raw))
-    known = {field.name for field in fields(wanted)}
+    known = field_types(wanted).keys()
     for name in value if isinstance(value, dict) else ():
         if name not in known:
             refuse(400, f"{name[:40]}: unknown; known are {', '.join(sorted(known))}")
@@ -248,6 +250,59 @@ class Call:
     place: str
 
 
+Question = Callable[..., Any]
+"""A function of ``operations/`` that takes the backends and what is asked for, by name.
+
+Its arguments are the path's values and the query, and its docstring is their documentation. One
+that gives a ``parts.Part`` is a list: ``after`` and ``limit`` are cursor and size of a part, and
+``sort`` or ``order`` its order.
+"""
+
+PAGING: dict[str, tuple[Any, str, Any]] = {
+    "limit": (Limit, "At most this many rows.", USUAL_ROWS),
+    "after": (Cursor, "The ``next`` of the part before; without it the list begins.", ""),
+}
+"""Type, meaning and default of the two parameters that lists have."""
+
+ORDERS = ("sort", "order")
+
+
+def query_of(question: Question, path: str) -> type | None:
+    """The type of the query of a question at a path; None: it has none."""
+    hints = get_type_hints(question, include_extras=True)
+    meanings = meanings_in(question.__doc__ or "")
+    _, *taken = inspect.signature(question).parameters.values()
+    own = {each.name: each for each in taken if f"{each.name}>" not in path}
+    fields: list[Any] = []
+    for name in sorted(own, key=[*PAGING, *own].index):
+        kind, default = Name if hints[name] is str else hints[name], own[name].default
+        if name in PAGING:
+            kind, meanings[name], default = PAGING[name]
+        is_needed = default is inspect.Parameter.empty
+        fields.append((name, kind) if is_needed else (name, kind, default))
+    if not fields:
+        return None
+    about = "\n".join(f"    {name}: {meanings[name]}" for name, *_ in fields)
+    text = {"__doc__": f"What is asked for.\n\nAttributes:\n{about}"}
+    return msgspec.defstruct("Query", fields, kw_only=True, frozen=True, namespace=text)
+
+
+def view_of(question: Question, path: str) -> View:
+    """The view that asks a question with what a request has."""
+
+    def view(call: Call, *queries: Any, **places: Any) -> Any:
+        given = {name: getattr(each, name) for each in queries for name in field_types(type(each))}
+        of = " ".join([path[1:], *(str(given[name]) for name in ORDERS if name in given)])
+        if "after" in given:
+            given["after"] = place(given["after"], of)
+        found = question(call.console.backends, **places, **given)
+        if not isinstance(found, parts.Part):
+            return found
+        return PageOf(items=found.items, next=following(of, found.after), as_of=found.as_of)
+
+    return view
+
+
 View = Callable[..., Any]
 """Called with the ``Call``, the query or body if the address has one, and the path's values."""
 
@@ -257,6 +312,8 @@ class Address:
     """A registered address.
 
     Attributes:
+        name: Its name in the description: ``get_hosts``.
+        about: What it answers, its first line alone in lists.
         method: ``GET`` or ``POST``.
         path: Below ``/api/v1``: ``/hosts/<host>``.
         view: What answers.
@@ -266,6 +323,8 @@ class Address:
         scope: What the token must permit.
     """
 
+    name: str
+    about: str
     method: str
     path: str
     view: View
@@ -300,6 +359,25 @@ class Api:
         self._tokens = tokens
         self.addresses: list[Address] = []
 
+    def ask(self, name: str, path: str, question: Question) -> None:
+        """Adds an address that a question answers.
+
+        Args:
+            name: Its name in the description: ``get_hosts``.
+            path: ``/hosts/<host>``, ``/operations/<int:seq>``.
+            question: Takes the backends, the path's values and the query.
+        """
+        answer = get_type_hints(question)["return"]
+        is_page = get_origin(answer) is parts.Part
+        self._add(
+            Address(
+                name=name, about=_about(question), method="GET", path=path,
+                view=view_of(question, path), takes=query_of(question, path),
+                answer=get_args(answer)[0] if is_page else answer, is_page=is_page,
+                scope=TokenScope.READ,
+            )
+        )  # fmt: skip
+
     def get(
         self, path: str, view: View, *, query: type | None = None, answer: Any = None,
         page_of: type | None = None,
@@ -315,7 +393,8 @@ class Api:
         """
         self._add(
             Address(
-                method="GET", path=path, view=view, takes=query, answer=page_of or answer,
+                name=view.__name__, about=_about(view), method="GET", path=path, view=view,
+                takes=query, answer=page_of or answer,
                 is_page=page_of is not None, scope=TokenScope.READ,
             )
         )  # fmt: skip
@@ -336,8 +415,8 @@ class Api:
         """
         self._add(
             Address(
-                method="POST", path=path, view=view, takes=body, answer=answer, is_page=False,
-                scope=scope,
+                name=view.__name__, about=_about(view), method="POST", path=path, view=view,
+                takes=body, answer=answer, is_page=False, scope=scope,
             )
         )  # fmt: skip
 
@@ -345,7 +424,7 @@ class Api:
         self.addresses.append(address)
         self._app.add_url_rule(
             address.rule,
-            f"api_{address.view.__name__}",
+            f"api_{address.name}",
             self.guarded(functools.partial(self._answer, address), address.scope),
             methods=[address.method],
             provide_automatic_options=False,
@@ -403,6 +482,11 @@ class Api:
 
         key = request.headers.get("Idempotency-Key", "")
         return once(self._tokens.file, call.token.id, key, request.path.encode() + raw, act)
+
+
+def _about(view: Callable[..., Any]) -> str:
+    """What a view answers: its docstring up to the list of its arguments or errors."""
+    return re.split(r"\n+(?:Args|Returns|Raises):\n", inspect.cleandoc(view.__doc__ or ""))[0]
 
 
 def _encoded(found: Any) -> bytes:

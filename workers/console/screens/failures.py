@@ -19,15 +19,18 @@ from crawlclean.workers.console.routes import (
     asked_place,
     render,
 )
-from crawlclean.workers.operations.watching.views.failures import (
+from crawlclean.workers.operations.failures import (
+    failed_urls,
+    failure_causes,
+    failure_groups,
     find_group,
     grown_groups,
-    list_failures,
 )
 
 MARGIN = timedelta(seconds=15)
 """The list may be so much older than it says: what failed in between is named twice at most."""
 
+MOST_CAUSES = 20
 MOST_DIGITS = 17
 
 HINTED_STATUSES = {401: "401", 403: "403", 404: "404", 410: "404", 429: "429"}
@@ -45,14 +48,15 @@ def show_failures(console: Console) -> Page:
     asked = request.args.get("cause", "")
     reason = next((each for each in FailureReason if each.value == asked), None)
     crawl, host = request.args.get("crawl", "").strip(), request.args.get("host", "").strip()
-    place = (asked_place(), asked_limit())
-    page = list_failures(console.backends, crawl, host.lower(), reason, place)
+    place, backends = asked_place(), console.backends
+    page = failure_groups(backends, crawl, host.lower(), reason, place, asked_limit())
     begun = _begun(page.as_of)
     grown: Sequence[FailureGroup] = ()
-    if place[0]:
-        grown = grown_groups(console.backends, crawl, host.lower(), reason, (place[0], begun))
+    if place:
+        grown = grown_groups(backends, crawl, host.lower(), reason, (place, begun))
+    causes = failure_causes(backends, crawl).items[:MOST_CAUSES]
     return render(
-        "failures.html", page=page, crawl=crawl, host_name=host, reason=reason,
+        "failures.html", page=page, causes=causes, crawl=crawl, host_name=host, reason=reason,
         reasons=list(FailureReason), grown=grown, begun=to_microseconds(begun),
     )  # fmt: skip
 
@@ -67,9 +71,13 @@ def _begun(as_of: datetime | None) -> datetime:
 
 def show_failure_group(console: Console) -> Page:
     """The URLs of one group."""
-    key = _asked_key()
-    details = find_group(console.backends, key, asked_place(), asked_limit())
-    return render("failure_group.html", details=details, key=key, hint=hint_of(key))
+    key, backends = _asked_key(), console.backends
+    page = failed_urls(
+        backends, key.crawl_id, key.host, key.reason, key.status, asked_place(), asked_limit()
+    )
+    return render(
+        "failure_group.html", page=page, group=find_group(backends, key), key=key, hint=hint_of(key)
+    )
 
 
 def hint_of(key: FailureKey) -> str:

@@ -38,7 +38,7 @@ from crawlclean.workers.operations.controlling.fetching_again import (
     plan_drop,
     read_since,
 )
-from crawlclean.workers.operations.failures import (
+from crawlclean.workers.operations.controlling.retrying import (
     FailureFilter,
     is_transient,
     retry_some,
@@ -169,14 +169,18 @@ def _count_group(store: Store, crawl: str, wanted: FailureFilter) -> tuple[int, 
     """The (URLs, hosts, URLs of which most will fail again) of a group, as kept."""
     urls = hosts = hopeless = 0
     overview = store.overview
-    rows = overview.failure_groups(crawl, wanted.host) if wanted.host else overview.causes(crawl)
-    for row in rows:
+    if wanted.host:
+        groups = overview.failure_groups(crawl, wanted.host)
+        causes = [each.as_cause(None) for each in groups]
+    else:
+        causes = overview.causes(crawl)
+    for row in causes:
         passes = is_transient(row.reason, row.status)
         is_asked = row.reason in wanted.reasons if wanted.reasons else passes
         if is_asked and wanted.status in (None, row.status):
-            urls += row.count
+            urls += row.urls
             hosts = max(hosts, row.hosts)
-            hopeless += row.count if row.reason in OWN_FAULT and not passes else 0
+            hopeless += row.urls if row.reason in OWN_FAULT and not passes else 0
     return urls, hosts, hopeless
 
 

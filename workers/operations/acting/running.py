@@ -39,7 +39,7 @@ from crawlclean.workers.operations.controlling.fetching_again import (
     raw_place,
 )
 from crawlclean.workers.operations.controlling.purging import purge as purge_target
-from crawlclean.workers.operations.failures import (
+from crawlclean.workers.operations.controlling.retrying import (
     FailureFilter,
     failed_batches,
     record_state,

@@ -25,7 +25,7 @@ from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.answers.control import DroppedRaw, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import any_queue, existing_store, queue_side
-from crawlclean.workers.operations.failures import record_state
+from crawlclean.workers.operations.controlling.retrying import record_state
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 

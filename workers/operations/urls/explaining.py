@@ -17,15 +17,13 @@ from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.answers.crawls import Cause
 from crawlclean.workers.answers.topics import StoryLine, TopicVerdict
 from crawlclean.workers.config import Settings
-from crawlclean.workers.hooks.loading import load_hooks
-from crawlclean.workers.operations.backends import Sources, existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.topics.told_stories import story_of
 from crawlclean.workers.operations.topics.verdicts import topic_verdicts
 from crawlclean.workers.operations.urls.near_matches import near_urls, with_scheme
 from crawlclean.workers.operations.urls.queued_urls import (
     DUE_AGAIN,
-    SEARCH_S,
     SPILLED,
     WAITING,
     Judge,
@@ -104,21 +102,14 @@ def explain_url(
         settings: Where store and queue are.
         text: A URL, with or without scheme, or the beginning of a page id: ``4f1193``.
         search_all: Searches all records for links to an unknown URL, however long that takes, and
-            is called with the number of records of each step; None: ``SEARCH_S`` are enough.
+            is called with the number of records of each step; None: ``search_s`` are enough.
 
     Raises:
         NotFound: No page has this id.
         InvalidUrl: The text is not an http(s) URL.
     """
-    with existing_store(settings) as store:
-        sources = Sources(
-            settings=settings,
-            store=store,
-            queue=lambda at_rest: queue_side(settings, at_rest=at_rest),
-            hooks=partial(load_hooks, settings),
-            search_s=SEARCH_S,
-        )
-        found = explain_from(sources, text, search_all)
+    with Backends(settings) as backends, backends.store() as store:
+        found = explain_from(backends, text, search_all)
         if not found.not_taken:
             return found
         seeds = (host_of(each) for row in store.crawls.all() for each in row.spec.seeds)
@@ -126,12 +117,12 @@ def explain_url(
 
 
 def explain_from(
-    sources: Sources, text: str, search_all: Callable[[int], None] | None = None
+    backends: Backends, text: str, search_all: Callable[[int], None] | None = None
 ) -> Explanation:
-    """Returns what ``explain_url`` does but for near URLs, from sources of the caller.
+    """Returns what ``explain_url`` does but for near URLs.
 
     Args:
-        sources: Store and queue.
+        backends: Queue and store.
         text: A URL, with or without scheme, or the beginning of a page id: ``4f1193``.
         search_all: As in ``explain_url``.
 
@@ -139,33 +130,35 @@ def explain_from(
         NotFound: No page has this id.
         InvalidUrl: The text is not an http(s) URL.
     """
-    store = sources.store
-    crawls = store.crawls.all()
-    if is_page_id(text):
-        ids = [find_page(store, text)]
-        return Explanation(
-            url=text,
-            traces=_with_visits(store, ids[0], _stored_traces(crawls, _rows(store, crawls, ids))),
-            topics=tuple(topic_verdicts(store, ids)),
-            story=story_of(store, ids[0]),
-        )
-    url = with_scheme(store, text)
-    rows = _rows(store, crawls, [page_id(url), image_id(url)])  # one URL may be both
-    at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
-    queue = read_queue(partial(sources.queue, at_rest), host_of(url), list(rows))
-    judge = Judge(sources, queue, url)
-    traces = tuple(_traces(judge, crawls, rows, queue, url))
-    traces = _with_visits(store, page_id(url), traces)
-    if traces:
-        return Explanation(
-            url=text if "://" in text else url,
-            traces=traces,
-            topics=tuple(topic_verdicts(store, rows)),
-            story=story_of(store, page_id(url)),
-        )
-    if search_all:
-        judge.search_all(search_all)
-    return Explanation(url=url, traces=(), not_taken=_not_taken(judge, crawls))
+    with backends.store() as store:
+        crawls = store.crawls.all()
+        if is_page_id(text):
+            ids = [find_page(store, text)]
+            return Explanation(
+                url=text,
+                traces=_with_visits(
+                    store, ids[0], _stored_traces(crawls, _rows(store, crawls, ids))
+                ),
+                topics=tuple(topic_verdicts(store, ids)),
+                story=story_of(store, ids[0]),
+            )
+        url = with_scheme(store, text)
+        rows = _rows(store, crawls, [page_id(url), image_id(url)])  # one URL may be both
+        at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
+        queue = read_queue(partial(backends.queue_side, at_rest=at_rest), host_of(url), list(rows))
+        judge = Judge(backends, store, queue, url)
+        traces = tuple(_traces(judge, crawls, rows, queue, url))
+        traces = _with_visits(store, page_id(url), traces)
+        if traces:
+            return Explanation(
+                url=text if "://" in text else url,
+                traces=traces,
+                topics=tuple(topic_verdicts(store, rows)),
+                story=story_of(store, page_id(url)),
+            )
+        if search_all:
+            judge.search_all(search_all)
+        return Explanation(url=url, traces=(), not_taken=_not_taken(judge, crawls))
 
 
 def _rows(store: Store, crawls: Collection[CrawlRow], ids: Sequence[str]) -> dict[str, Rows]:

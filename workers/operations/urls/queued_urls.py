@@ -27,12 +27,13 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.live_state import HostWait
 from crawlclean.storage.store.hosts import KeptRules
+from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import LinkTo
 from crawlclean.workers.answers.crawls import Cause
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, queued_rules, unpacked_rules
 from crawlclean.workers.jobs.url_filter import HOPS, Refusal, UrlFilter
-from crawlclean.workers.operations.backends import QueueSide, Sources
+from crawlclean.workers.operations.backends import Backends, QueueSide
 from crawlclean.workers.operations.controlling.crawl_states import pause_text, paused_host
 
 if TYPE_CHECKING:
@@ -188,9 +189,6 @@ def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> s
 # A URL that a link leads to is judged by the same filter as in the crawl (``jobs/url_filter.py``),
 # with the rules of its host from the queue, or from the store when the queue is away.
 
-SEARCH_S = 5.0
-"""Time for the search of links in all crawls: about 50,000 records (0.07 ms of CPU each)."""
-
 MOST_PAGES = 3  # named as examples
 MOST_SEEDS = 1000  # whose redirects are followed
 MOST_REDIRECTS = 2000  # of a host, that are searched for the URL
@@ -256,17 +254,17 @@ class NotTaken:
 class Judge:
     """Judges one URL for the crawls of a store; reads what it needs once."""
 
-    def __init__(self, sources: Sources, queue: QueueAnswer, url: str) -> None:
+    def __init__(self, backends: Backends, store: Store, queue: QueueAnswer, url: str) -> None:
         """``url`` is in normal form."""
-        self._settings = sources.settings
-        self._store = sources.store
+        self._settings = backends.settings
+        self._store = store
         self._queue = queue
         self._url = url
         self._host = host_of(url)
-        self._deadline = time.monotonic() + sources.search_s
+        self._deadline = time.monotonic() + backends.search_s
         self._progress: Callable[[int], None] = lambda _records: None
         self._is_robots_unread = False
-        self._hooks = HookCalls(sources.hooks())
+        self._hooks = HookCalls(backends.hooks())
 
     def search_all(self, progress: Callable[[int], None]) -> None:
         """Lets the search of links take as long as all records need.

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.records import CleanRecord
-from crawlclean.workers.answers.crawls import CrawlLine as CrawlAnswer, FailureCause
+from crawlclean.workers.answers.crawls import CrawlLine as CrawlAnswer
 from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.answers.moments import UrlHistory
@@ -23,7 +23,6 @@ from crawlclean.workers.operations.answering.urls import (
     url_traces,
 )
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
-from crawlclean.workers.operations.failures import cause_answer
 from crawlclean.workers.operations.hosts.host_models import find_version
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.topics.told_stories import story_line, story_of_id
@@ -102,8 +101,7 @@ def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHist
         NotFound: No page has this id.
         InvalidUrl: It is no http(s) URL.
     """
-    with backends.store() as store:
-        found = explain_from(backends.sources(store), url)
+    found = explain_from(backends, url)
     return UrlHistory(
         url=found.url,
         traces=tuple(url_traces(found, describe)),
@@ -130,15 +128,6 @@ def record_answer(backends: KeptBackends, target: str) -> CleanRecord:
     if record is None:
         raise NotFound(f"no record of {target}")
     return record
-
-
-def failure_causes(
-    backends: KeptBackends, crawl: str | None
-) -> tuple[list[FailureCause], datetime | None]:
-    """Causes of failures, most URLs first, and when the figures were computed."""
-    with backends.store() as store:
-        as_of = store.overview.as_of()
-        return [cause_answer(each, as_of) for each in store.overview.causes(crawl)], as_of
 
 
 def story_answers(backends: KeptBackends, limit: int, *, by_size: bool) -> list[StoryLine]:

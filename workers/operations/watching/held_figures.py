@@ -15,7 +15,6 @@ from typing import Generic, TypeVar
 
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.store.overview import (
-    Cause,
     FailureGroup,
     GroupPlace,
     HostColumn,
@@ -52,21 +51,21 @@ class Rows(Generic[T]):
         return self._ordered[name]
 
 
-class HeldFigures:
+class HeldFigures(Overview):
     """The lists of ``Overview`` from memory; what has a key is read by it."""
 
     def __init__(self, overview: Overview) -> None:
         """Has read nothing."""
-        self._overview = overview
+        super().__init__(overview._tables, overview._is_behind)
         self._held = Remembered(share=SHARE)
 
     def hosts(
         self, by: HostColumn = "records", after: tuple[int, str] | None = None, limit: int = 50
     ) -> list[HostRow]:
         """Hosts by a column, as ``Overview.hosts``."""
-        held = self._held.ask("hosts", lambda: Rows(self._overview.every_host(MOST_HOSTS)), AGE_S)
+        held = self._held.ask("hosts", lambda: Rows(self.every_host(MOST_HOSTS)), AGE_S)
         if held.rows is None:
-            return self._overview.hosts(by, after, limit)
+            return super().hosts(by, after, limit)
 
         def place(row: HostRow) -> tuple[int, str]:
             value = getattr(row, by)
@@ -75,14 +74,6 @@ class HeldFigures:
 
         behind = (r for r in held.by(by, place) if after is None or place(r) < after)
         return [row for row, _ in zip(behind, range(limit), strict=False)]
-
-    def host(self, host: str) -> HostRow | None:
-        """One host, as ``Overview.host``."""
-        return self._overview.host(host)
-
-    def causes(self, crawl_id: str | None = None) -> list[Cause]:
-        """Causes of failures, as ``Overview.causes``."""
-        return self._overview.causes(crawl_id)
 
     def failure_groups(
         self,
@@ -96,11 +87,11 @@ class HeldFigures:
         """Failures by cause of each host, as ``Overview.failure_groups``."""
 
         def read() -> Rows[FailureGroup]:
-            return Rows(self._overview.every_failure_group(MOST_GROUPS))
+            return Rows(self.every_failure_group(MOST_GROUPS))
 
         held = self._held.ask("groups", read, AGE_S) if host is None else None
         if held is None or held.rows is None:
-            return self._overview.failure_groups(crawl_id, host, limit, reason=reason, after=after)
+            return super().failure_groups(crawl_id, host, limit, reason=reason, after=after)
         wanted = (
             group
             for group in held.by("count", lambda group: group.place)
@@ -112,7 +103,7 @@ class HeldFigures:
 
     def as_of(self) -> datetime | None:
         """When the figures were computed, as ``Overview.as_of``; or read, when that is long ago."""
-        known = self._overview.as_of()
+        known = super().as_of()
         age_s = self._held.oldest_s()
         if age_s < SHOWN_AGE_S:
             return known

@@ -7,19 +7,21 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
 from crawlclean.storage.opening import has_ended, open_store, queue_url
 from crawlclean.workers.config import Settings
-from crawlclean.workers.hooks.loading import Hooks, load_hooks
-from crawlclean.workers.operations.backends import QueueSide, Sources
+from crawlclean.workers.hooks.loading import Hooks
+from crawlclean.workers.operations.backends import Backends, QueueSide
 from crawlclean.workers.operations.searching import require_search
 from crawlclean.workers.operations.watching.held_figures import HeldFigures
 from crawlclean.workers.operations.watching.meter import Meter
 from crawlclean.workers.operations.watching.remembering import Remembered
 
 if TYPE_CHECKING:  # the queue's client is slow to import
+    from datetime import datetime
+
     from crawlclean.storage.queue.frontier import Frontier
     from crawlclean.storage.search import SearchFile
     from crawlclean.storage.store.overview import Overview
@@ -32,9 +34,6 @@ STALE = 2.0
 
 SHARE = 0.02
 """Most of the time that computing the figures of topics takes, one topic after the other."""
-
-SEARCH_S = 0.05
-"""Time for the search of links to an unknown URL: a page of the console waits for it."""
 
 AWAY_S = 5.0
 """An absent server is not asked again for this long: a client looks for its server for one second
@@ -59,7 +58,7 @@ class Outage:
         return self._why if time.monotonic() < self._until else ""
 
 
-class KeptBackends:
+class KeptBackends(Backends):
     """Queue and store of a data folder or of servers, for the threads of one process.
 
     Both are opened at the first question. A question fails, and the next one may succeed: the queue
@@ -67,14 +66,16 @@ class KeptBackends:
     ``computing`` the answers that take longest.
     """
 
+    search_s: ClassVar[float] = 0.05
+    """A page of the console waits for it."""
+
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         """Opens nothing yet; ``clock`` has the seconds of remembered answers."""
-        self.settings = settings
+        super().__init__(settings)
         self._clock = clock
         self.meter = Meter()
         self.computing = Remembered(share=SHARE, at_once=1)
         self._lock = threading.Lock()
-        self._store: Store | None = None
         self._frontier: Frontier | None = None
         self._held: HeldFigures | None = None
         self._hooks: Hooks | None = None
@@ -103,8 +104,8 @@ class KeptBackends:
             raise
 
     @contextmanager
-    def queue(self) -> Iterator[Frontier]:
-        """The queue of a running crawl.
+    def queue(self, *, at_rest: bool = False) -> Iterator[Frontier]:  # noqa: ARG002
+        """The queue of a running crawl; one at rest stays so.
 
         Raises:
             NotFound: No crawl runs on the data folder.
@@ -123,7 +124,7 @@ class KeptBackends:
             raise
 
     @contextmanager
-    def queue_side(self) -> Iterator[QueueSide]:
+    def queue_side(self, *, at_rest: bool = False) -> Iterator[QueueSide]:  # noqa: ARG002
         """The queue for a question that can do without; one at rest stays so."""
         with ExitStack() as opened:
             try:
@@ -134,17 +135,7 @@ class KeptBackends:
                 side = QueueSide(why_not=str(error))
             yield side
 
-    def sources(self, store: Store) -> Sources:
-        """What explains a URL, kept open; links to an unknown one are searched for briefly."""
-        return Sources(
-            settings=self.settings,
-            store=store,
-            queue=lambda _at_rest: self.queue_side(),
-            hooks=self._loaded_hooks,
-            search_s=SEARCH_S,
-        )
-
-    def figures(self, store: Store) -> Overview | HeldFigures:
+    def figures(self, store: Store) -> Overview:
         """The figures of lists: on servers from memory, where that is faster."""
         if self.settings.storage.is_embedded:
             return store.overview
@@ -153,14 +144,18 @@ class KeptBackends:
                 self._held = HeldFigures(store.overview)
             return self._held
 
-    def _loaded_hooks(self) -> Hooks:
+    def settled(self, store: Store) -> datetime | None:
+        """When the figures were computed; None while nothing has changed since."""
+        return self.figures(store).as_of()
+
+    def hooks(self) -> Hooks:
         """The link filters in use, as at the first question: finding them costs 20 ms.
 
         Raises:
             ConfigError: One cannot be loaded.
         """
         if self._hooks is None:
-            self._hooks = load_hooks(self.settings)
+            self._hooks = super().hooks()
         return self._hooks
 
     def index(self) -> SearchFile:

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
-import msgspec
-
-from crawlclean.storage.crawl_types import FailureReason
-from crawlclean.storage.store.overview import FailureGroup, HostColumn, HostRow
-from crawlclean.storage.store.urls import FailureKey
-from crawlclean.workers.answers.crawls import CrawlLine, FailedUrl, FailureCause, UrlClass
+from crawlclean.storage.store.overview import HostColumn, HostRow
+from crawlclean.workers.answers.crawls import CrawlLine, UrlClass
 from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
 from crawlclean.workers.console.api.problems import refuse
 from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, following, place
-from crawlclean.workers.operations.answering.urls import failed_url
+from crawlclean.workers.operations.failures import failed_urls, failure_causes, failure_groups
 from crawlclean.workers.operations.watching.answers import (
     crawl_answer,
     crawl_answers,
-    failure_causes,
     host_answer,
     model_answer,
     model_lines,
 )
 from crawlclean.workers.operations.watching.views.crawls import list_crawls
-from crawlclean.workers.operations.watching.views.failures import find_group, list_failures
 from crawlclean.workers.operations.watching.views.hosts import (
     find_host,
     list_hosts,
@@ -64,88 +57,12 @@ def get_crawl(call: Call, crawl: str) -> CrawlLine:
 
 # Failures: groups of a host and a cause, their URLs, causes of crawls.
 
-GROUPS, URLS = "failures", "failed urls"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailuresQuery(Part):
-    """Which groups.
-
-    Attributes:
-        crawl: Only of this crawl.
-        host: Only of this host.
-        reason: Only of this reason.
-    """
-
-    crawl: Name = ""
-    host: Name = ""
-    reason: FailureReason | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupQuery(Part):
-    """Which group.
-
-    Attributes:
-        crawl: Its crawl.
-        host: Its host.
-        reason: Why its URLs failed.
-        status: Their HTTP status; 0 without a response.
-    """
-
-    crawl: Name
-    host: Name
-    reason: FailureReason
-    status: Annotated[int, msgspec.Meta(ge=0, le=999)] = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CausesQuery:
-    """Which causes.
-
-    Attributes:
-        crawl: Only of this crawl.
-    """
-
-    crawl: Name = ""
-
 
 def register_failures(api: Api) -> None:
     """Adds the addresses."""
-    api.get("/failures", get_failures, query=FailuresQuery, page_of=FailureGroup)
-    api.get("/failures/urls", get_failed_urls, query=GroupQuery, page_of=FailedUrl)
-    api.get("/failures/causes", get_failure_causes, query=CausesQuery, page_of=FailureCause)
-
-
-def get_failures(call: Call, query: FailuresQuery) -> PageOf[FailureGroup]:
-    """Failures of each host by cause, the largest groups first."""
-    page = list_failures(
-        call.console.backends,
-        query.crawl,
-        query.host,
-        query.reason,
-        (place(query.after, GROUPS), query.limit),
-    )
-    return PageOf(items=page.groups, next=following(GROUPS, page.after), as_of=page.as_of)
-
-
-def get_failed_urls(call: Call, query: GroupQuery) -> PageOf[FailedUrl]:
-    """The URLs of one group of failures, newest first."""
-    key = FailureKey(
-        crawl_id=query.crawl, host=query.host, reason=query.reason, status=query.status
-    )
-    found = find_group(call.console.backends, key, place(query.after, URLS), query.limit)
-    items = [failed_url(row) for row in found.rows]
-    return PageOf(items=items, next=following(URLS, found.after), as_of=found.as_of)
-
-
-def get_failure_causes(call: Call, query: CausesQuery) -> PageOf[FailureCause]:
-    """Causes of failures of each crawl, most URLs first; in one part.
-
-    The lines of `failures --causes`.
-    """
-    found, as_of = failure_causes(call.console.backends, query.crawl or None)
-    return PageOf(items=found, as_of=as_of)
+    api.ask("get_failures", "/failures", failure_groups)
+    api.ask("get_failed_urls", "/failures/urls", failed_urls)
+    api.ask("get_failure_causes", "/failures/causes", failure_causes)
 
 
 # Hosts, their URL classes and models.

@@ -19,7 +19,6 @@ from crawlclean.workers.answers.moments import (
 from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, cursor, number
 from crawlclean.workers.console.holding import sentence
 from crawlclean.workers.console.words import Language, say
-from crawlclean.workers.operations.failures import cause_answer
 from crawlclean.workers.operations.watching.answers import crawl_answers
 from crawlclean.workers.operations.watching.journal import (
     JournalPage,
@@ -53,7 +52,7 @@ def get_now(call: Call) -> NowAnswer:
         rates=backends.meter.read(moment.queue) if moment.queue else {},
         waits=dict(moment.waits),
         crawls=tuple(crawl_answers(backends, moment.crawls, moment.as_of)) if moment.crawls else (),
-        causes=tuple(cause_answer(each, moment.as_of) for each in moment.causes),
+        causes=tuple(moment.causes),
         disk=DiskSpace(free_bytes=moment.disk.free_bytes, total_bytes=moment.disk.total_bytes)
         if moment.disk
         else None,

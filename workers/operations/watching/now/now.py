@@ -12,7 +12,7 @@ from enum import StrEnum
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import QueueNow, WaitReason
-from crawlclean.storage.store.overview import Cause
+from crawlclean.storage.store.overview import FailureCause
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.signs.signs import Sign, signs_now
@@ -85,7 +85,7 @@ class Moment:
     spent: int = 0
     pending: int = 0
     waits: Mapping[WaitReason, int] = field(default_factory=dict)
-    causes: Sequence[Cause] = ()
+    causes: Sequence[FailureCause] = ()
     as_of: datetime | None = None
     disk: Disk | None = None
     signs: Sequence[Sign] = ()
@@ -98,7 +98,7 @@ def this_moment(backends: KeptBackends) -> Moment:
     config = backends.settings.storage
     queue, state, why_no_queue = _queue(backends)
     crawls: list[CrawlStatus] = []
-    causes: list[Cause] = []
+    causes: list[FailureCause] = []
     as_of, why_no_store = None, ""
     try:
         crawls = newest_crawls(backends)
@@ -140,7 +140,7 @@ def _queue(backends: KeptBackends) -> tuple[QueueNow | None, QueueState, str]:
         return None, QueueState.AWAY, str(error)
 
 
-def _causes(backends: KeptBackends) -> list[Cause]:
+def _causes(backends: KeptBackends) -> list[FailureCause]:
     with backends.store() as store:
         return store.overview.causes()[:MOST_CAUSES]
 

@@ -11,7 +11,7 @@ from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.storage.crawl_types import CrawlRow, CrawlState
 from crawlclean.storage.live_state import Waits
 from crawlclean.storage.store.crawls import StateSince
-from crawlclean.storage.store.overview import Cause, FailureGroup
+from crawlclean.storage.store.overview import FailureCause, FailureGroup
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus, queued_only
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
@@ -59,7 +59,7 @@ class CrawlDetails:
     """
 
     line: CrawlStatus
-    causes: Sequence[Cause]
+    causes: Sequence[FailureCause]
     groups: Sequence[FailureGroup]
     pause: StateSince | None = None
 

@@ -206,8 +206,7 @@ def explain_unknown(backends: KeptBackends, text: str) -> Explanation:
         NotFound: No page has this id.
         InvalidUrl: The text is not an http(s) URL.
     """
-    with backends.store() as store:
-        return explain_from(backends.sources(store), text)
+    return explain_from(backends, text)
 
 
 def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> PageDetails:
@@ -226,7 +225,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
         rows = [row for row in rows if not crawl or row.crawl_id == crawl]
         if not rows:
             raise NotFound(f"no crawl has ended a page {page_id}")
-        way = explain_from(backends.sources(store), page_id)
+        way = explain_from(backends, page_id)
         judged, why_not = None, ""
         try:
             judged = judge_page(store, page_id, crawl or None)
