@@ -19,21 +19,19 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections import Counter
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from pymongo.errors import DuplicateKeyError
 
 from crawlclean.cleaning.errors import StoreUnavailable
-from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
-from crawlclean.storage.crawl_types import FailureReason, UrlState
+from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind
+from crawlclean.storage.crawl_types import UrlState
 from crawlclean.storage.mongo.stories import MongoStoryRows, Opened
 from crawlclean.storage.mongo.writing import stale_key, write_owed
-from crawlclean.storage.store.encoded_outcomes import count_warnings
-from crawlclean.storage.store.overview import Groups, HostFigures, Overview
-from crawlclean.storage.store.rows import from_microseconds, stats_to_json
+from crawlclean.storage.store.host_statistics import Group, failures_of, stats_of
+from crawlclean.storage.store.overview import HostFigures, Overview
+from crawlclean.storage.store.rows import stats_to_json
 from crawlclean.storage.store.stories import count_copies
 
 STEP = 1_000
@@ -48,82 +46,35 @@ _SUMS = {
     "wait_ms": {"$sum": "$wait_ms"},
     "body_chars": {"$sum": "$body_chars"},
     "model_version": {"$max": "$model_version"},
-    "first": {"$min": "$fetched_at"},
-    "last": {"$max": "$fetched_at"},
+    "first_at": {"$min": "$fetched_at"},
+    "newest_at": {"$max": "$fetched_at"},
+    "sample": {"$min": "$page_id"},
     **{f"links_{kind.value}": {"$sum": f"$links.{kind.value}"} for kind in LinkKind},
     **{f"images_{kind.value}": {"$sum": f"$images.{kind.value}"} for kind in ImageKind},
 }
-_GROUPS = {
-    "state": "$state",
-    "kind": "$kind",
-    "certificate": "$certificate",
-    "warnings": "$warnings",
-    "is_empty": {"$eq": ["$body_chars", 0]},
-    "reason": "$reason",
-    "status": {"$cond": [{"$eq": ["$reason", FailureReason.HTTP_STATUS.value]}, "$status", None]},
+_BY = ("state", "kind", "certificate", "warnings", "reason", "status")
+_GROUPS = {name: {"$ifNull": [f"${name}", None]} for name in _BY} | {
+    "is_empty": {"$eq": ["$body_chars", 0]}
 }
 
 
-def compute_stats(database: Any, crawl_id: str, host: str) -> HostStats | None:
-    """The statistics of a host of a crawl; None when no URL of it is stored.
-
-    ``exact`` is True: a store does not know whether the queue is at rest.
-    """
+def compute_stats(database: Any, crawl_id: str, host: str) -> tuple[HostStats, list[Group]] | None:
+    """The statistics of a host of a crawl, and its URLs in groups; None without URLs."""
     of_host = {"crawl_id": crawl_id, "host": host}
-    rows = list(
-        database.urls.aggregate([{"$match": of_host}, {"$group": {"_id": _GROUPS, **_SUMS}}])
-    )
-    if not rows:
+    found = database.urls.aggregate([{"$match": of_host}, {"$group": {"_id": _GROUPS, **_SUMS}}])
+    urls: list[Group] = [{**row["_id"], **row} for row in found]
+    if not urls:
         return None
-    states: Counter[str] = Counter()
-    kinds: Counter[PageKind] = Counter()
-    reasons: Counter[str] = Counter()
-    faults: Counter[str] = Counter()
-    statuses: Counter[str] = Counter()
-    warnings: list[tuple[str, int]] = []
-    empty_bodies = 0
-    for row in rows:
-        group, n = row["_id"], row["n"]
-        states[group["state"]] += n
-        if group["certificate"]:
-            faults[group["certificate"]] += n
-        if group["state"] == UrlState.RECORD.value:
-            kinds[PageKind(group["kind"])] += n
-            warnings.append((group["warnings"], n))
-            empty_bodies += n * (group["is_empty"] and group["kind"] != PageKind.INDEX.value)
-        elif group["state"] == UrlState.FAILED.value:
-            reasons[group["reason"]] += n
-            if group.get("status") is not None:
-                statuses[str(group["status"])] += n
-
-    def total(name: str) -> int:
-        return sum(int(row[name]) for row in rows)  # a sum over 64 bits comes as a float
-
-    links = {kind: total(f"links_{kind.value}") for kind in LinkKind}
-    images = {kind: total(f"images_{kind.value}") for kind in ImageKind}
-    return HostStats(
-        host=host,
-        pages_by_state=dict(states),
-        pages_by_kind=dict(kinds),
-        links_by_kind={kind: n for kind, n in links.items() if n},
-        images_by_kind={kind: n for kind, n in images.items() if n},
-        errors_by_reason=dict(reasons),
-        certificate_faults=dict(faults),
-        errors_by_status=dict(statuses),
-        pages_by_warning=count_warnings(warnings),
-        empty_bodies=empty_bodies,
-        fetched_bytes=total("fetched_bytes"),
-        html_chars=total("html_chars"),
-        body_chars=total("body_chars"),
+    current = [each for each in urls if each["state"] == UrlState.RECORD]
+    records = database.records.count_documents(of_host)
+    stats = stats_of(
+        host,
+        urls,
+        current,
         near_duplicates=_near_duplicates(database, of_host),
-        kept_records=max(
-            0, database.records.count_documents(of_host) - states[UrlState.RECORD.value]
-        ),
-        wait_ms=total("wait_ms"),
-        first_seen=from_microseconds(min(row["first"] for row in rows)),
-        last_seen=from_microseconds(max(row["last"] for row in rows)),
-        model_version=max(row["model_version"] for row in rows),
+        kept_records=max(0, records - sum(each["n"] for each in current)),
     )
+    return stats, urls
 
 
 def _near_duplicates(database: Any, of_host: dict[str, str]) -> int:
@@ -199,41 +150,14 @@ def _refresh_host(database: Any, crawl_id: str, host: str) -> tuple[HostFigures,
         owner = {"crawl_id": crawl_id, "host": host, "round": turn}
         with suppress(DuplicateKeyError):  # another made it at the same moment: see 4
             database.hosts.update_one({"_id": key}, {"$set": owner}, upsert=True)
-        stats = compute_stats(database, crawl_id, host)
-        if stats is None:  # deleted meanwhile
+        found = compute_stats(database, crawl_id, host)
+        if found is None:  # deleted meanwhile
             database.hosts.delete_one({"_id": key, "round": turn})
             continue
-        states = stats.pages_by_state
-        groups = _failure_groups(database, owner) if UrlState.FAILED in states else []
+        stats, urls = found
         text = stats_to_json(stats).decode()
         ours = {"_id": key, "round": turn}
         if database.hosts.update_one(ours, {"$set": {"stats": text}}).matched_count:
+            states, groups = stats.pages_by_state, failures_of(urls)
             return HostFigures(crawl_id=crawl_id, host=host, states=states, groups=groups), turn
     raise StoreUnavailable(f"others recompute the statistics of {host} all the time: try again")
-
-
-def _failure_groups(database: Any, owner: Mapping[str, str]) -> Groups:
-    """Failures of a host in a crawl by cause."""
-    failed = {
-        "crawl_id": owner["crawl_id"],
-        "host": owner["host"],
-        "state": UrlState.FAILED.value,
-    }
-    group = {
-        "_id": {"reason": "$reason", "status": "$status"},
-        "n": {"$sum": 1},
-        "first": {"$min": "$fetched_at"},
-        "newest": {"$max": "$fetched_at"},
-        "sample": {"$min": "$_id"},
-    }
-    return [
-        (
-            row["_id"]["reason"],
-            row["_id"]["status"],
-            row["n"],
-            row["first"],
-            row["newest"],
-            row["sample"].partition(":")[0],
-        )
-        for row in database.urls.aggregate([{"$match": failed}, {"$group": group}])
-    ]

@@ -7,8 +7,7 @@ outcomes of the same version are compared.
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -17,7 +16,6 @@ from typing import Any
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump, replace_surrogates
-from crawlclean.cleaning.page_warnings import WarningKind
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, UrlState
 from crawlclean.storage.store.rows import compress, encode_record, log_to_json, to_microseconds
@@ -52,15 +50,6 @@ def number(value: int) -> int:
 def warnings_text(record: CleanRecord) -> str:
     """The kinds of a record's warnings, each once: ``capped_links,needs_javascript``."""
     return ",".join(sorted({warning.kind.value for warning in record.warnings}))
-
-
-def count_warnings(rows: Iterable[tuple[str, int]]) -> dict[WarningKind, int]:
-    """Records by the kind of a warning, from (text of ``warnings_text``, number of records)."""
-    counts: Counter[WarningKind] = Counter()
-    for text, records in rows:
-        for kind in filter(None, text.split(",")):
-            counts[WarningKind(kind)] += records
-    return dict(counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,11 @@
 """Hosts at rest: a host's archived pages and record versions in all crawls, and its statistics.
 
 Statistics are one JSON text a host and crawl. Every number is recomputed from rows when it is asked
-for, never counted up, so it cannot drift; each database does that in its own way
-(``sqlite/host_statistics.py``, ``mongo/host_statistics.py``).
+for, never counted up, so it cannot drift (``host_statistics.py``).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,10 +14,10 @@ import msgspec
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump_versioned, load_versioned
-from crawlclean.cleaning.page_warnings import WarningKind
-from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from crawlclean.cleaning.records import HostStats
 from crawlclean.cleaning.revisits import HostTrust
 from crawlclean.storage.crawl_types import PageRole
+from crawlclean.storage.store.host_statistics import merge_stats
 from crawlclean.storage.store.journal import Event, EventKind, Events
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, count_by, of, steps
 from crawlclean.storage.store.rows import (
@@ -358,52 +356,3 @@ class Statistics:
             by_host.setdefault(name, []).append(stats_from_json(stats))
         merged = [merge_stats(parts) for parts in by_host.values()]
         return sorted(merged, key=lambda s: (-sum(s.pages_by_state.values()), s.host))
-
-
-def merge_stats(parts: Sequence[HostStats]) -> HostStats:
-    """Adds up one host's statistics of several crawls; a page of two crawls counts twice.
-
-    Args:
-        parts: At least one, all of the same host.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    states: Counter[str] = Counter()
-    kinds: Counter[PageKind] = Counter()
-    links: Counter[LinkKind] = Counter()
-    images: Counter[ImageKind] = Counter()
-    reasons: Counter[str] = Counter()
-    faults: Counter[str] = Counter()
-    statuses: Counter[str] = Counter()
-    warnings: Counter[WarningKind] = Counter()
-    for part in parts:
-        states.update(part.pages_by_state)
-        kinds.update(part.pages_by_kind)
-        links.update(part.links_by_kind)
-        images.update(part.images_by_kind)
-        reasons.update(part.errors_by_reason)
-        faults.update(part.certificate_faults)
-        statuses.update(part.errors_by_status)
-        warnings.update(part.pages_by_warning)
-    return HostStats(
-        host=parts[0].host,
-        pages_by_state=dict(states),
-        pages_by_kind=dict(kinds),
-        links_by_kind=dict(links),
-        images_by_kind=dict(images),
-        errors_by_reason=dict(reasons),
-        certificate_faults=dict(faults),
-        errors_by_status=dict(statuses),
-        pages_by_warning=dict(warnings),
-        empty_bodies=sum(part.empty_bodies for part in parts),
-        fetched_bytes=sum(part.fetched_bytes for part in parts),
-        html_chars=sum(part.html_chars for part in parts),
-        body_chars=sum(part.body_chars for part in parts),
-        near_duplicates=sum(part.near_duplicates for part in parts),
-        kept_records=sum(part.kept_records for part in parts),
-        wait_ms=sum(part.wait_ms for part in parts),
-        first_seen=min((p.first_seen for p in parts if p.first_seen), default=None),
-        last_seen=max((p.last_seen for p in parts if p.last_seen), default=None),
-        model_version=max(part.model_version for part in parts),
-        exact=all(part.exact for part in parts),
-    )

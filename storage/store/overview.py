@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, get_args
 
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.crawl_types import FailureReason, UrlState
-from crawlclean.storage.store.hosts import merge_stats
+from crawlclean.storage.store.host_statistics import FailureGroups, merge_stats
 from crawlclean.storage.store.ports import KEYS, PRESENT, Fold, Row, Scan, Tables, Where, of
 from crawlclean.storage.store.rows import (
     RowType,
@@ -131,10 +131,6 @@ _TOTALS: Final[tuple[tuple[str, Fold], ...]] = (
 )
 
 
-Groups = Sequence[tuple[Any, ...]]
-"""(reason, status, count, first and newest time in microseconds since 1970 UTC, sample) each."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostFigures:
     """Numbers of a host in one crawl, counted from its rows.
@@ -149,7 +145,7 @@ class HostFigures:
     crawl_id: str
     host: str
     states: Mapping[str, int]
-    groups: Groups
+    groups: FailureGroups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from crawlclean.cleaning.urls.normal_form import host_of
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState, UrlState
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.receipts import check_store
-from crawlclean.storage.store.hosts import merge_stats
+from crawlclean.storage.store.host_statistics import merge_stats
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import EndedBy, SiteReport
 from crawlclean.workers.config import Settings

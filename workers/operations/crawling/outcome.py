@@ -9,7 +9,7 @@ from typing import Any
 from crawlclean.cleaning.page_warnings import WarningKind
 from crawlclean.cleaning.records import HostStats, PageKind
 from crawlclean.storage.crawl_types import FailureReason, UrlState
-from crawlclean.storage.store.hosts import merge_stats
+from crawlclean.storage.store.host_statistics import merge_stats
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import Concern, HostConcern
 
