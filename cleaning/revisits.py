@@ -29,9 +29,10 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import IntEnum, StrEnum
 from functools import lru_cache
+from operator import add
 from re import Pattern
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field, structs
 
@@ -129,8 +130,7 @@ class VisitClass:
     url_class: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassSums:
+class ClassSums(NamedTuple):
     """What the visits of a host's URL class have found.
 
     Attributes:
@@ -149,27 +149,21 @@ class ClassSums:
 
     def plus(self, more: ClassSums) -> ClassSums:
         """The sums with those of further visits."""
-        return ClassSums(
-            self.changes + more.changes,
-            self.time_s + more.time_s,
-            self.visits + more.visits,
-            self.changed + more.changed,
-            self.not_modified + more.not_modified,
-        )
+        return ClassSums(*map(add, self, more))
 
 
 @dataclass(frozen=True, slots=True)
 class VisitState:
-    """What the visits of one page have found; ``packed`` is 24 bytes.
+    """What the visits of one page have found; ``packed`` is 24 bytes, in the order of the fields.
 
     Attributes:
         kind: Its kind.
-        visits: Visits after the first, at most 65,535.
-        changed: Visits that found a change.
-        not_modified: Visits that were answered 304.
         in_a_row: ``visits`` modulo 8, by which some visits have no condition.
         gone: Answers 404 or 410 in a row, the newest included.
         failures: Other failures in a row, the newest included.
+        visits: Visits after the first, at most 65,535.
+        changed: Visits that found a change.
+        not_modified: Visits that were answered 304.
         born_day: Day of its publication since 1970, or of its first visit; 0: unknown.
         changes: Expected changes, decayed, >= 0.
         time_s: Sum of the gaps, decayed, >= 0.
@@ -177,12 +171,12 @@ class VisitState:
     """
 
     kind: VisitKind
-    visits: int = 0
-    changed: int = 0
-    not_modified: int = 0
     in_a_row: int = 0
     gone: int = 0
     failures: int = 0
+    visits: int = 0
+    changed: int = 0
+    not_modified: int = 0
     born_day: int = 0
     changes: float = 0.0
     time_s: float = 0.0
@@ -217,22 +211,8 @@ def unpack_state(packed: bytes) -> VisitState:
         StoreDamaged: The bytes are none of its.
     """
     try:
-        (
-            kind, row, gone, failures, visits, changed, same, born, changes, time_s, content,
-        ) = _STATE.unpack(packed)  # fmt: skip
-        return VisitState(
-            kind=_KINDS[kind],
-            visits=visits,
-            changed=changed,
-            not_modified=same,
-            in_a_row=row,
-            gone=gone,
-            failures=failures,
-            born_day=born,
-            changes=changes,
-            time_s=time_s,
-            content=content,
-        )
+        kind, *numbers = _STATE.unpack(packed)
+        return VisitState(_KINDS[kind], *numbers)
     except (struct.error, IndexError, TypeError) as error:
         raise StoreDamaged(f"a stored schedule cannot be read: {error}") from error
 

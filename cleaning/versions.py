@@ -24,6 +24,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 import msgspec
+from msgspec import structs
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump, replace_surrogates
@@ -193,32 +194,15 @@ def kept_lines(record: CleanRecord) -> tuple[str, ...]:
     warnings and the values of record steps are not kept.
     """
     record = record.in_utc()
-    head = _Head(
-        url=record.url,
-        canonical_url=record.canonical_url,
-        host=record.host,
-        kind=record.kind,
-        title=record.title,
-        author=record.author,
-        published_at=record.published_at,
-        language=record.language,
-        encoding=record.encoding,
-        signature=record.signature,
-        body_source=record.body_source,
-        model_version=record.model_version,
-    )
+    head = msgspec.convert(record, _Head, from_attributes=True)
     lines = ["h" + dump(head).decode()]
-    lines += ["b" + line for line in _plain(record.body).split("\n")]
+    lines += ["b" + line for line in replace_surrogates(record.body).split("\n")]
     for post in record.posts:
-        about = _PostHead(floor=post.floor, author=post.author, published_at=post.published_at)
+        about = msgspec.convert(post, _PostHead, from_attributes=True)
         lines.append("p" + dump(about).decode())
-        lines += ["t" + line for line in _plain(post.body).split("\n")]
+        lines += ["t" + line for line in replace_surrogates(post.body).split("\n")]
     lines += ["o" + dump(outlink).decode() for outlink in record.outlinks]
     return tuple(lines)
-
-
-def _plain(text: str) -> str:
-    return replace_surrogates(text)
 
 
 def record_of(lines: Sequence[str], page_id: str, fetched_at: datetime) -> CleanRecord:
@@ -246,30 +230,11 @@ def record_of(lines: Sequence[str], page_id: str, fetched_at: datetime) -> Clean
         raise StoreDamaged(f"a stored version cannot be read: {error}") from error
     return CleanRecord(
         page_id=page_id,
-        url=head.url,
-        canonical_url=head.canonical_url,
-        host=head.host,
         fetched_at=fetched_at,
-        kind=head.kind,
-        title=head.title,
-        author=head.author,
-        published_at=head.published_at,
-        language=head.language,
-        encoding=head.encoding,
         body="\n".join(body),
-        posts=tuple(
-            Post(
-                author=about.author,
-                published_at=about.published_at,
-                floor=about.floor,
-                body="\n".join(text),
-            )
-            for about, text in posts
-        ),
+        posts=tuple(Post(body="\n".join(text), **structs.asdict(about)) for about, text in posts),
         outlinks=tuple(outlinks),
-        signature=head.signature,
-        body_source=head.body_source,
-        model_version=head.model_version,
+        **structs.asdict(head),
     )
 
 

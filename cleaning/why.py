@@ -8,7 +8,7 @@ element whose ``<br>`` separate a caption from a request to follow an account is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from crawlclean.cleaning.body.page_body import Body
 from crawlclean.cleaning.document.document import RawPage
@@ -119,8 +119,7 @@ _OF_DROPPED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why a line was kept or cut; the fields are those of ``Verdict``."""
 
     rule: VerdictReason
@@ -180,8 +179,9 @@ class Reasons:
         self._rule_of_noise = dict(self._attempt.noise)
         self._list = self._outermost(self._attempt.link_lists)
         self._best = self._best_around()
-        self._others = self._beside_posts()
-        self._left_out = self._parts_left_out()
+        thread = body.thread
+        self._others = {i for post in thread.posts for i in post.others} if thread else set()
+        self._left_out = self._outermost(places.left_out) if places is not None else []
 
     def of(self, line: int) -> Reason:
         """Returns the rule that kept or cut a line."""
@@ -286,19 +286,8 @@ class Reasons:
                 best[block] = weight if parent in around else max(weight, best[parent])
         return best
 
-    def _beside_posts(self) -> frozenset[int]:
-        """The lines of posts beside their texts."""
-        thread = self._body.thread
-        return frozenset(i for post in thread.posts for i in post.others) if thread else frozenset()
 
-    def _parts_left_out(self) -> list[int]:
-        """For each block the part that the site model drops from the body there, -1 for none."""
-        places = self._places
-        return self._outermost(places.left_out) if places is not None else []
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """The verdict on one line, and the post that has it; the fields are those of ``Verdict``."""
 
     kind: VerdictKind
@@ -341,8 +330,19 @@ def explain(
     """
     trail = Trail()
     reading = read(page, model, trail=trail)
-    judge = _Judge(reading, trail)
-    return reading.record, (*judge.title(), *judge.blocks())
+    found = [*_Judge(reading, trail).blocks()]
+    if title := reading.record.title:
+        verdict = Verdict(
+            path="html/head/title",
+            block=-1,
+            line=-1,
+            lines=0,
+            text=title,
+            kind=VerdictKind.TITLE,
+            reason=VerdictReason.TITLE,
+        )
+        found.insert(0, verdict)
+    return reading.record, tuple(found)
 
 
 class _Judge:
@@ -355,24 +355,18 @@ class _Judge:
         self._places: SitePlaces | None = reading.places
         self._reasons = Reasons(self._tree, reading.body, reading.places, trail)
         self._is_kept = frozenset(reading.body.lines)
+        thread = reading.body.thread
+        # Which post of the record has which line.
         self._post_of: dict[int, int] = {}
         self._quotes: set[int] = set()
-        self._note_posts()
+        if self._record.posts and thread is None:
+            self._post_of = dict.fromkeys(reading.body.lines, 0)
+        elif self._record.posts and thread is not None:
+            for number, place in enumerate(thread.posts):
+                self._quotes.update(place.quotes)
+                self._post_of |= dict.fromkeys((*place.texts, *place.quotes), number)
         self._captions = self._lines_of_captions()
         self._code = self._numbered_code()
-
-    def title(self) -> Iterator[Verdict]:
-        """Yields the verdict on the title of the record."""
-        if self._record.title:
-            yield Verdict(
-                path="html/head/title",
-                block=-1,
-                line=-1,
-                lines=0,
-                text=self._record.title,
-                kind=VerdictKind.TITLE,
-                reason=VerdictReason.TITLE,
-            )
 
     def blocks(self) -> Iterator[Verdict]:
         """Yields the verdicts on the visible texts in document order."""
@@ -441,31 +435,11 @@ class _Judge:
         kind = kind_of_cut(reason.rule, linked, reason.by)
         return _Line(kind, reason, False, -1)
 
-    def _note_posts(self) -> None:
-        """Notes which post of the record has which line."""
-        thread = self._body.thread
-        if not self._record.posts:
-            return
-        if thread is None:
-            self._post_of = dict.fromkeys(self._body.lines, 0)
-            return
-        for number, place in enumerate(thread.posts):
-            self._quotes.update(place.quotes)
-            for line in (*place.texts, *place.quotes):
-                self._post_of[line] = number
-
     def _lines_of_captions(self) -> frozenset[int]:
         """The lines that are captions of the record's images."""
-        images = self._record.images
-        if not any(image.caption for image in images):
-            return frozenset()
+        numbers = [n for n, image in enumerate(self._record.images) if image.caption]
         captions = Captions(self._tree)
-        return frozenset(
-            line
-            for number, image in enumerate(images)
-            if image.caption
-            for line in captions.lines_of(number)
-        )
+        return frozenset(line for n in numbers for line in captions.lines_of(n))
 
     def _numbered_code(self) -> dict[int, tuple[int, str, str]]:
         """First line -> (line behind, code, numbers) of code whose numbers are not in the body."""
@@ -474,12 +448,9 @@ class _Judge:
         for code in find_code(tree, lines) if tree.code_blocks or tree.marks else ():
             first, last = lines[code.start], lines[code.end - 1]
             shown = "\n".join(tree.texts[tree.line_starts[first] : tree.line_runs(last)[1]])
-            if last - first != code.end - 1 - code.start or _marks(shown) == _marks(code.text):
+            has_gap = last - first != code.end - 1 - code.start
+            if has_gap or "".join(shown.split()) == "".join(code.text.split()):
                 continue
             numbers = (row.split(maxsplit=1)[0] for row in shown.split("\n") if row.strip())
             found[first] = last + 1, code.text, " ".join(numbers)
         return found
-
-
-def _marks(text: str) -> str:
-    return "".join(text.split())

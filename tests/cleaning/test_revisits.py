@@ -70,7 +70,7 @@ def test_a_change_brings_the_next_visit_nearer_than_none_and_a_long_quiet_gap_pu
 def test_a_busier_class_is_visited_sooner(
     state: VisitState, sums: ClassSums, more: ClassSums
 ) -> None:
-    busier = replace(sums, changes=sums.changes + more.changes)
+    busier = sums._replace(changes=sums.changes + more.changes)
     assert (next_interval_s(state, busier) or 0) <= (next_interval_s(state, sums) or 0)
 
 
