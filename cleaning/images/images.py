@@ -27,7 +27,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -38,7 +37,6 @@ from crawlclean.cleaning.features.parts import PartKind, kind_of_part
 from crawlclean.cleaning.images.captions import Captions
 from crawlclean.cleaning.lexicon import word_table
 from crawlclean.cleaning.links.evidence import is_home, site_of
-from crawlclean.cleaning.model.rules import ImagePlace
 from crawlclean.cleaning.model.site_model import SitePlaces
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 from crawlclean.cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
@@ -79,72 +77,52 @@ def apply_model_to_images(
         links: The links of the page with their kinds by the site model.
         places: The site model's places on the page.
     """
-    judge = _Judge(tree, places)
+    in_body = places.in_body(tree)
     verdicts: list[_Verdict | None] = []
     ad_targets: set[str] = set()
     for image, picture in zip(images, tree.pictures, strict=False):
         around = links[picture.anchor] if 0 <= picture.anchor < len(links) else None
-        verdict = judge.verdict(image, picture, around)
+        verdict = _verdict_of_site(image, picture, around, places, in_body[picture.block])
         if image.kind is ImageKind.AD:
             ad_targets.add(image.link or "")
-        elif around is not None and _is_repeated_ad(verdict):
+        elif around and verdict and verdict[::2] == (ImageKind.AD, ImageReason.HOST_REPEATS):
             ad_targets.add(around.url)
         verdicts.append(verdict)
     ad_targets.discard("")
-    return tuple(
-        _with_verdict(image, verdict, ad_targets)
-        for image, verdict in zip(images, verdicts, strict=True)
-    )
+    applied = []
+    for image, verdict in zip(images, verdicts, strict=True):
+        if verdict is None and image.link in ad_targets and image.kind is not ImageKind.AD:
+            verdict = ImageKind.AD, 0.7, ImageReason.SAME_ADDRESS
+        if verdict is not None:
+            kind, score, reason = verdict
+            image = replace(image, kind=kind, score=score, reason=reason)
+        applied.append(image)
+    return tuple(applied)
 
 
-class _Judge:
-    """Judges images by the site model."""
-
-    def __init__(self, tree: Tree, places: SitePlaces) -> None:
-        self._host = places.model.host
-        self._shares = places.model.noise.images
-        self._slots = places.images
-        self._in_body = places.in_body(tree)
-
-    def verdict(self, image: Image, picture: Picture, around: Link | None) -> _Verdict | None:
-        """Returns the verdict that overrules the page's, or None."""
-        if image.kind is ImageKind.AD:
-            return None
-        share = self._shares.get(image.url, 0.0) if image.url else 0.0
-        slot = self._slots.get(picture.block)
-        is_icon = image.reason in _ICONS
-        if not is_icon and around is not None and _leads_off_site(around, self._host):
-            repeats = share
-            if slot is not None and slot.repeats >= _OFTEN_SHARE:
-                repeats = max(share, slot.repeats)  # images rotate in the slot
-            if repeats:
-                return ImageKind.AD, min(0.5 + repeats / 2, 1.0), ImageReason.HOST_REPEATS
-        if share > _OFTEN_SHARE and image.kind is _CONTENT:
-            return ImageKind.CHROME, share, ImageReason.HOST_REPEATS
-        if share and image.reason is ImageReason.NO_EVIDENCE:
-            return ImageKind.CHROME, min(0.5 + share / 2, 1.0), ImageReason.HOST_REPEATS
-        if (
-            image.url
-            and image.kind is not _CONTENT
-            and not is_icon
-            and share <= _OFTEN_SHARE
-            and (image.kind is not ImageKind.THUMB or _is_of_body(around))
-            and self._in_body[picture.block]
-        ):
-            return _CONTENT, 0.8, ImageReason.IN_BODY
-        return _of_slot(image, slot)
-
-
-def _is_repeated_ad(verdict: _Verdict | None) -> bool:
-    return (
-        verdict is not None
-        and verdict[0] is ImageKind.AD
-        and verdict[2] is ImageReason.HOST_REPEATS
-    )
-
-
-def _of_slot(image: Image, slot: ImagePlace | None) -> _Verdict | None:
-    """The verdict on an image by its slot, where the page has no evidence."""
+def _verdict_of_site(
+    image: Image, picture: Picture, around: Link | None, places: SitePlaces, is_in_body: bool
+) -> _Verdict | None:
+    """The site model's verdict that overrules the page's, or None."""
+    if image.kind is ImageKind.AD:
+        return None
+    share = places.model.noise.images.get(image.url, 0.0) if image.url else 0.0
+    slot = places.images.get(picture.block)
+    is_icon = image.reason in _ICONS
+    if not is_icon and around is not None and _leads_off_site(around, places.model.host):
+        repeats = share
+        if slot is not None and slot.repeats >= _OFTEN_SHARE:
+            repeats = max(share, slot.repeats)  # images rotate in the slot
+        if repeats:
+            return ImageKind.AD, min(0.5 + repeats / 2, 1.0), ImageReason.HOST_REPEATS
+    if share > _OFTEN_SHARE and image.kind is _CONTENT:
+        return ImageKind.CHROME, share, ImageReason.HOST_REPEATS
+    if share and image.reason is ImageReason.NO_EVIDENCE:
+        return ImageKind.CHROME, min(0.5 + share / 2, 1.0), ImageReason.HOST_REPEATS
+    is_thumb = image.kind is ImageKind.THUMB and around and around.kind is not LinkKind.BODY
+    is_seen = image.url and share <= _OFTEN_SHARE
+    if is_in_body and is_seen and image.kind is not _CONTENT and not (is_icon or is_thumb):
+        return _CONTENT, 0.8, ImageReason.IN_BODY
     if (
         slot is not None
         and image.reason is ImageReason.NO_EVIDENCE
@@ -197,20 +175,6 @@ def apply_images_to_links(
         else link
         for i, link in enumerate(links)
     )
-
-
-def _with_verdict(image: Image, verdict: _Verdict | None, ad_targets: set[str]) -> Image:
-    """The image with a verdict; AD without one if its link leads to the target of an AD."""
-    if image.link in ad_targets and image.kind is not ImageKind.AD and verdict is None:
-        verdict = ImageKind.AD, 0.7, ImageReason.SAME_ADDRESS
-    if verdict is None:
-        return image
-    kind, score, reason = verdict
-    return replace(image, kind=kind, score=score, reason=reason)
-
-
-def _is_of_body(around: Link | None) -> bool:
-    return around is None or around.kind is LinkKind.BODY
 
 
 def _leads_off_site(around: Link, host: str) -> bool:
@@ -296,48 +260,35 @@ def read_images(
         links: The links of the page, one for each of the first anchors of the tree.
         places: The site model's places on the page; None without a model leaves the links as given.
     """
-    images, warnings = _read_pictures(document, body, links)
-    if places is not None:
-        images = apply_model_to_images(document.tree, images, links, places)
-        links = apply_images_to_links(document.tree, links, images)
-    return images, links, warnings
-
-
-def _read_pictures(
-    document: Document, body: Body, links: tuple[Link, ...]
-) -> tuple[tuple[Image, ...], tuple[PageWarning, ...]]:
-    """The first 20,000 ``<img>``, judged by the page alone; a warning for more."""
     tree = document.tree
     region = BodyRegion(tree, body)
-    captions: Captions | None = None
+    captions = Captions(tree)
     pictures = tree.pictures[:MAX_IMAGES]
     sources = [_source(picture.attributes) for picture in pictures]
     shown = Counter(sources)
     url_of = resolver(document.base, document.page.encoding)
     resolved = {src: url_of(src) or "" if src else "" for src in shown}
-    images: list[Image] = []
+    found: list[Image] = []
     for number, (picture, src) in enumerate(zip(pictures, sources, strict=True)):
         get = picture.attributes.get
         size = _size(get("width")), _size(get("height"))
         around = links[picture.anchor] if 0 <= picture.anchor < len(links) else None
-        alt = get("alt", "")
-        if alt:
-            alt = " ".join(alt.split())
+        alt = " ".join(get("alt", "").split())
         if resolved[src]:
-            seen = _Seen(picture, src, alt, size, shown[src], around)
-            kind, score, reason = _judge(seen, document.page.host, region)
+            verdict = _judge(
+                picture, src, alt, size, shown[src], around, region, document.page.host
+            )
+        elif around is not None and around.kind in LISTED:  # a script fills in the address
+            verdict = ImageKind.THUMB, 0.4, ImageReason.LINKED_PAGE
         else:
-            kind, score, reason = _without_source(around)
-        caption = ""
-        if kind is ImageKind.CONTENT:
-            captions = captions or Captions(tree)
-            caption = captions.of(number, alt)
-        images.append(
+            verdict = ImageKind.OTHER, 0.0, ImageReason.NO_SOURCE
+        kind, score, reason = verdict
+        found.append(
             Image(
                 src=src,
                 url=resolved[src],
                 alt=alt,
-                caption=caption,
+                caption=captions.of(number, alt) if kind is ImageKind.CONTENT else "",
                 width=size[0],
                 height=size[1],
                 link=(around.url or None) if around else None,
@@ -346,12 +297,15 @@ def _read_pictures(
                 reason=reason,
             )
         )
-    dropped = len(tree.pictures) - len(images)
-    if not dropped:
-        return tuple(images), ()
-    detail = f"kept the first {MAX_IMAGES}"
-    warning = PageWarning(kind=WarningKind.CAPPED_IMAGES, detail=detail, count=dropped)
-    return tuple(images), (warning,)
+    images = tuple(found)
+    warnings: tuple[PageWarning, ...] = ()
+    if dropped := len(tree.pictures) - len(images):
+        detail = f"kept the first {MAX_IMAGES}"
+        warnings = (PageWarning(kind=WarningKind.CAPPED_IMAGES, detail=detail, count=dropped),)
+    if places is not None:
+        images = apply_model_to_images(tree, images, links, places)
+        links = apply_images_to_links(tree, links, images)
+    return images, links, warnings
 
 
 def _source(attributes: dict[str, str]) -> str:
@@ -390,41 +344,33 @@ def _size(text: str | None) -> int | None:
     return int(match[1]) if match else None
 
 
-class _Seen(NamedTuple):
-    """The evidence of a page for one picture.
-
-    Attributes:
-        picture: Its element in the tree.
-        src: The URL as written.
-        alt: The alt text, white space collapsed.
-        size: Declared width and height.
-        times: How many pictures of the page have this URL.
-        around: The link around it, or None.
-    """
-
-    picture: Picture
-    src: str
-    alt: str
-    size: Size
-    times: int
-    around: Link | None
-
-
-def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
-    """The verdict on a picture that has a URL."""
-    picture, src, alt, size, times, around = seen
+def _judge(
+    picture: Picture,
+    src: str,
+    alt: str,
+    size: Size,
+    times: int,
+    around: Link | None,
+    region: BodyRegion,
+    host: str,
+) -> _Verdict:
+    """The verdict on a picture with a URL, ``src`` as written, that the page shows ``times``."""
     if size != (None, None):
-        if _is_tiny(*size):
+        width, height = size
+        if (width is not None and width <= _ICON_WIDTH_PX) or (
+            height is not None and height <= _ICON_HEIGHT_PX
+        ):
             return _TINY
     else:
         size = size_by_name(src) or size
         # 1x1 and 16x9 are shapes.
         if size[0] == size[1] and _MIN_NAMED_PX <= (size[0] or 0) <= _ICON_WIDTH_PX:
             return _TINY
-    if around is not None and _is_banner(*size) and _leads_off(around, host):
+    target = around if around is not None and around.url and not is_asset(around.url) else None
+    width, height = size
+    is_banner = width and height and width >= max(_BANNER_PX, _BANNER_RATIO * height)
+    if is_banner and target and target.kind is not LinkKind.BODY and host_of(target.url) != host:
         return ImageKind.AD, 0.7, ImageReason.BANNER
-    to_page = around is not None and bool(around.url) and not is_asset(around.url)
-    target = around if to_page else None
     listed = target is not None and target.kind in LISTED
     in_header = picture.region == "header"
     if picture.region and not in_header and not listed:
@@ -439,15 +385,10 @@ def _judge(seen: _Seen, host: str, region: BodyRegion) -> _Verdict:
     if not listed and (in_header or is_icon):
         reason = ImageReason.SEMANTIC_TAG if in_header else ImageReason.NAMES
         return ImageKind.CHROME, 0.6, reason
-    if target is not None:
-        return _of_link(target)
-    if region.first < 0:
-        return ImageKind.OTHER, 0.0, ImageReason.NO_EVIDENCE
-    return ImageKind.CHROME, 0.3, ImageReason.NO_EVIDENCE
-
-
-def _of_link(target: Link) -> _Verdict:
-    """The verdict by the link around a picture, which leads to another page."""
+    if target is None:
+        if region.first < 0:
+            return ImageKind.OTHER, 0.0, ImageReason.NO_EVIDENCE
+        return ImageKind.CHROME, 0.3, ImageReason.NO_EVIDENCE
     kind = ImageKind.CHROME if is_home(target.url) else ImageKind.THUMB
     if target.kind is LinkKind.BODY and target.reason is LinkReason.IN_BODY:
         # The cover of a book that the text is about: right for 20 of 22 pictures of five hosts.
@@ -456,31 +397,6 @@ def _of_link(target: Link) -> _Verdict:
     if target.reason is not _NOTHING:
         kind = _KIND_OF_LINK.get(target.kind, kind)
     return kind, 0.6, ImageReason.LINKED_PAGE
-
-
-def _is_tiny(width: int | None, height: int | None) -> bool:
-    """Whether a declared width or height is an icon's."""
-    return (width is not None and width <= _ICON_WIDTH_PX) or (
-        height is not None and height <= _ICON_HEIGHT_PX
-    )
-
-
-def _is_banner(width: int | None, height: int | None) -> bool:
-    return bool(width and height and width >= max(_BANNER_PX, _BANNER_RATIO * height))
-
-
-def _leads_off(around: Link, host: str) -> bool:
-    """Whether a link outside the body leads to a page of another host."""
-    url = around.url
-    off = bool(url) and host_of(url) != host
-    return off and around.kind is not LinkKind.BODY and not is_asset(url)
-
-
-def _without_source(around: Link | None) -> _Verdict:
-    """The verdict on a picture whose URL a script fills in: by the link around it."""
-    if around is not None and around.kind in LISTED:
-        return ImageKind.THUMB, 0.4, ImageReason.LINKED_PAGE
-    return ImageKind.OTHER, 0.0, ImageReason.NO_SOURCE
 
 
 class BodyRegion:
@@ -511,9 +427,13 @@ class BodyRegion:
         """Whether a picture belongs to the body; ``around`` is a link to another page, or None."""
         if self.first < 0:
             return False
-        tree = self.tree
-        if around is not None and _is_teaser(around):
-            return False
+        tree, (width, height) = self.tree, size
+        if around is not None and (
+            around.kind is LinkKind.AD
+            or (around.kind in LISTED and around.reason in _OF_LIST)
+            or is_home(around.url)
+        ):
+            return False  # a teaser of another page
         if picture.anchor >= 0 and tree.anchors[picture.anchor].href.startswith("#", 0, -1):
             return False  # a link to a place on the page; "#" alone enlarges the picture
         lines = tree.line_of
@@ -521,34 +441,26 @@ class BodyRegion:
         part = self.part
         if not self.first <= line <= self.last + 1:
             is_near = self.first - _LEAD_LINES <= line <= self.last + 1 + _TAIL_LINES
-            if around is not None or not (is_near or _is_large(size)):
+            is_large = (width or 0) >= _LARGE_PX and (height or _LARGE_PX) >= _LARGE_PX / 2
+            if around is not None or not (is_near or is_large):
                 return False
             if is_near:
                 part = max(tree.block_parents[part], 0)
-            if _is_masthead(tree.block_names[picture.block]):
+            if _MASTHEAD.search(tree.block_names[picture.block]):
                 return False
-        if line > self.last and _is_code(size):
+        if line > self.last and width is not None and width == height and width <= _CODE_PX:
             return False
         if not part <= picture.block < tree.block_ends[part]:
             return False
         # A picture that links to its larger form is content, whatever class its box has.
-        to_larger = picture.anchor >= 0 and around is None and self._is_enlarged(picture)
+        is_linked = picture.anchor >= 0 and around is None
+        to_larger = is_linked and _PICTURE_FILE.search(tree.anchors[picture.anchor].href)
+        before = tree.texts[picture.run - 1] if picture.run > 0 else ""
         return not (
             (self._is_noise(picture.block) and not to_larger)
-            or self._follows_call(picture.run)
+            or is_about_code(before.strip())
             or _HIDING.search(picture.attributes.get("style", ""))
         )
-
-    def _is_enlarged(self, picture: Picture) -> bool:
-        """Whether the link around a picture leads to a picture file."""
-        return _PICTURE_FILE.search(self.tree.anchors[picture.anchor].href) is not None
-
-    def _follows_call(self, run: int) -> bool:
-        """Whether the text right before a picture asks to scan a code."""
-        tree = self.tree
-        if not 0 < run <= len(tree.texts):
-            return False
-        return is_about_code(tree.texts[run - 1].strip())
 
     def _is_noise(self, block: int) -> bool:
         """Whether a block, or one around it up to the body's part, is noise by its tag or class."""
@@ -561,36 +473,14 @@ class BodyRegion:
                 is_noise = known[block]
                 break
             names = tree.block_names[block]
-            if kind_of_part(tree.block_tags[block], names) > PartKind.PLAIN or is_player(names):
+            if kind_of_part(tree.block_tags[block], names) > PartKind.PLAIN or _PLAYER.search(
+                names
+            ):
                 is_noise = True
                 break
             block = tree.block_parents[block]
         known.update(dict.fromkeys(path, is_noise))
         return is_noise
-
-
-def _is_large(size: Size) -> bool:
-    """Whether the declared size is that of a gallery picture: 300 x 150 at least."""
-    return (size[0] or 0) >= _LARGE_PX and (size[1] or _LARGE_PX) >= _LARGE_PX / 2
-
-
-def _is_masthead(names: str) -> bool:
-    return bool(names) and _MASTHEAD.search(names) is not None
-
-
-def _is_code(size: Size) -> bool:
-    """Whether a size is that of a portrait or QR code: a square of at most 430 pixels."""
-    width, height = size
-    return width is not None and width == height and width <= _CODE_PX
-
-
-def _is_teaser(around: Link) -> bool:
-    """Whether a link in the text is a teaser of another page, so its picture is not content."""
-    return (
-        around.kind is LinkKind.AD
-        or (around.kind in LISTED and around.reason in _OF_LIST)
-        or is_home(around.url)
-    )
 
 
 @lru_cache(maxsize=4096)
@@ -619,11 +509,6 @@ def is_placeholder(src: str) -> bool:
     """Whether a file name is that of a lazy-loading placeholder: ``blank.gif``."""
     file = src.partition("?")[0][-MAX_NAME_CHARS:].rpartition("/")[2]
     return any(word.lower() in _PLACEHOLDERS for word in _WORD.findall(file))
-
-
-def is_player(names: str) -> bool:
-    """Whether the class and id of a part are those of a video player."""
-    return bool(names) and _PLAYER.search(names) is not None
 
 
 def size_by_name(src: str) -> tuple[int, int] | None:

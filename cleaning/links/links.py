@@ -14,7 +14,7 @@ first position and its best score.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -63,19 +63,11 @@ def moves(document: Document) -> Iterator[str]:
         found = REFRESH.fullmatch(value.strip()) if name.lower() == "refresh" else None
         if found:
             yield found[1].strip("\"' \t\r\n\f")
-    if len(document.page.html) > MAX_SOURCE_CHARS or _has_text(document.tree.texts):
+    has_text = sum(map(len, document.tree.texts)) > MAX_MOVED_CHARS
+    if len(document.page.html) > MAX_SOURCE_CHARS or has_text:
         return
     for move in _MOVE.finditer(document.page.html):
         yield move[2].replace("\\/", "/")
-
-
-def _has_text(texts: list[str]) -> bool:
-    room = MAX_MOVED_CHARS
-    for text in texts:
-        room -= len(text)
-        if room < 0:
-            return True
-    return False
 
 
 # The kinds of a page's links by the model of its host; the page's own verdicts come first.
@@ -120,89 +112,60 @@ def apply_model_to_links(
         links: Its links, one for each of the first anchors of the tree.
         places: The model, and its places on the page.
     """
-    judge = _Judge(tree, links, places).verdict
+    model, slots, in_body = places.model, places.links, places.in_body(tree)
+    # What lists of the page that do not change with it link to.
+    unchanging = {
+        link.url
+        for link, anchor in zip(links, tree.anchors, strict=False)
+        if link.kind not in _CHANGING and not in_body[anchor.block]
+    }
     applied = list(links)
     for i, (link, anchor) in enumerate(zip(links, tree.anchors, strict=False)):
-        verdict = judge(link, anchor)
+        url, kind, reason = link.url, link.kind, link.reason
+        share = model.noise.links.get(url, 0.0) if url else 0.0
+        slot = slots.get(anchor.block)
+        verdict: Verdict | None = None
+        if in_body[anchor.block] and not (
+            share > _OFTEN_SHARE
+            and url not in unchanging
+            and _is_template(tree, anchor, model.index.often, link.text)
+        ):
+            # To a page, or to a place of its own page.
+            is_reference = reason not in _SURE_LINKS and (url or link.href.startswith("#"))
+            if kind is not _BODY and reason is not _IN_BODY and is_reference:
+                verdict = _BODY, 0.8, _IN_BODY
+        elif not (share or link.text) and reason is _NOTHING and is_asset(url):
+            verdict = _BODY, 0.5, LinkReason.SAME_ADDRESS  # a larger picture
+        elif share and (
+            reason in _WEAK_LINKS
+            or (
+                # Most pages link to a URL whose kind changes with the page.
+                share >= _OFTEN_SHARE
+                and kind in _CHANGING
+                and not _is_related(slot)
+                and not (kind is LinkKind.RELATED and url in unchanging)
+            )
+        ):
+            if kind in _NO_FRAME:  # repeating proves that a link is of the frame, not its kind
+                is_headline = headline_units(link.text) >= HEADLINE_UNITS and not is_home(url)
+                kind = LinkKind.HOT if is_headline else LinkKind.NAVIGATION
+            verdict = kind, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
+        elif (
+            kind is LinkKind.HOT and link.score < _SURE_SCORE and not share and model.page_count > 1
+        ):
+            verdict = LinkKind.OTHER, link.score, LinkReason.HOST_CHANGES
+        elif (
+            slot is not None
+            and reason in _WEAK_LINKS
+            and slot.kind not in (kind, _BODY)
+            and slot.share >= _SLOT_SHARE
+            and slot.on.bit_count() >= _SLOT_PAGES
+        ):
+            verdict = slot.kind, slot.share, LinkReason.HOST_PLACE
         if verdict is not None:
             kind, score, reason = verdict
             applied[i] = replace(link, kind=kind, score=score, reason=reason)
     return tuple(applied)
-
-
-class _Judge:
-    """Judges links by the model, where that overrules the page."""
-
-    def __init__(self, tree: Tree, links: tuple[Link, ...], places: SitePlaces) -> None:
-        model = places.model
-        self._tree = tree
-        self._slots = places.links
-        self._shares = model.noise.links
-        self._in_body = places.in_body(tree)
-        self._template = model.index.often
-        self._has_others = model.page_count > 1
-        self._is_elsewhere = _elsewhere(tree, links, self._in_body)
-
-    def verdict(self, link: Link, anchor: Anchor) -> Verdict | None:
-        """Returns the model's verdict on a link; None where the page's stands."""
-        url, reason = link.url, link.reason
-        share = self._shares.get(url, 0.0) if url else 0.0
-        if self._in_body[anchor.block] and not (
-            share > _OFTEN_SHARE
-            and _is_template(self._tree, anchor, self._template, link.text)
-            and not self._is_elsewhere(url)
-        ):
-            if link.kind is not _BODY and reason is not _IN_BODY and _is_reference(link):
-                return _BODY, 0.8, _IN_BODY
-            return None
-        if not (share or link.text) and reason is _NOTHING and is_asset(url):
-            return _BODY, 0.5, LinkReason.SAME_ADDRESS  # a larger picture
-        slot = self._slots.get(anchor.block)
-        if share and (reason in _WEAK_LINKS or self._is_noise(link, share, slot)):
-            return _repeating(link, share)
-        if (
-            link.kind is LinkKind.HOT
-            and link.score < _SURE_SCORE
-            and self._has_others
-            and not share
-        ):
-            return LinkKind.OTHER, link.score, LinkReason.HOST_CHANGES
-        return _of_slot(link, slot)
-
-    def _is_noise(self, link: Link, share: float, slot: LinkPlace | None) -> bool:
-        """Whether most pages link to a URL whose kind changes with the page."""
-        return (
-            share >= _OFTEN_SHARE
-            and link.kind in _CHANGING
-            and not _is_related(slot)
-            and not (link.kind is LinkKind.RELATED and self._is_elsewhere(link.url))
-        )
-
-
-def _repeating(link: Link, share: float) -> Verdict:
-    """Judges a link whose URL is noise: of the page's kind where noise or a tag has that kind.
-
-    Repeating proves that a link is of the host's frame, not its kind; elsewhere a headline is HOT,
-    and all else NAVIGATION.
-    """
-    kind = link.kind
-    if kind in _NO_FRAME:
-        is_headline = headline_units(link.text) >= HEADLINE_UNITS
-        kind = LinkKind.HOT if is_headline and not is_home(link.url) else LinkKind.NAVIGATION
-    return kind, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
-
-
-def _of_slot(link: Link, slot: LinkPlace | None) -> Verdict | None:
-    """Judges a link by its slot, where the page has only the look of a list."""
-    if (
-        slot is not None
-        and link.reason in _WEAK_LINKS
-        and slot.kind not in (link.kind, _BODY)
-        and slot.share >= _SLOT_SHARE
-        and slot.on.bit_count() >= _SLOT_PAGES
-    ):
-        return slot.kind, slot.share, LinkReason.HOST_PLACE
-    return None
 
 
 def _is_related(slot: LinkPlace | None) -> bool:
@@ -212,36 +175,12 @@ def _is_related(slot: LinkPlace | None) -> bool:
     return slot.share >= _SLOT_SHARE and slot.repeats < _OFTEN_SHARE
 
 
-def _elsewhere(tree: Tree, links: tuple[Link, ...], in_body: list[bool]) -> Callable[[str], bool]:
-    """Returns the test whether a list that does not change with the page links to a URL, too."""
-    found: set[str] = set()
-
-    def is_elsewhere(url: str) -> bool:
-        if not found:
-            found.add("")
-            found.update(
-                link.url
-                for link, anchor in zip(links, tree.anchors, strict=False)
-                if link.kind not in _CHANGING and not in_body[anchor.block]
-            )
-        return url in found
-
-    return is_elsewhere
-
-
 def _is_template(tree: Tree, anchor: Anchor, template: frozenset[str], text: str) -> bool:
     """Whether a link has no text, or its line is on most pages and no sentence around it."""
     if anchor.start >= anchor.end:
         return True
     line = tree.line_text(tree.line_of[anchor.start])
     return len(line) < _SENTENCE_CHARS + 2 * len(text) and line_key(line) in template
-
-
-def _is_reference(link: Link) -> bool:
-    """Whether a link of a body leads to a page, or to a place of its own page."""
-    if link.reason in _SURE_LINKS:
-        return False
-    return bool(link.url) or link.href.startswith("#")
 
 
 MAX_LINKS = 20_000
@@ -351,33 +290,16 @@ def read_anchors(document: Document) -> OwnValues:
 def _text_of(tree: Tree, start: int, end: int) -> tuple[str, bool]:
     """(text of an anchor's runs, whether it was cut): anchors may lie in each other."""
     texts, lines = tree.texts, tree.line_of
-    if not _is_short(texts, start, end):
-        return _beginning(texts, start, end), True
-    if lines[start] == lines[end - 1]:
-        return " ".join("".join(texts[start:end]).split()), False
-    return tree.text(start, end).replace("\n", " "), False
-
-
-def _is_short(texts: list[str], start: int, end: int) -> bool:
-    """Whether the runs of an anchor have at most 2,000 characters."""
-    room = MAX_TEXT_CHARS
-    for i in range(start, end):
-        room -= len(texts[i])
-        if room < 0:
-            return False
-    return True
-
-
-def _beginning(texts: list[str], start: int, end: int) -> str:
-    """The first 2,000 characters of an anchor's text."""
     pieces: list[str] = []
     room = MAX_TEXT_CHARS
-    for i in range(start, end):
-        pieces.append(texts[i][:room])
-        room -= len(pieces[-1])
-        if room <= 0:
-            break
-    return " ".join(" ".join(pieces).split())
+    for run in range(start, end):
+        pieces.append(texts[run][:room])
+        room -= len(texts[run])
+        if room < 0:
+            return " ".join(" ".join(pieces).split()), True
+    if lines[start] == lines[end - 1]:
+        return " ".join("".join(pieces).split()), False
+    return tree.text(start, end).replace("\n", " "), False
 
 
 def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
@@ -400,95 +322,57 @@ def read_outlinks(
         document: The parsed page; its own address is left out.
         links: All its links, as ``read_links`` gives them: one for each anchor of the tree.
     """
-    found = _Found(own=normalize(document.page.url))
+    found: dict[str, tuple[Via, LinkKind, float, str]] = {}
+    passed = {"", normalize(document.page.url)}  # the page itself, and assets
+    dropped = 0
+
+    def add(url: str, via: Via, kind: LinkKind, score: float, text: str) -> None:
+        nonlocal dropped
+        known = found.get(url)
+        if known is not None:
+            if known[2] < score:
+                found[url] = via, kind, score, text
+        elif url not in passed:
+            if is_asset(url):
+                passed.add(url)
+            elif len(found) >= MAX_OUTLINKS:
+                dropped += 1
+            else:
+                found[url] = via, kind, score, text
+
+    def add_links(some: tuple[Link, ...]) -> None:
+        for link in some:
+            # A link to a fragment of its own page is no outlink.
+            if link.url in passed or link.href.startswith("#"):
+                continue
+            is_next = link.rel and "next" in link.rel.split()
+            via = Via.NEXT if is_next else Via.LINK
+            score = _SCORE_OF_VIA[via] if is_next else _SCORES[link.kind]
+            add(link.url, via, link.kind, score, link.text[:_MAX_OUTLINK_CHARS])
+
     url_of = resolver(document.base, document.page.encoding)
     for move in moves(document):
-        target = url_of(move)
-        if target:
-            found.add(target, Via.META_REFRESH, LinkKind.OTHER, _SCORE_OF_VIA[Via.META_REFRESH], "")
+        via = Via.META_REFRESH
+        add(url_of(move) or "", via, LinkKind.OTHER, _SCORE_OF_VIA[via], "")
     done = 0
     for tag, attributes, before in document.tree.head:
-        via, href = _of_head(tag, attributes)
-        if via is None or not href:
-            continue
-        found.add_links(links[done:before])
-        done = before
-        target = url_of(href)
-        if target:
-            found.add(target, via, LinkKind.OTHER, _SCORE_OF_VIA[via], "")
-    found.add_links(links[done:])
+        via_head, href = _of_head(tag, attributes)
+        if via_head is not None and href:
+            add_links(links[done:before])
+            done = before
+            add(url_of(href) or "", via_head, LinkKind.OTHER, _SCORE_OF_VIA[via_head], "")
+    add_links(links[done:])
     warnings = []
-    if found.dropped:
+    if dropped:
         detail = f"kept the first {MAX_OUTLINKS}"
-        warning = PageWarning(kind=WarningKind.CAPPED_LINKS, detail=detail, count=found.dropped)
-        warnings.append(warning)
-    bad = sum(not link.url and link.kind is LinkKind.OTHER for link in links)
-    if bad:
+        warnings.append(PageWarning(kind=WarningKind.CAPPED_LINKS, detail=detail, count=dropped))
+    if bad := sum(not link.url and link.kind is LinkKind.OTHER for link in links):
         warnings.append(PageWarning(kind=WarningKind.BAD_LINKS, count=bad))
-    columns = zip(found.urls, found.vias, found.kinds, found.scores, found.texts, strict=True)
     outlinks = [
         Outlink(url=url, via=via, kind=kind, score=score, text=text)
-        for url, via, kind, score, text in columns
+        for url, (via, kind, score, text) in found.items()
     ]
     return tuple(outlinks), tuple(warnings)
-
-
-class _Found:
-    """The fields of the outlinks so far, as parallel lists."""
-
-    def __init__(self, own: str) -> None:
-        self.urls: list[str] = []
-        self.vias: list[Via] = []
-        self.kinds: list[LinkKind] = []
-        self.scores: list[float] = []
-        self.texts: list[str] = []
-        self.dropped = 0
-        self._places = {own: -1, "": -1}  # URL -> index in the lists; -1 for no outlink
-
-    def add_links(self, links: tuple[Link, ...]) -> None:
-        """Adds the links whose URL is new, or has a better score than before."""
-        places, scores, add = self._places, self.scores, self.add
-        urls, vias, kinds, texts = self.urls, self.vias, self.kinds, self.texts
-        by_link = Via.LINK
-        for link in links:
-            url = link.url
-            place = places.get(url)
-            # A link to a fragment of its own page is no outlink.
-            if place == -1 or link.href.startswith("#"):
-                continue
-            via, kind = by_link, link.kind
-            score = _SCORES[kind]
-            if link.rel and "next" in link.rel.split():
-                via, score = Via.NEXT, _SCORE_OF_VIA[Via.NEXT]
-            if place is None and len(urls) < MAX_OUTLINKS and not is_asset(url):
-                # The common case of ``add``, without the call.
-                places[url] = len(urls)
-                urls.append(url)
-                vias.append(via)
-                kinds.append(kind)
-                scores.append(score)
-                texts.append(link.text[:_MAX_OUTLINK_CHARS])
-            elif place is None or scores[place] < score:
-                add(url, via, kind, score, link.text[:_MAX_OUTLINK_CHARS])
-
-    def add(self, url: str, via: Via, kind: LinkKind, score: float, text: str) -> None:
-        """Adds a URL that is new, or raises its score."""
-        place = self._places.get(url)
-        if place is None:
-            if is_asset(url):
-                self._places[url] = -1
-            elif len(self.urls) >= MAX_OUTLINKS:
-                self.dropped += 1
-            else:
-                self._places[url] = len(self.urls)
-                self.urls.append(url)
-                self.vias.append(via)
-                self.kinds.append(kind)
-                self.scores.append(score)
-                self.texts.append(text)
-        elif place >= 0 and self.scores[place] < score:
-            self.vias[place], self.kinds[place] = via, kind
-            self.scores[place], self.texts[place] = score, text
 
 
 def _of_head(tag: str, attributes: dict[str, str]) -> tuple[Via | None, str | None]:
