@@ -102,6 +102,16 @@ class Body:
     title_line: int = -1
     warnings: tuple[PageWarning, ...] = ()
 
+    @property
+    def first(self) -> int:
+        """The first line of the body, -1 without a body."""
+        return self.lines[0] if self.lines else -1
+
+    @property
+    def last(self) -> int:
+        """The last line of the body, -1 without a body."""
+        return self.lines[-1] if self.lines else -1
+
 
 def weigh(tree: Tree, trail: Trail | None = None) -> tuple[Lines, int]:
     """Weighs the lines of a parsed page; returns them and the line of its title (-1 without).

@@ -411,13 +411,8 @@ class BodyRegion:
     def __init__(self, tree: Tree, body: Body) -> None:
         self.tree = tree
         self._noise: dict[int, bool] = {}
-        is_kept = body.is_kept
-        self.first, self.last = -1, -1
-        self.part = 0
-        if True in is_kept:
-            self.first = tree.line_of[is_kept.index(True)]
-            self.last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
-            self.part = tree.line_blocks[self.first]
+        self.first, self.last = body.first, body.last
+        self.part = tree.line_blocks[self.first] if self.first >= 0 else 0
         while self.part > 0 and (
             tree.line_end(self.part) <= self.last or tree.block_tags[self.part] in _LINES
         ):

@@ -37,9 +37,8 @@ from __future__ import annotations
 
 import re
 
-from crawlclean.cleaning.features.sections import Section
 from crawlclean.cleaning.links.evidence import Verdict, asks_for, is_home
-from crawlclean.cleaning.links.lists import LinkLists
+from crawlclean.cleaning.links.lists import AD, COMMENT, TAGGED, LinkLists
 from crawlclean.cleaning.records import LinkKind, LinkReason
 
 _COUNTER = re.compile(
@@ -54,7 +53,6 @@ _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other li
 _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side
 _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
 _NO_TOPIC = frozenset(("", "hot", "list", "rank"))
-_RECOMMENDED = frozenset(("related", "maybe"))
 _ANY_TOPIC = frozenset(("", "list"))
 _HOT = LinkKind.HOT
 _NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
@@ -98,7 +96,8 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
                 verdict = _COUNTS
             else:
                 verdict = _judge(lists, i)
-                if _may_advertise(lists, i, verdict):
+                is_unproved = verdict[0] is _HOT or verdict[2] in _NO_PROOF
+                if is_unproved and lists.is_named(i, AD):
                     verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
                 if not text or verdict is _ON_CARD:
                     weak.append(i)
@@ -110,26 +109,24 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
     return verdicts
 
 
-def _may_advertise(lists: LinkLists, i: int, verdict: Verdict) -> bool:
-    """Whether a link in a part named after advertising has no better evidence."""
-    if verdict[0] is _HOT or verdict[2] in _NO_PROOF:
-        return lists.is_advertising(lists.tree.anchors[i].block)
-    return False
-
-
 def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
     """Returns the verdict by words or URL, or what the place of the link says against it."""
     kind, _, reason = verdict
     if lists.is_in_body[i]:
-        is_in_sentence = lists.is_in_sentence(i)
-        return (LinkKind.BODY, 0.6, LinkReason.IN_BODY) if is_in_sentence else verdict
-    if kind is LinkKind.NAVIGATION:
+        if lists.is_in_sentence(i):
+            return LinkKind.BODY, 0.6, LinkReason.IN_BODY
+    elif kind is LinkKind.NAVIGATION:
         if reason is LinkReason.WORDS and lists.is_card_note(i):
             return _ON_CARD
     elif kind is LinkKind.FUNCTION:
         if lists.texts[i].lower() in _OPINIONS:
             return _IN_LIST  # without a count: the section of comments by editors
-        if reason is LinkReason.NOT_A_PAGE and _opens_menu(lists, i):
+        is_early = lists.line[i] < lists.body_first
+        if (
+            is_early
+            and reason is LinkReason.NOT_A_PAGE
+            and lists.tree.anchors[i].href.strip() == "#"
+        ):
             return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     elif kind is LinkKind.LEGAL and lists.line[i] < lists.body_first:
         # Legal links stand at the end of a page; at its beginning the words are a menu.
@@ -155,89 +152,55 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
 
 
 def _judge(lists: LinkLists, i: int) -> Verdict:
-    """Judges a link outside the body that is no counter."""
-    text = lists.texts[i]
+    """Judges a link outside the body that is no counter, by the rules above in their order."""
+    text, line, anchor = lists.texts[i], lists.line[i], lists.tree.anchors[i]
+    is_headline, is_behind = lists.is_headline[i], line > lists.body_last
     section = lists.section(i)
-    if section and lists.body.is_inside(section):
-        section = None
-    block = lists.tree.anchors[i].block
-    is_headline = lists.is_headline[i]
-    if lists.is_comment(block) and not lists.is_list_of_headlines(i):
+    if section and section.first < lists.body_first <= lists.body_last < section.end:
+        section = None  # it begins before the body and ends behind it: no list
+    kind = section.kind if section else ""
+    if lists.is_named(i, COMMENT) and not lists.is_list_of_headlines(i):
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
-        return _judge_picture(lists, i, section)
+        return _judge_picture(lists, i, kind)
     if lists.is_card_note(i):
         return _ON_CARD
-    if (
-        not is_headline
-        and ((section and section.kind == "tag") or lists.body.is_near(lists.line[i]))
-        and (verdict := _judge_keyword(lists, i, section))
-    ):
-        return verdict
-    if section:
-        if section.kind == "ad" and lists.is_same_site(i):
-            section = None  # the line often marks an empty slot above the site's own links
-        elif verdict := _judge_under_heading(lists, i, section):
-            return verdict
-    is_behind = lists.line[i] > lists.body_last
+    is_near = lists.is_near(i)
+    if not is_headline and (is_near or kind == "tag"):
+        if line > lists.body_first and _TAG_PATH.search(lists.urls[i]):
+            return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
+        if kind == "tag":
+            tag = (LinkKind.TAG, 0.7) if is_near else (_HOT, 0.5)
+            return *tag, LinkReason.MARKER
+        if not kind and lists.is_named(i, TAGGED):
+            return LinkKind.TAG, 0.7, LinkReason.PART_NAME
+    if kind == "ad" and lists.is_same_site(i):
+        section, kind = None, ""  # the line often marks an empty slot above the site's own links
+    if kind in _BY_HEADING:
+        return _BY_HEADING[kind]
+    if section and section.line == line and not section.is_inline:
+        return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
     if is_behind and asks_for(lists.urls[i], text) and lists.is_same_site(i):
         return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
     titled, legal = lists.shares(i)
     if legal >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
-    if (
-        section
-        and section.kind in _RECOMMENDED
-        and (verdict := _judge_recommended(lists, i, section))
-    ):
-        return verdict
-    is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(block) > 0)
-    kind = section.kind if section else ""
+    if section and (kind == "related" or (kind == "maybe" and is_behind)):
+        if lists.is_title(i, section):
+            if kind == "related" or lists.near_share(section) >= _NEAR_SHARE:
+                return _MARKED
+            return LinkKind.HOT, 0.6, LinkReason.MARKER
+        if kind == "related":
+            return _ON_CARD
+    is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(anchor.block) > 0)
     if is_listed and is_behind and kind in _ANY_TOPIC and lists.is_about_topic(i):
         return _ABOUT_TITLE
-    return _judge_position(lists, i, section, is_listed)
-
-
-def _judge_under_heading(lists: LinkLists, i: int, section: Section) -> Verdict | None:
-    """Judges a link under a heading whose words alone decide; None under other headings."""
-    kind, line = section.kind, lists.line[i]
-    verdict = _BY_HEADING.get(kind)
-    if verdict:
-        return verdict
-    if section.line == line and not section.is_inline:
-        return LinkKind.NAVIGATION, 0.6, LinkReason.MARKER  # the heading itself, or its 更多
-    return None
-
-
-def _judge_recommended(lists: LinkLists, i: int, section: Section) -> Verdict | None:
-    """Judges a link under a heading that recommends other pages; None where it is no title."""
-    is_sure = section.kind == "related"
-    if not is_sure and lists.line[i] <= lists.body_last:
-        return None
-    if not lists.is_title(i, section):
-        return _ON_CARD if is_sure else None
-    if is_sure or lists.near_share(section) >= _NEAR_SHARE:
-        return _MARKED
-    return LinkKind.HOT, 0.6, LinkReason.MARKER
-
-
-def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed: bool) -> Verdict:
-    """Judges a link by the element around it, its position to the body, and its list.
-
-    Args:
-        lists: The links of the page.
-        i: The link.
-        section: The section it lies in.
-        is_listed: Whether it is a headline or stands among headlines.
-    """
-    line, kind = lists.line[i], section.kind if section else ""
-    region = lists.tree.anchors[i].region
-    if region == "nav" or (region and not lists.is_headline[i]):
+    if anchor.region == "nav" or (anchor.region and not is_headline):
         return _IN_REGION
-    if region != "aside" and _is_of_body(lists, i, section):
-        return _judge_amid_body(lists, i)
+    if anchor.region != "aside" and (verdict := _judge_amid_body(lists, i, kind)):
+        return verdict
     if kind in _ANY_TOPIC and line < lists.body_first:
-        if lists.is_headline[i] and lists.is_list_of_headlines(i):
+        if is_headline and lists.is_list_of_headlines(i):
             return LinkKind.HOT, 0.5, LinkReason.HEADLINES
         return _IN_LIST
     if is_listed or kind in ("hot", "rank"):
@@ -247,16 +210,11 @@ def _judge_position(lists: LinkLists, i: int, section: Section | None, is_listed
     return _IN_LIST
 
 
-def _is_of_body(lists: LinkLists, i: int, section: Section | None) -> bool:
-    """Whether a link stands between lines of the body, or beside it."""
-    if lists.body.is_amid(lists.line[i], lists.texts[i]):
-        return section is None or section.kind in _NO_TOPIC
-    return lists.body.is_beside(lists.tree.anchors[i].block)
-
-
-def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
-    """Judges a link between or beside lines of the body that is in none of them."""
-    if lists.is_advertising(lists.tree.anchors[i].block):
+def _judge_amid_body(lists: LinkLists, i: int, kind: str) -> Verdict | None:
+    """Judges a link between or beside lines of the body that is in none of them; else None."""
+    if not (kind in _NO_TOPIC if lists.is_amid(i) else lists.is_beside(i)):
+        return None
+    if lists.is_named(i, AD):
         return LinkKind.AD, 0.6, LinkReason.PART_NAME
     if lists.headlines_on(i) > 1:
         # A block of links inside the body that is no part of it (paper 4, Figure 5-2).
@@ -267,11 +225,10 @@ def _judge_amid_body(lists: LinkLists, i: int) -> Verdict:
     return _LIST_OF_BODY
 
 
-def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict:
-    """Judges a link without a text."""
-    kind = section.kind if section else ""
-    if _is_of_body(lists, i, section):
-        return _judge_amid_body(lists, i)
+def _judge_picture(lists: LinkLists, i: int, kind: str) -> Verdict:
+    """Judges a link without a text, under a heading of a kind."""
+    if verdict := _judge_amid_body(lists, i, kind):
+        return verdict
     if is_home(lists.urls[i]):
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if not lists.is_pictured[i]:
@@ -286,31 +243,6 @@ def _judge_picture(lists: LinkLists, i: int, section: Section | None) -> Verdict
     if titled >= _HEADLINE_SHARE:
         return LinkKind.HOT, 0.5, LinkReason.HEADLINES
     return LinkKind.FUNCTION, 0.4, LinkReason.NO_EVIDENCE
-
-
-def _judge_keyword(lists: LinkLists, i: int, section: Section | None) -> Verdict | None:
-    """Judges a short link as a keyword of the page; None when it is none."""
-    kind = section.kind if section else ""
-    by_name = not kind and lists.is_tagged(lists.tree.anchors[i].block)
-    by_heading = kind == "tag"
-    line = lists.line[i]
-    if line > lists.body_first and _TAG_PATH.search(lists.urls[i]):
-        return LinkKind.TAG, 0.7, LinkReason.URL_SHAPE
-    if lists.body.is_near(line) and (by_name or by_heading):
-        reason = LinkReason.PART_NAME if by_name else LinkReason.MARKER
-        return LinkKind.TAG, 0.7, reason
-    if by_heading:
-        return LinkKind.HOT, 0.5, LinkReason.MARKER
-    return None
-
-
-def _opens_menu(lists: LinkLists, i: int) -> bool:
-    """Whether a link to ``#`` opens a menu: a word in the lists before the body."""
-    return (
-        lists.tree.anchors[i].href.strip() == "#"
-        and lists.line[i] < lists.body_first
-        and bool(lists.texts[i])
-    )
 
 
 def _is_counter(text: str) -> bool:

@@ -21,9 +21,7 @@ from crawlclean.cleaning.links.evidence import (
     HEADLINE_UNITS,
     OwnValues,
     Run,
-    RunKey,
     Topic,
-    Verdict,
     grams,
     headline_units,
     is_counted,
@@ -140,74 +138,8 @@ def _comment_words() -> list[str]:
     return [word for word in words if not any(other in word for other in words if other != word)]
 
 
-# Where the body of a page lies, and what stands in, between, beside and near its lines.
-
 NEAR_LINES = 15  # lines around the body in which its keywords and its title stand
 _WHOLE_PAGE = ("html", "body")
-
-
-class BesideBody:
-    """The place of a body among the lines and blocks of its page.
-
-    Attributes:
-        first: First line of the body, -1 without.
-        last: Last line of the body, -1 without.
-    """
-
-    def __init__(self, tree: Tree, line_ends: list[int], body: Body) -> None:
-        is_kept = body.is_kept
-        self.first, self.last = -1, -1
-        if True in is_kept:
-            self.first = tree.line_of[is_kept.index(True)]
-            self.last = tree.line_of[len(is_kept) - 1 - is_kept[::-1].index(True)]
-        self._tree, self._line_ends = tree, line_ends
-        self._is_thread = body.thread is not None
-        self._around: tuple[int, int] | None = None
-
-    def is_near(self, line: int) -> bool:
-        """Whether a line stands in the body or a few lines from it."""
-        return self.first - NEAR_LINES <= line <= self.last + NEAR_LINES
-
-    def is_amid(self, line: int, text: str) -> bool:
-        """Whether a link stands on or between lines of a body that is no thread.
-
-        Args:
-            line: The line of the link.
-            text: Its text. A link without one is on no line; the nearest may be the body's last.
-        """
-        if self._is_thread or not self.first <= line <= self.last:
-            return False
-        return bool(text) or self.first < line < self.last
-
-    def is_beside(self, block: int) -> bool:
-        """Whether a block stands in the smallest block around a body that is no thread.
-
-        A block that ends far from the body is a column; neither it nor the whole page counts.
-        """
-        if self._around is None:
-            self._around = self._find_around()
-        first, end = self._around
-        return first <= block < end
-
-    def is_inside(self, section: Section) -> bool:
-        """Whether a section begins before the body and ends behind it: it is no list."""
-        return section.first < self.first <= self.last < section.end
-
-    def _find_around(self) -> tuple[int, int]:
-        """The smallest part that holds the body, as (first block, block behind the last).
-
-        (0, 0) where the part is large.
-        """
-        if self.first < 0 or self._is_thread:
-            return 0, 0
-        tree = self._tree
-        starts, ends = tree.block_lines, self._line_ends
-        block = tree.line_blocks[self.first]
-        while block > 0 and (starts[block] > self.first or ends[block] <= self.last):
-            block = tree.block_parents[block]
-        if tree.block_tags[block] in _WHOLE_PAGE or ends[block] - 1 - self.last > NEAR_LINES:
-            return 0, 0
-        return block, tree.block_ends[block]
 
 
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
@@ -233,8 +165,7 @@ class LinkLists:
         is_in_body: Whether it lies in the body.
         sections: The stretches of lines that the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
-        body: The place of the body.
-        body_first: First line of the body, -1 without; an attribute because each link asks for it.
+        body_first: First line of the body, -1 without.
         body_last: Last line of the body, -1 without.
     """
 
@@ -243,14 +174,12 @@ class LinkLists:
         texts, urls, known = own.texts, own.urls, own.known
         self.tree, self.texts, self.urls = tree, texts, urls
         self._site, self._page_host = site_of(host), host
-        pictured = {picture.anchor for picture in tree.pictures}
-        self.is_pictured = [i in pictured for i in range(len(texts))]
+        self.is_pictured = [False] * len(texts)
+        for picture in tree.pictures:
+            if 0 <= picture.anchor < len(texts):
+                self.is_pictured[picture.anchor] = True
         # A picture and a text with one address are a card, and the text is its title.
-        self.picture_urls = {
-            url
-            for url, text, is_pictured in zip(urls, texts, self.is_pictured, strict=True)
-            if not text
-        }
+        self.picture_urls = {url for url, text in zip(urls, texts, strict=True) if not text}
         self.is_headline = [
             len(text) >= _CARD_UNITS
             and verdict is None
@@ -260,81 +189,93 @@ class LinkLists:
             and not is_counted(text)
             for text, url, verdict in zip(texts, urls, known, strict=True)
         ]
-        self._line_ends = tree.line_ends()
-        self.body = BesideBody(tree, self._line_ends, body)
-        self.body_first, self.body_last = self.body.first, self.body.last
-        self._place(body.is_kept)
-        self._count(known)
-        self.sections, self.section_of = find_sections(
-            tree, self._headlines, self._links, self.cards
-        )
-        self._flags = flags_of_blocks(tree, self._line_ends, self.body_first)
-        self._title, self._body_text = title, body.text
-        self._topic: Topic | None = None
-        self._near: list[int] | None = None
-        self._directories: set[str] | None = None
-        self._line_chars: dict[int, int] = {}
-
-    def _place(self, is_kept: list[bool]) -> None:
-        """Finds the line of each link, and whether it is in the body."""
-        tree = self.tree
-        lines, runs = tree.line_of, len(is_kept)
-        starts, ends = tree.block_lines, self._line_ends
-        filled = {0: 0}  # block -> innermost block around it with lines
+        ends = self._line_ends = tree.line_ends()
+        self.body_first, self.body_last = body.first, body.last
+        self._is_thread = body.thread is not None
+        self._beside = self._around_body()
+        # The line of each link, and whether it is in the body.
         self.line: list[int] = []
         self.is_in_body: list[bool] = []
-        for anchor in tree.anchors[: len(self.texts)]:
-            start = anchor.start
+        starts, lines, runs = tree.block_lines, tree.line_of, len(tree.texts)
+        filled = {0: 0}  # block -> innermost block around it with lines
+        for anchor in tree.anchors[: len(texts)]:
+            start, block = anchor.start, anchor.block
+            self.is_in_body.append(start < runs and body.is_kept[start])
             if start < anchor.end:
                 self.line.append(lines[start])
-                self.is_in_body.append(is_kept[start])
                 continue
-            block = anchor.block
             if ends[block] == starts[block]:
                 block = _nearest(tree, block, filled, lambda b: ends[b] > starts[b])
             line = lines[start] if start < runs else len(tree.line_starts) - 1
             self.line.append(max(starts[block], min(line, ends[block] - 1), 0))
-            self.is_in_body.append(start < runs and is_kept[start])
-
-    def _count(self, known: list[Verdict | None]) -> None:
-        """Computes the running totals by line."""
-        tree, texts, urls = self.tree, self.texts, self.urls
-        headlines: list[int] = []
-        titles: list[int] = []
-        last = ""
+        # The running totals by line.
         self._titles = [
-            i
-            for i, (is_headline, is_in_body) in enumerate(
-                zip(self.is_headline, self.is_in_body, strict=True)
-            )
-            if is_headline and not is_in_body
+            i for i, is_one in enumerate(self.is_headline) if is_one and not self.is_in_body[i]
         ]
-        for i in self._titles:
-            headlines.append(self.line[i])
-            if urls[i] != last:
-                titles.append(self.line[i])
-                last = urls[i]
-        cards = [
-            line
-            for line, text, url in zip(self.line, texts, urls, strict=True)
-            if text and url in self.picture_urls
-        ]
+        headlines = [self.line[i] for i in self._titles]
+        addresses = [urls[i] for i in self._titles]
+        behind_others = zip(headlines, addresses, ["", *addresses], strict=False)
+        titles = [line for line, url, before in behind_others if url != before]
         with_text = [line for line, text in zip(self.line, texts, strict=True) if text]
+        cards = [
+            self.line[i] for i, text in enumerate(texts) if text and urls[i] in self.picture_urls
+        ]
         legal = [
             line
             for line, text, verdict in zip(self.line, texts, known, strict=True)
             if verdict is not None and text and verdict[0] is LinkKind.LEGAL
         ]
-        count = len(tree.line_starts)
+        count = max(1, len(tree.line_starts))  # links of a page without text are on its first line
         self._links = totals_by_line(with_text, count)
         self._headlines = totals_by_line(headlines, count)
         self._legal = totals_by_line(legal, count)
         self._cards = totals_by_line(cards, count)
         self._titled_lines = totals_by_line(set(headlines), count)
         self._linked_lines = totals_by_line(set(with_text), count)
-        self.cards = Cards(tree, self._line_ends, totals_by_line(titles, count), self._links)
+        self.cards = Cards(tree, ends, totals_by_line(titles, count), self._links)
+        self.sections, section_of = find_sections(tree, self._headlines, self._links, self.cards)
+        self.section_of = section_of or [-1]
+        self._flags = flags_of_blocks(tree, ends, self.body_first)
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
+        self._title, self._body_text = title, body.text
+        self._topic: Topic | None = None
+        self._near: list[int] | None = None
+        self._directories: set[str] | None = None
+        self._line_chars: dict[int, int] = {}
+
+    def _around_body(self) -> range:
+        """The blocks in the smallest part that holds a body that is no thread.
+
+        None where the part ends far from the body, as a column does, or is the whole page.
+        """
+        if self.body_first < 0 or self._is_thread:
+            return range(0)
+        tree, ends = self.tree, self._line_ends
+        block = tree.line_blocks[self.body_first]
+        while block > 0 and ends[block] <= self.body_last:
+            block = tree.block_parents[block]
+        is_far = ends[block] - 1 - self.body_last > NEAR_LINES
+        if tree.block_tags[block] in _WHOLE_PAGE or is_far:
+            return range(0)
+        return range(block, tree.block_ends[block])
+
+    def is_near(self, i: int) -> bool:
+        """Whether a link stands in the body or a few lines from it."""
+        return self.body_first - NEAR_LINES <= self.line[i] <= self.body_last + NEAR_LINES
+
+    def is_amid(self, i: int) -> bool:
+        """Whether a link stands on or between lines of a body that is no thread.
+
+        A link without a text is on no line; the nearest may be the body's last.
+        """
+        if self._is_thread or not self.body_first <= self.line[i] <= self.body_last:
+            return False
+        return bool(self.texts[i]) or self.body_first < self.line[i] < self.body_last
+
+    def is_beside(self, i: int) -> bool:
+        """Whether a link stands in the smallest block around a body that is no thread."""
+        return self.tree.anchors[i].block in self._beside
 
     def is_same_site(self, i: int) -> bool:
         """Whether a link leads to a host of the page's own site."""
@@ -344,25 +285,17 @@ class LinkLists:
         """Whether a link leads to the page's own host."""
         return _host(self.urls[i]) == self._page_host
 
-    def is_advertising(self, block: int) -> bool:
-        """Whether a block or one around it has a class name of advertising."""
-        return self._flags[block] & AD > 0
-
-    def is_tagged(self, block: int) -> bool:
-        """Whether a block or one around it has a class name of keyword lists."""
-        return self._flags[block] & TAGGED > 0
+    def is_named(self, i: int, flag: int) -> bool:
+        """Whether a block around a link has a class name of ``AD``, ``TAGGED`` or ``COMMENT``."""
+        return self._flags[self.tree.anchors[i].block] & flag > 0
 
     def is_card_note(self, i: int) -> bool:
         """Whether a link stands on a card, on another line than its title."""
         return not self.headlines_on(i) and self.cards.around(self.tree.anchors[i].block) > 0
 
-    def is_comment(self, block: int) -> bool:
-        """Whether a block or one around it has a class name of comments."""
-        return self._flags[block] & COMMENT > 0
-
     def section(self, i: int) -> Section | None:
         """Returns the innermost section a link lies in; None outside."""
-        n = self.section_of[self.line[i]] if self.section_of else -1
+        n = self.section_of[self.line[i]]
         return self.sections[n] if n >= 0 else None
 
     def container(self, block: int) -> int:
@@ -408,7 +341,7 @@ class LinkLists:
     def headlines_on(self, i: int) -> int:
         """Counts the headlines on a link's line."""
         line = self.line[i]
-        return self._headlines[line + 1] - self._headlines[line] if self.section_of else 0
+        return self._headlines[line + 1] - self._headlines[line]
 
     def is_in_sentence(self, i: int) -> bool:
         """Whether most text on a link's line is outside the link."""
@@ -429,68 +362,50 @@ class LinkLists:
             return True
         if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1 and not section.is_inline:
             return False
-        if self.urls[i] not in self.picture_urls and self._has_pictures(section):
+        has_cards = self._cards[section.end] > self._cards[section.first]
+        if has_cards and self.urls[i] not in self.picture_urls:
             return False
-        return not self._is_directory(i)
-
-    def _has_pictures(self, section: Section) -> bool:
-        """Whether a section holds cards: a picture and a text with one URL."""
-        return self._cards[section.end] > self._cards[section.first]
-
-    def _is_directory(self, i: int) -> bool:
-        """Whether a link leads to a home page, or to the directory of other links of the page."""
         if self._directories is None:
             urls = [url for url in self.urls if url]
             self._directories = {url[: url.find("/", 8) + 1] for url in urls}
             self._directories.update(url[: url[:-1].rindex("/") + 1] for url in urls)
-        return self.urls[i] in self._directories
+        return self.urls[i] not in self._directories
 
     def near_share(self, section: Section) -> float:
         """Share of a section's headlines that share a word with the title, 0..1."""
-        start, end = section.first, section.end
-        near, all_ = self._near_title(), self._headlines[end] - self._headlines[start]
-        return share(near[end] - near[start], all_) if all_ else 1.0
-
-    def is_about_topic(self, i: int) -> bool:
-        """Whether a link stands in a run of headlines that are about the page's topic."""
-        if self._topic is None:
-            self._topic = Topic(self._names(), self._body_text, self._runs())
-        return self._topic.is_about(self.line[i])
-
-    def _names(self) -> list[str]:
-        """The page's title, and its first heading."""
-        tree = self.tree
-        return [self._title, *[tree.text(start, end) for _, start, end in tree.headings[:1]]]
-
-    def _key(self, i: int) -> RunKey:
-        line = self.line[i]
-        section = self.section_of[line] if self.section_of else -1
-        if section >= 0 and not self.sections[section].kind:
-            section = -1
-        return section, self.tree.anchors[i].region
-
-    def _runs(self) -> list[Run]:
-        """The headlines behind the body, parted where the section or the region changes."""
-        runs: list[Run] = []
-        behind = [i for i in self._titles if self.line[i] > self.body_last]
-        for i in behind:
-            key = self._key(i)
-            if not runs or runs[-1].key != key:
-                runs.append(Run(key, [], {}))
-            runs[-1].lines.append(self.line[i])
-            titles = runs[-1].titles
-            titles[self.urls[i]] = f"{titles.get(self.urls[i], '')} {self.texts[i]}"
-        return runs
-
-    def _near_title(self) -> list[int]:
-        """Running totals by line of the headlines that share a word with the title."""
         if self._near is None:
             words = grams(self._title)
             near = [
                 self.line[i] for i in self._titles if not words.isdisjoint(grams(self.texts[i]))
             ]
             self._near = totals_by_line(near, len(self.tree.line_starts))
-        return self._near
+        start, end = section.first, section.end
+        titles = self._headlines[end] - self._headlines[start]
+        return (self._near[end] - self._near[start]) / titles if titles else 1.0
+
+    def is_about_topic(self, i: int) -> bool:
+        """Whether a link stands in a run of headlines that are about the page's topic."""
+        if self._topic is None:
+            tree = self.tree
+            headings = [tree.text(start, end) for _, start, end in tree.headings[:1]]
+            self._topic = Topic([self._title, *headings], self._body_text, self._runs())
+        return self._topic.is_about(self.line[i])
+
+    def _runs(self) -> list[Run]:
+        """The headlines behind the body, parted where the section or the region changes."""
+        runs: list[Run] = []
+        behind = [i for i in self._titles if self.line[i] > self.body_last]
+        for i in behind:
+            section = self.section_of[self.line[i]]
+            if section >= 0 and not self.sections[section].kind:
+                section = -1
+            key = section, self.tree.anchors[i].region
+            if not runs or runs[-1].key != key:
+                runs.append(Run(key, [], {}))
+            runs[-1].lines.append(self.line[i])
+            titles = runs[-1].titles
+            titles[self.urls[i]] = f"{titles.get(self.urls[i], '')} {self.texts[i]}"
+        return runs
 
     def _of(self, counts: list[int], block: int) -> int:
         return counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]

@@ -135,8 +135,7 @@ class Byline:
 
     def __init__(self, tree: Tree, body: Body) -> None:
         self.title = body.title_line
-        # A page without a body has no byline.
-        self.first = self.last = -1
+        self.first, self.last = body.first, body.last
         self.above: list[int] = []
         self.inside: list[int] = []
         self.behind: list[int] = []
@@ -146,9 +145,8 @@ class Byline:
         self._starts: list[int] = []
         self._inlines: dict[int, list[Inline]] | None = None
         if not body.lines:
-            return
-        first = self.first = body.lines[0]
-        last = self.last = body.lines[-1]
+            return  # a page without a body has no byline
+        first, last = self.first, self.last
         begin = max(0, (min(self.title, first) if self.title >= 0 else first) - _LINES_BEFORE)
         half = _MAX_LINES // 2
         if first - begin <= _MAX_LINES:
