@@ -129,7 +129,7 @@ T = TypeVar("T")
 
 LONGEST_SLEEP_S = 5.0
 CANCEL_AGAIN_S = 0.1
-FLUSH_AFTER_PUT_S = 1.0  # batches older than this are left to the sweeper
+FLUSH_AFTER_PUT_S = 1.0  # batches older than this are left to the housekeeper
 
 
 class LeaseSource:

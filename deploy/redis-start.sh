@@ -3,7 +3,7 @@
 # standard input, so that no list of processes and no file shows them.
 set -eu
 users=$(cat /etc/crawl/redis-users.acl)
-for role in admin worker sweeper keeper sender spider console dashboard; do
+for role in admin worker housekeeper spider console dashboard; do
     secret=redis_${role}_password
     password=$(cat "/run/secrets/$secret")
     if [ -z "$password" ]; then

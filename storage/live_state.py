@@ -104,10 +104,13 @@ class ProcessRole(StrEnum):
 
     SPIDER = "spider"  # fetches
     WORKER = "worker"  # cleans, learns
-    SWEEPER = "sweeper"  # gives the work of dead processes to others
-    KEEPER = "keeper"  # queues what is due again
-    SENDER = "sender"  # tells receivers of new stories
+    HOUSEKEEPER = "housekeeper"  # redoes lost work, queues what is due again, tells receivers
     CONSOLE = "console"  # shows the operators' pages
+
+    @classmethod
+    def _missing_(cls, value: object) -> ProcessRole | None:
+        """Reads the roles of version 0.2, which its processes may have left in a queue."""
+        return cls.HOUSEKEEPER if value in ("sweeper", "keeper", "sender") else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,7 @@ class SpiderSession:
 
     Attributes:
         name: ``machine.4711.0a1b2c3d``.
-        is_alive: Whether it was renewed in time; the sweeper takes the URLs of a dead one.
+        is_alive: Whether it was renewed in time; the housekeeper takes the URLs of a dead one.
         leases: URLs that it fetches or is about to fetch.
         oldest_s: Seconds since the oldest of these leases; None without a lease.
     """
@@ -162,7 +165,7 @@ class Claim:
         pages: Their number when the job was claimed.
         page_id: The page that is being cleaned; ``""``: none, or not known.
         age_s: Seconds since the worker claimed it.
-        is_alive: Whether it was renewed in time; the sweeper redoes a dead one.
+        is_alive: Whether it was renewed in time; the housekeeper redoes a dead one.
     """
 
     job_id: str

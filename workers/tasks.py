@@ -214,7 +214,7 @@ def _job_id() -> str:
 
 @contextmanager
 def _outage_logged(host: str) -> Iterator[None]:
-    """Logs a service error that ends a job of learning; the sweeper enqueues the job again."""
+    """Logs a service error that ends a job of learning; the housekeeper enqueues the job again."""
     try:
         yield
     except QueueUnavailable:
@@ -588,7 +588,7 @@ class _Job:
             self.give_back()
 
     def break_off(self, why: str = "") -> None:
-        """Lets the sweeper redo the pages, and count a crash of the marked one, with its reason."""
+        """Lets the housekeeper redo the pages, and count the crash of a marked one: ``why``."""
         self._frontier.break_claim(self._id, why)
 
     def count(self) -> None:

@@ -1,7 +1,7 @@
 """A crawl of many hosts with the console beside it, measured while both run.
 
 The hosts are those of the generated web (``benchmarks/kit/generated.py``) on loopback; spider,
-worker, sweeper, queue server and console are processes of their own. For ``make bench-console``.
+worker, housekeeper, queue server, console are processes of their own. For ``make bench-console``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.kit.mongo_server import free_port
 from tests.kit.timing import wait_until
 
 CONSOLE, CRAWL = "console", "beside"
-CRAWLING = (SERVER, "spider", "worker", "sweeper")
+CRAWLING = (SERVER, "spider", "worker", "housekeeper")
 PASSWORD = "correct horse"  # noqa: S105 - of a console of our own
 START_S = 300.0  # on a machine with much other work
 WARM_PAGES = 300
@@ -133,7 +133,7 @@ def crawl_beside_console(
     spec = WebSpec(hosts=hosts, pages=pages, chains=hosts, page_bytes=10_000, links=30)
     with GeneratedWeb(folder / "web", spec) as web, BesideCrawl(folder) as fleet:
         fleet.open_crawl(CRAWL, web.seeds(), delay_s=str(delay_s))
-        for role in ("sweeper", "worker", "spider"):
+        for role in ("housekeeper", "worker", "spider"):
             fleet.join(role)
         port = fleet.join_console()
         wait_until(lambda: fleet.queue.counts(CRAWL).done >= WARM_PAGES, START_S)

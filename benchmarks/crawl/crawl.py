@@ -2,7 +2,7 @@
 
 A site is served on loopback by a process that is not counted.
 
-- Ours: ``run`` with spider, queue server, workers, sweeper.
+- Ours: ``run`` with spider, queue server, workers, housekeeper.
 - Plain Scrapy fetches exactly the URLs of our spider, without reading them.
 - scrapy-redis and Crawlee crawl the site with their defaults; trafilatura extracts the texts.
 

@@ -1,8 +1,8 @@
 """Crawls of 10^3 to 10^5 pages: what a page costs in CPU, queue, store and archive as they grow.
 
 ``make bench-growth``. A generated web (40 KB of Chinese, 100 links of a page, 200 pages a host) is
-crawled to its end by one spider, one worker and one sweeper. The queue's memory and file are the
-most that was seen. ``docs/sizing.md`` is made from the result, with the queue at 10^4 to 10^7 URLs
+crawled to its end by one spider, one worker and one housekeeper. The queue's memory and file are
+the most seen. ``docs/sizing.md`` is made from the result, with the queue at 10^4 to 10^7 URLs
 (``make bench-frontier``) and real sites (``make bench-crawl``).
 """
 
@@ -56,7 +56,7 @@ def measure(folder: Path, pages: int) -> dict[str, Any]:
     most = {"memory": 0, "file": 0}
     with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
         fleet.open_crawl(CRAWL, web.seeds(), scope="any", delay_s="0")
-        for role in ("sweeper", "worker", "spider"):
+        for role in ("housekeeper", "worker", "spider"):
             fleet.join(role)
         client = open_client(fleet.queue_url)
         begun = time.monotonic()

@@ -4,7 +4,7 @@
 times: of the forked process from fork to exit (queue, archive, store, cleaning, saving), and of the
 worker since the last job (taking the job, forking, waiting, RQ's bookkeeping). Learning runs inside
 a job of pages; its time is subtracted there and counted as learning. The queue server, the spider
-and the sweeper are not included.
+and the housekeeper are not included.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
    requests is read from the server's log. scrapy-redis and Scrapy, which do not read Crawl-delay,
    get it as their DOWNLOAD_DELAY.
 
-Our crawl is spiders, workers and a sweeper on a queue server. The peers are described in
+Our crawl is spiders, workers and a housekeeper on a queue server. The peers are described in
 ``peers.py``; they are installed into ``build/peers``.
 """
 
@@ -85,7 +85,7 @@ class Tool(ABC):
 
 
 class Ours(Tool):
-    """Two spiders, two workers and a sweeper."""
+    """Two spiders, two workers and a housekeeper."""
 
     def __init__(self, name: str, web: GeneratedWeb, folder: Path, delay_s: float) -> None:
         super().__init__(name, web, folder, delay_s)
@@ -94,7 +94,7 @@ class Ours(Tool):
 
     def start(self) -> None:
         """Starts all roles."""
-        for role in ("sweeper", *["worker", "spider"] * PROCESSES[self.name]):
+        for role in ("housekeeper", *["worker", "spider"] * PROCESSES[self.name]):
             self._fleet.join(role)
 
     def kill(self) -> None:

@@ -33,7 +33,7 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 1.0)
 WARM_UP = 0.2
 MOST_GROWTH = 0.05
 MOST_BYTES_A_PAGE = 50
-JUDGED = ("spider", "worker", "unforked worker", "sweeper")
+JUDGED = ("spider", "worker", "unforked worker", "housekeeper")
 LOOK_S = 0.5
 REST_S = 5.0
 LIMIT_S = 7200.0
@@ -112,7 +112,7 @@ def measure(folder: Path, spec: WebSpec, way: str) -> dict[str, Any]:
     begun = time.monotonic()
     with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
         fleet.open_crawl("long", web.seeds(), scope="any", delay_s="0")
-        fleet.join("sweeper")
+        fleet.join("housekeeper")
         if way == "forked":
             fleet.join("worker")
         else:

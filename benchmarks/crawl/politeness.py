@@ -105,7 +105,7 @@ def measure_gaps(folder: Path, seconds: float) -> dict[str, Any]:
             flags = {} if group.by_robots else {"delay_s": str(group.delay_s)}
             seeds = [home for home, its in zip(homes, hosts, strict=True) if its is group]
             fleet.open_crawl(crawl_name(group), seeds, **flags)
-        fleet.join("sweeper")
+        fleet.join("housekeeper")
         fleet.join("worker")
         spiders = [fleet.join("spider") for _ in range(SPIDERS)]
         time.sleep(0.4 * seconds)
@@ -207,7 +207,7 @@ def measure_throughput(folder: Path, hosts: int, pages: int, rounds: int) -> dic
 def one_run(folder: Path, spec: WebSpec, delay: str) -> dict[str, Any]:
     """Crawls many hosts, from the first request to the last record."""
     with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
-        fleet.join("sweeper")
+        fleet.join("housekeeper")
         fleet.join("worker")
         for _ in range(SPIDERS):
             fleet.join("spider")

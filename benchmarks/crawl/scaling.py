@@ -106,7 +106,7 @@ def measure(folder: Path, run: Run, pages: int) -> dict[str, Any]:
             fleet.join("spider")
             watched(fleet, web, goal, lambda counts: counts.queued)
             fleet.end(*fleet.of_role("spider"))
-        fleet.join("sweeper")
+        fleet.join("housekeeper")
         for role, count in (("worker", run.workers), ("spider", run.spiders)):
             for _ in range(count):
                 fleet.join(role)

@@ -8,10 +8,10 @@ from typing import Any
 from benchmarks.documents.cells import Rows
 from benchmarks.kit.results import kept
 
-ROLES = ("worker", "spider", "queue server", "sweeper")
+ROLES = ("worker", "spider", "queue server", "housekeeper")
 PARTS = {  # of the processor time of a whole crawl
     "worker": "worker", "spider": "spider", "queue": "queue server",
-    "sweeper": "sweeper", "run": "`run`",
+    "housekeeper": "housekeeper", "run": "`run`",
 }  # fmt: skip
 PLANS = (10**6, 10**7, 10**8, 10**9)  # records
 DAYS = 30

@@ -35,7 +35,7 @@ STOP_LIMIT_S = 30.0
 class Joined(Fleet):
     """A queue server and the processes that join it, for a ``with`` block."""
 
-    roles: tuple[str, ...] = ("spider", "worker", "sweeper")  # in the order of stopping
+    roles: tuple[str, ...] = ("spider", "worker", "housekeeper")  # in the order of stopping
 
     def __init__(self, folder: Path, **environ: str) -> None:
         """Prepares a fleet in a folder; ``environ`` holds settings of its processes."""

@@ -26,7 +26,7 @@ LEARNING, RECLEANING, CRAWLING = "learning", "re-cleaning", "crawling"
 PHASES = {  # a kill each, until there are enough; all processes of a role die together
     LEARNING: ("tree", "worker", "job"),
     RECLEANING: ("tree", "worker", "job"),
-    CRAWLING: ("tree", "spider", "queue", "sweeper"),
+    CRAWLING: ("tree", "spider", "queue", "housekeeper"),
 }
 MOST_SKIPPED = 2
 LIMIT_S = 1800.0

@@ -396,7 +396,7 @@ class SiteSpider(Spider):
     async def _fail(self, lease: Lease, error: BaseException | None) -> None:
         """Ends a lease as failed after an exception; without this it would be held for ever."""
         if isinstance(error, QueueUnavailable):
-            return  # the spider ends, and the sweeper takes back the leases of its session
+            return  # the spider ends, and the housekeeper takes back the leases of its session
         detail = " ".join(f"{type(error).__name__}: {error}".split())[:DETAIL_CHARS]
         why = Failure(reason=FailureReason.INTERNAL, detail=detail)
         try:

@@ -4,7 +4,7 @@
 |---|---|---|
 | ``meta`` | ``schema``, ``saved`` | version of the schema; the counter that orders records |
 | ``crawls`` | crawl | order, state, time of creation, the queue that runs it |
-| ``queues`` | queue | where a queue is, when its sweeper was heard |
+| ``queues`` | queue | where a queue is, when its housekeeper was heard |
 | ``urls`` | page:crawl | the newest outcome of a URL, its failure, its record's counts; narrow |
 | ``records`` | page:crawl | the newest record, packed |
 | ``raw`` | page:crawl | the newest archived response, body packed |

@@ -154,7 +154,7 @@ HELP = {
     Counter.CLAIMS_LOST: "jobs of dead workers given to others",
     Counter.POISON_PAGES: "pages set aside because they kill workers",
     Counter.JOBS_ENQUEUED_AGAIN: "jobs that RQ had lost",
-    Counter.SWEEPS: "rounds of the sweepers",
+    Counter.SWEEPS: "rounds of the housekeepers",
     Counter.URLS_SPILLED: "waiting URLs moved from the queue's memory to the store",
     Counter.URLS_REFILLED: "waiting URLs that came back from the store",
     Counter.URLS_LOST: "waiting URLs that the store should have had and has not",

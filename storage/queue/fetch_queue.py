@@ -2,7 +2,7 @@
 
 The client is asyncio's: a blocking client would freeze the spider's reactor while the server
 stalls. One ``FetchQueue`` is one session. A session that is not renewed for ``SESSION_TTL_MS`` is
-dead: the sweeper makes its leases pending.
+dead: the housekeeper makes its leases pending.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class FetchQueue:
         return len(jobs)
 
     async def _enqueue(self, job_id: str) -> None:
-        # The job is stored already: if RQ cannot be reached, the sweeper enqueues it.
+        # The job is stored already: if RQ cannot be reached, the housekeeper enqueues it.
         try:
             await asyncio.to_thread(self._jobs.enqueue, job_id)
         except QueueUnavailable:
@@ -404,7 +404,7 @@ class FetchQueue:
                 await pipe.execute()
 
     async def close(self) -> None:
-        """Ends the session; the sweeper may give its leases to other spiders at once."""
+        """Ends the session; the housekeeper may give its leases to other spiders at once."""
         try:
             with queue_errors():
                 await self._client.zadd("cc:spiders", {self.session: 0}, xx=True)

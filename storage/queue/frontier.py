@@ -1,4 +1,4 @@
-"""The queue for workers, the sweeper and the command line (blocking client).
+"""The queue for workers, the housekeeper and the command line (blocking client).
 
 The spider's side is ``fetch_queue.py``. Both run the scripts in ``lua/``, which make every change
 of state; the keys and their fields are listed at the head of ``lua/shared/lib.lua``.
@@ -370,7 +370,7 @@ class Frontier:
         return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, "-"))
 
     def break_claim(self, job_id: str, why: str = "") -> None:
-        """Ends a claim as if its worker had died; the sweeper redoes the pages.
+        """Ends a claim as if its worker had died; the housekeeper redoes the pages.
 
         Args:
             job_id: The job.
@@ -414,12 +414,12 @@ class Frontier:
         """Hosts that a crawl's seeds redirect to."""
         return frozenset(h.decode() for h in self._client.smembers(f"cc:x:{crawl_id}"))
 
-    # The sweeper
+    # The housekeeper
 
     def sweep(self) -> Mapping[str, int]:
         """Redoes the work of dead processes; returns counts: ``{"leases_lost": 2, ...}``.
 
-        Any number of sweepers may run anywhere: every change is one script.
+        Any number of housekeepers may run anywhere: every change is one script.
         """
         return sweep(self._client, self._scripts, self._jobs)
 

@@ -1,7 +1,7 @@
 """The workers' job queue (RQ): JSON, one job = page ids of one host, no retries by RQ (ADR 24).
 
-A job is stored in ``cc:j:<job>`` (``cc:j:j17``) before RQ gets it, so the sweeper can enqueue a job
-that RQ has lost. The page's token refuses a second claim of the page.
+A job is stored in ``cc:j:<job>`` (``cc:j:j17``) before RQ gets it, so the housekeeper can enqueue a
+job that RQ has lost. The page's token refuses a second claim of the page.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class JobQueue:
 #
 # Each slice is a job of its own, behind the jobs of pages that wait, so an operation neither
 # starves nor stops the crawl. Only the newest job of an operation counts. A job that is lost is
-# enqueued again by the sweeper, from the operation's beginning: operations can be repeated.
+# enqueued again by the housekeeper, from the operation's beginning: operations can be repeated.
 
 TIMEOUT_S = 3600
 """A slice is killed after this long: a purge is one slice."""

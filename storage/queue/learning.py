@@ -3,7 +3,7 @@
 - The worker that stores the page which makes a host due learns the host at once: learning is short
   and rare, and an early model spares re-cleaning. Re-cleaning runs when no page waits.
 - ``cc:learn`` holds the hosts in work, each with the time of the last work, and ``cc:learn:tasks``
-  their tasks. When RQ or a dead worker has lost a job, the sweeper enqueues a new job with the
+  their tasks. When RQ or a dead worker has lost a job, the housekeeper enqueues a new job with the
   host's task; learning goes before waiting pages.
 - Only the newest job of a host counts: learning replaces re-cleaning by an older model. Every step
   is one script (``lua/learn.lua``).

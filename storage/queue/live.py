@@ -31,10 +31,10 @@ from crawlclean.storage.queue.entries import from_ms, process_name
 # Heartbeats: which processes there are, on which machine, and when they were heard last.
 #
 # Every process tells its role at least once in 15 seconds. One that is not heard for a minute is
-# lost: the sweeper makes an event of it. It is remembered until it is heard again or declared dead,
-# six hours at most: a process that was stopped, or whose machine is gone, cannot say so itself.
-# Leases and claims have lives of their own, which are shorter; what a process holds is given to
-# others long before.
+# lost: the housekeeper makes an event of it. It is remembered until it is heard again or declared
+# dead, six hours at most: a process that was stopped, or whose machine is gone, cannot say so
+# itself. Leases and claims have lives of their own, which are shorter; what a process holds is
+# given to others long before.
 
 LIFE_S = 60
 """A process that was not heard for so long is lost."""

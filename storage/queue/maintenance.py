@@ -1,11 +1,11 @@
 """Maintenance of the queue: sweeping, purging, rebuilding, reopening failed URLs.
 
-- ``sweep`` is one round of the sweeper, the queue's reaper: leases of dead spiders become pending
-  URLs, claims of dead workers become new jobs. Any number of sweepers may run anywhere, because
-  every change is one script. A job that RQ does not know is enqueued; where two jobs name a page,
-  the page's token refuses the second claim.
+- ``sweep`` is one round of the housekeeper, the queue's reaper: leases of dead spiders become
+  pending URLs, claims of dead workers new jobs. Any number of housekeepers may run anywhere,
+  because every change is one script. A job that RQ does not know is enqueued; where two jobs name a
+  page, the page's token refuses the second claim.
 - ``purge_crawl`` and ``purge_pages`` delete in chunks, so that the server keeps answering. A purge
-  whose process died is completed by the sweeper, or before the crawl is created anew
+  whose process died is completed by the housekeeper, or before the crawl is created anew
   (``create_crawl``). A purge that finds the crawl created anew ends: each of its steps looks.
 - ``CrawlRebuilder`` puts a lost crawl into the queue. None of its URLs is leased before ``finish``.
   Until then the crawl has the field ``rebuilding``: a process that finds this field follows one

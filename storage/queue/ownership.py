@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlclean.storage.store.protocol import Store
 
 LISTEN_S = 25.0
-"""A sweeper is heard every ten seconds."""
+"""A housekeeper is heard every ten seconds."""
 LOOK_S = 0.5
 
 

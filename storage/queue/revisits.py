@@ -21,7 +21,7 @@ MOST_OF_A_HOST = 60
 """A host with the usual pause of a second serves them in a minute, beside new URLs in two."""
 
 CHUNK = 200
-LOCK = "cc:keeper"
+LOCK = "cc:keeper"  # the name that the lock had in 0.2
 MOST_WAIT_MS = 600_000
 LONGEST_VALUE = 1000  # characters of an ETag; servers refuse heads of requests over 8 KB
 

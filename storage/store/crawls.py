@@ -15,7 +15,7 @@ from crawlclean.storage.store.rows import RowType, from_microseconds, spec_from_
 # The queues that run crawls of a store: where they are, and when they were last heard.
 #
 # A store may serve several queues, each a Redis server with its own id (``queue/identity.py``). The
-# sweeper of each is heard here every ten seconds; the row of a crawl names the queue that runs it.
+# housekeeper of each is heard here every ten seconds; a crawl's row names the queue that runs it.
 
 LIFE_S = 60.0
 """A queue that was not heard for so long is gone."""
@@ -30,7 +30,7 @@ class QueueRow:
         queue_id: 32 hex digits.
         place: Where it is, without a password: ``redis://db1:6379/0``.
         server: The run of its server, which a restart changes: 40 hex digits.
-        heard_at: When its sweeper was last heard, by the database's clock.
+        heard_at: When its housekeeper was last heard, by the database's clock.
         silent_s: Seconds since then.
     """
 

@@ -28,7 +28,7 @@ from crawlclean.storage.store.rows import (
 # What happened to crawls, hosts and processes, in one list.
 #
 # The store writes the events of what it keeps: a crawl's state (``crawls.py``), a host's model and
-# changes (``models.py``, ``drifts.py``), pauses (``pauses.py``). The sweeper writes those of
+# changes (``models.py``, ``drifts.py``), pauses (``pauses.py``). The housekeeper writes those of
 # processes, `recover` its own. The newest 20,000 are kept; a purge deletes none.
 
 KEPT_EVENTS = 20_000
@@ -291,9 +291,10 @@ _OPEN = [OperationState.WAITING.value, OperationState.RUNNING.value]
 # | 900 s | mean and most of a quarter's gauges, last values of its counters | 40 days |
 # | 86,400 s | the same of a day (UTC) | three years |
 #
-# A sweeper stores each minute's sample unless another has (insert or ignore), so any number of them
-# agree. When an hour, a day or a year of samples is full, its rows become one *block*, which is
-# inserted or ignored, too. So each of the ranges that charts show is a few rows, all found by key.
+# A housekeeper stores each minute's sample unless another has (insert or ignore), so any number of
+# them agree. When an hour, a day or a year of samples is full, its rows become one *block*, which
+# is inserted or ignored, too. So each of the ranges that charts show is a few rows, all found by
+# key.
 #
 # A counter is stored as the total since the queue began. A fall means that the queue began anew:
 # ``per_second`` draws it as a gap.
@@ -309,7 +310,7 @@ KEPT_S: Final[Mapping[int, int]] = {
 }
 """How long samples are kept by step; a block goes as a whole."""
 LATE = {QUARTER_S: 8, DAY_S: 3}
-"""Samples of longer steps that are made up for after a pause of all sweepers."""
+"""Samples of longer steps that are made up for after a pause of all housekeepers."""
 FINER = {QUARTER_S: MINUTE_S, DAY_S: QUARTER_S}
 MOST = ".most"
 """Ends the name of the most of a gauge in a longer step: ``bytes_in_flight.most``."""

@@ -2,7 +2,7 @@
 
 Reading one of them costs milliseconds however many URLs are stored, and changes nothing.
 ``refresh`` of the member ``statistics`` recomputes the rows of the hosts that changed, and with
-them the totals of their crawls; nothing is ever counted up, so no number can drift. The sweeper
+them the totals of their crawls; nothing is ever counted up, so no number can drift. The housekeeper
 does so every ten seconds, a run at its end: in between the figures are those of ``as_of``.
 
 | table | one row | example |

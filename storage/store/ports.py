@@ -7,7 +7,7 @@ pages need no port: each database has its own code for them (``writing.py``, ``s
 | table | key | one row |
 |---|---|---|
 | ``crawls`` | crawl | order, state, time of creation, the queue that runs it |
-| ``queues`` | queue | a queue: where it is, when its sweeper was heard |
+| ``queues`` | queue | a queue: where it is, when its housekeeper was heard |
 | ``urls`` | page, crawl | the newest outcome of a URL, with its failure if it has one |
 | ``records`` | page, crawl | version of the newest record; ``Blobs`` reads the record |
 | ``raw`` | page, crawl | time of the newest archived response; ``Blobs`` reads the response |

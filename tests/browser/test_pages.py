@@ -141,7 +141,7 @@ def test_words_are_found_while_a_crawl_runs(chromium: Browser, world: World) -> 
             page.goto(f"{world.url}/search?q=正文部分&crawl={RUNNING}&kind=words")
             return page.locator("mark").count() > 0
 
-        wait_until(is_found)  # the sweeper indexes new records
+        wait_until(is_found)  # the housekeeper indexes new records
         assert page.locator("mark").first.inner_text() == "正文部分"
         page.locator(".hits a").first.click()
         page.wait_for_url("**/pages/**")

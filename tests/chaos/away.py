@@ -19,7 +19,7 @@ from tests.chaos.sites import Sites, text_sites
 from tests.kit.processes import cpu_s, kill, send
 from tests.kit.timing import wait_until
 
-ROUTINE = re.compile(r"\S+ info (sweeper swept|worker (url classes|learned|re-cleaned)) ")
+ROUTINE = re.compile(r"\S+ info (housekeeper swept|worker (url classes|learned|re-cleaned)) ")
 SETTLE_S = 1.0  # what was under way ends first
 LINES = 2  # "away" and "back"
 CPU_SHARE = 0.05

@@ -1,8 +1,8 @@
 """A crawl's processes in both modes, looked after as an init system would.
 
 ``Embedded`` is `run` with everything below it; ``Servers`` is a Redis-protocol and a
-MongoDB-protocol server with spiders, workers and a sweeper as commands of their own. What dies is
-started again after a second, the servers on their own files. A third kind, for measurements, is
+MongoDB-protocol server with spiders, workers and a housekeeper as commands of their own. What dies
+is started again after a second, the servers on their own files. A third kind, for measurements, is
 ``benchmarks/kit/fleet.py``: any number of each role, started one by one.
 """
 
@@ -54,11 +54,11 @@ crawlclean.storage.queue.fetch_queue.RENEW_S = crawlclean.crawler.leasing.RENEW_
 crawlclean.storage.queue.frontier.CLAIM_TTL_MS = 5000
 crawlclean.storage.queue.maintenance.LOST_JOB_MS = 3000
 crawlclean.storage.queue.learning.LOST_MS = 3000
-if {"run", "sweeper"} & {*sys.orig_argv}:  # `run` forks its sweeper
-    import crawlclean.workers.processes.sweeper
+if {"run", "housekeeper"} & {*sys.orig_argv}:  # `run` forks its housekeeper
+    import crawlclean.workers.processes.sweeping
 
-    crawlclean.workers.processes.sweeper.STATISTICS_S = 2.0
-    crawlclean.workers.processes.sweeper.GRACE_S = 1.5
+    crawlclean.workers.processes.sweeping.STATISTICS_S = 2.0
+    crawlclean.workers.processes.sweeping.GRACE_S = 1.5
 """
 
 
@@ -137,7 +137,9 @@ class Fleet(Running):
     def workforce(self) -> list[int]:
         """Ids of the processes that change the queue."""
         who = self.victims()
-        return [pid for role in ("spider", "worker", "job", "sweeper") for pid in who.get(role, [])]
+        return [
+            pid for role in ("spider", "worker", "job", "housekeeper") for pid in who.get(role, [])
+        ]
 
     def is_done(self) -> bool:
         """Whether nothing is left to do."""
@@ -170,7 +172,7 @@ class Fleet(Running):
 class Embedded(Fleet):
     """`run` on a data folder, with the private server and SQLite."""
 
-    roles = ("spider", "worker", "job", "sweeper", "queue", "run")
+    roles = ("spider", "worker", "job", "housekeeper", "queue", "run")
 
     def start(self) -> None:
         self.data.mkdir(parents=True, exist_ok=True)
@@ -225,7 +227,7 @@ class Embedded(Fleet):
 class Servers(Fleet):
     """Commands of their own on a Redis-protocol and a MongoDB-protocol server."""
 
-    roles = ("spider", "worker", "job", "sweeper", "queue", "mongo")
+    roles = ("spider", "worker", "job", "housekeeper", "queue", "mongo")
     address = "127.0.0.1"  # of both servers
 
     def __init__(
@@ -278,7 +280,7 @@ class Servers(Fleet):
         )
         mongo = self.placed("mongo", self.mongo_server.command)
         self.mongo = Member("mongo", mongo, folder / "mongo.log", environment())
-        roles = ["spider", "spider", "worker", "worker", "sweeper"]
+        roles = ["spider", "spider", "worker", "worker", "housekeeper"]
         self._workforce = [
             Member(role, self.placed(role, command(role)), self.logs / f"{role}-{n}.log", env)
             for n, role in enumerate(roles)

@@ -28,11 +28,11 @@ from tests.kit.timing import wait_until
 REDO_LIMIT_S = 60.0
 TREE = ("tree",)
 STOP = ("stop",)
-STOPPABLE = ("run", "spider", "worker", "sweeper")
+STOPPABLE = ("run", "spider", "worker", "housekeeper")
 BETWEEN_REQUESTS_S = 0.3
 WORST_PAIRS = (
-    ("spider", "sweeper"),
-    ("worker", "sweeper"),
+    ("spider", "housekeeper"),
+    ("worker", "housekeeper"),
     ("spider", "queue"),
     ("worker", "queue"),
     ("worker", "mongo"),

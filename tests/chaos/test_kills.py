@@ -16,7 +16,7 @@ from tests.kit.servers import require
 
 SHORT: dict[str, list[Kill]] = {
     "sqlite": [("spider", "worker"), ("tree",), ("stop",)],
-    "mongo": [("spider", "worker", "sweeper"), ("stop",), ("queue", "mongo")],
+    "mongo": [("spider", "worker", "housekeeper"), ("stop",), ("queue", "mongo")],
 }
 
 

@@ -152,7 +152,7 @@ def test_pages_are_visited_again(tmp_path: Path) -> None:
             assert (known["state"], known["visits_again"]) == ("record", 1)
             assert known["steps"][-1]["step"] == "stored"
             assert known["last_visit"] < known["next_visit"]
-            # Its counts are kept by the sweeper, and as of its last pass.
+            # Its counts are kept by the housekeeper, and as of its last pass.
             wait_until(lambda: kept.asks("crawls")[0]["records"] == 7)
             (line,) = kept.asks("crawls")
             assert (line["state"], line["keep_fresh"]) == ("running", True)

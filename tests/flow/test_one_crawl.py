@@ -192,7 +192,7 @@ def test_others_join_a_crawl_and_end_with_it(tmp_path: Path) -> None:
         wait_until(lambda: bool(web.requests()))
         folder.output("pause", "c")
         joined = {
-            role: start(role, "--data", str(data)) for role in ("sweeper", "spider", "worker")
+            role: start(role, "--data", str(data)) for role in ("housekeeper", "spider", "worker")
         }
         for process in joined.values():
             ending.callback(process.kill)

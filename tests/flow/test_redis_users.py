@@ -61,7 +61,6 @@ SPIDER_SCRIPTS = (
     "lease", "reconcile", "put", "flush", "nack", "host_unreachable", "locate", "robots",
     "keep_cookies",
 )  # fmt: skip
-KEEPER_SCRIPTS = ("revisit", "forget_revisits")
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         web = stack.enter_context(Web(folder / "web", site))
         store = {"CRAWLCLEAN_MONGODB_URL": mongo.url("crawl")}
         programs = {}
-        for role in ("spider", "worker", "sweeper", "keeper", "sender"):
+        for role in ("spider", "worker", "housekeeper"):
             settings = {"CRAWLCLEAN_REDIS_URL": redis.url(role)}
             settings |= {} if role == "spider" else store
             settings["CRAWLCLEAN_DATA"] = str(folder / role)
@@ -274,44 +273,14 @@ def test_without_a_name_or_with_a_wrong_password_nobody_gets_in(crawled: Crawled
             health.info()
 
 
-def test_a_keeper_reaches_neither_claims_nor_jobs_nor_rules(crawled: Crawled) -> None:
-    with closing(crawled.redis.client("keeper")) as client:
-        for wanted in (
-            ["HSET", "cc:up:a.example", "/x", "forbid"],
-            ["ZADD", "cc:claims", "0", "j1"],
-            ["ZADD", "cc:q:news:a.example", "0", "entry"],
-            ["DEL", "cc:crawls"],
-            ["LPUSH", "rq:queue:pages", "j1"],
-            ["SCAN", "0"],
-        ):
-            with pytest.raises(exceptions.NoPermissionError):
-                client.execute_command(*wanted)
-
-
-def test_a_sender_reads_crawls_and_nothing_else(crawled: Crawled) -> None:
-    with closing(crawled.redis.client("sender")) as client:
-        assert client.smembers("cc:crawls")
-        for wanted in (
-            ["HSET", "cc:c:news", "state", "stopped"],
-            ["DEL", "cc:crawls"],
-            ["ZRANGE", "cc:ready", "0", "-1"],
-            ["LLEN", "rq:queue:pages"],
-            ["PUBLISH", "cc:wake", "a"],
-            ["SCAN", "0"],
-        ):
-            with pytest.raises(exceptions.NoPermissionError):
-                client.execute_command(*wanted)
-
-
-@pytest.mark.parametrize(
-    ("role", "scripts"), [("spider", SPIDER_SCRIPTS), ("keeper", KEEPER_SCRIPTS)]
-)
-def test_every_key_of_a_roles_scripts_is_permitted(role: str, scripts: tuple[str, ...]) -> None:
+def test_every_key_of_a_spiders_scripts_is_permitted() -> None:
     """A script with a new key would fail on servers alone; this names the key."""
     text = (DEPLOY / "redis-users.acl").read_text("utf-8")
-    [rules] = [line for line in text.splitlines() if line.startswith(f"user {role} ")]
+    [rules] = [line for line in text.splitlines() if line.startswith("user spider ")]
     allowed = {key.removesuffix(":*") for key in re.findall(r"~(cc:[a-z:*]+)", rules)}
-    used = {key for name in scripts for key in re.findall(r"'(cc:[a-z]+)", script_source(name))}
+    used = {
+        key for name in SPIDER_SCRIPTS for key in re.findall(r"'(cc:[a-z]+)", script_source(name))
+    }
     assert used - {"cc:wake"} <= allowed
 
 

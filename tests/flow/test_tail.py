@@ -10,7 +10,7 @@ from tests.kit.crawls import crawlclean, stored_urls
 from tests.kit.web import Page, Web, html
 
 COUNT = 300
-LATENCY_MS = 60  # more than a second of fetching: the sweeper looks once a second
+LATENCY_MS = 60  # more than a second of fetching: the housekeeper looks once a second
 
 
 def test_a_small_queue_crawls_a_large_site(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from crawlclean.storage.store import crawls as queues
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
 from crawlclean.workers.operations.watching.views.queues import _queues
-from crawlclean.workers.processes.sweeper import WatchedQueue, update_crawls
+from crawlclean.workers.processes.sweeping import WatchedQueue, update_crawls
 from crawlclean.workers.site_models import SiteModels
 from tests.kit.commands import call_main
 from tests.kit.mongo_server import MongoServer, own_store, running, url_of
@@ -63,7 +63,7 @@ class Machine:
         return self.frontier.identity().queue_id
 
     def sweep(self) -> None:
-        """What a sweeper does with crawls each ten seconds."""
+        """What a housekeeper does with crawls each ten seconds."""
         self.watched.stop_taken(self.watched.announce())
         update_crawls(self.context)
 
@@ -195,7 +195,7 @@ def test_an_emptied_server_is_recovered_at_once(two: tuple[Machine, Machine]) ->
     assert [row.queue_id for row in one.store.queues.all()] == [one.queue_id]
 
 
-def test_a_sweeper_that_sees_a_new_queue_forgets_the_old(two: tuple[Machine, Machine]) -> None:
+def test_a_housekeeper_that_sees_a_new_queue_forgets_the_old(two: tuple[Machine, Machine]) -> None:
     one, other = two
     one.crawl()
     old = one.queue_id

@@ -47,7 +47,7 @@ NOT_RUN = {
     r"make test": "is the test run itself",
     r"\. \.venv/": "the tests have an environment of their own",
     r"chmod 700|for ": "makes passwords for containers; test_server_commands.py runs it",
-    r"crawlclean (worker|spider|keeper|sender)\b": "joins a crawl; see tests/workers/processes",
+    r"crawlclean (worker|spider|housekeeper)\b": "joins a crawl; see tests/workers/processes",
     r"crawlclean console\b": "does not end; tests/workers/console/test_serving.py starts it",
     r"curl |crawlclean tokens\b": "asks a console; tests/workers/console/api/ does so",
     r"crawlclean classes 127\.": "needs a spider trap; tests/flow/test_traps.py has one",

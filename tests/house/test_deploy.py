@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 SCHEMA = json.loads((DEPLOY / "schema" / "compose-spec.json").read_text(encoding="utf-8"))
 FILES = ("docker-compose.yml", "deploy/serve.yml", "deploy/join.yml")
-ROLES = ("spider", "worker", "sweeper", "keeper", "sender")
+ROLES = ("spider", "worker", "housekeeper")
 PACKAGES = {"cleaning", "storage", "crawler", "workers", "crawlclean"}
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 UNITS = {"m": 1 << 20, "mb": 1 << 20, "g": 1 << 30, "gb": 1 << 30}

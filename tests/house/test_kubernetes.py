@@ -195,9 +195,9 @@ def ways(side: str, kind: str) -> set[tuple[str, str]]:
 
 
 def test_who_may_talk_to_whom() -> None:
-    store = {"worker", "sweeper", "keeper", "sender", "console"}
+    store = {"worker", "housekeeper", "console"}
     inside = {(role, "redis") for role in ALL_ROLES} | {(role, "mongo") for role in store}
-    out = {("spider", "internet"), ("sender", "internet")}
+    out = {("spider", "internet"), ("housekeeper", "internet")}
     assert ways("to", "egress") == inside | out | {("mongo", "mongo")}
     assert ways("from", "ingress") == inside | {("mongo", "mongo")}
     everybody = BY_NAME["NetworkPolicy", "nothing-else"]["spec"]

@@ -65,8 +65,8 @@ def test_systemd_takes_every_unit(installed: Path) -> None:
 
 
 def test_systemd_refuses_what_is_wrong(installed: Path) -> None:
-    path = installed / "crawlclean-sweeper.service"
-    path.write_text(path.read_text("utf-8").replace("TasksMax=64", "TasksMost=64"))
+    path = installed / "crawlclean-housekeeper.service"
+    path.write_text(path.read_text("utf-8").replace("TasksMax=", "TasksMost="))
     assert "TasksMost" in analyze(installed, "verify", str(path))
 
 

@@ -14,7 +14,7 @@ from tests.kit.server_process import ROOT, ServerProcess
 from tests.kit.timing import wait_until
 
 DEPLOY = ROOT / "deploy"
-ROLES = ("admin", "worker", "sweeper", "keeper", "sender", "spider", "console", "dashboard")
+ROLES = ("admin", "worker", "housekeeper", "spider", "console", "dashboard")
 
 
 class DeployedRedis(ServerProcess):

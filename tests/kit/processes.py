@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-ROLES = ("spider", "worker", "sweeper", "run")
+ROLES = ("spider", "worker", "housekeeper", "run")
 SERVERS = ("valkey-server", "redis-server")
 
 
@@ -59,7 +59,7 @@ def command_of(pid: int) -> str:
 
 
 def role_of(pid: int) -> str:
-    """Role of a process: ``run``, ``spider``, ``worker`` (its jobs too), ``sweeper``, ``queue``.
+    """Role of a process: ``run``, ``spider``, ``worker`` (and jobs), ``housekeeper``, ``queue``.
 
     ``""`` is any other process, and one that is gone.
     """

@@ -1,4 +1,4 @@
-"""A real worker process on a private queue; the test is its spider and its sweeper."""
+"""A real worker process on a private queue; the test is its spider and its housekeeper."""
 
 from __future__ import annotations
 

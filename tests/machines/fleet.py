@@ -15,12 +15,12 @@ SERVERS = "198.18.77.1"
 SITES = ("198.18.77.101", "198.18.77.102", "198.18.77.103")
 PORT = 8000
 # The queue's time is the servers'. Event.wait() never ends under libfaketime 0.9.10, and workers
-# and the sweeper wait by it: their clock is right.
+# and the housekeeper wait by it: their clock is right.
 CLOCKS_S = {"spiders": 300, "workers": 0, "servers": 0}
 ROLES = {
     **dict.fromkeys(("queue", "mongo"), "servers"),
     "spider": "spiders",
-    **dict.fromkeys(("worker", "sweeper"), "workers"),
+    **dict.fromkeys(("worker", "housekeeper"), "workers"),
 }
 # Each has a name, as machines have: processes of one are told apart from those of another by it.
 NAMED = ("unshare", "--uts", "--", "sh", "-c", 'hostname "$0" && exec "$@"')
@@ -58,7 +58,7 @@ class PlacedWeb(Web):
 
 
 class Machines(Servers):
-    """Two spiders, two workers and a sweeper on two machines, their servers on a third."""
+    """Two spiders, two workers and a housekeeper on two machines, their servers on a third."""
 
     address = SERVERS
 

@@ -23,7 +23,7 @@ DELAY_S = 1.0  # what `run` keeps to without --delay
 RESTART_LIMIT_S = 30.0
 CUT_S = 6.0
 UPGRADED = "crawlclean:upgraded"
-ROLES = ("spider", "worker", "sweeper", "keeper", "sender", "console")
+ROLES = ("spider", "worker", "housekeeper", "console")
 SHOWN = 10  # complaints
 
 

@@ -25,7 +25,7 @@ COMMANDS = (
     "run",
     "worker",
     "spider",
-    "sweeper",
+    "housekeeper",
     "crawls",
     "pause",
     "resume",
@@ -62,7 +62,7 @@ def test_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    listed = re.findall(r"^    (\w+) ", text, re.MULTILINE)
+    listed = re.findall(r"^    (\w+)(?: |$)", text, re.MULTILINE)
     assert set(COMMANDS) <= set(listed)
     assert f"Exit status: {EXIT_STATUSES}." in text
 
@@ -116,6 +116,10 @@ def test_a_command_alone_prints_help(capsys: pytest.CaptureFixture[str]) -> None
         (["exprot"], "there is no command 'exprot': did you mean export?"),
         (["fly"], "there is no command 'fly'; see"),
         (["cases"], "there is no command 'cases' any more: `why URL --text ''` prints"),
+        *(
+            ([name], f"'{name}' any more: its work is done by `housekeeper`")
+            for name in ("sweeper", "keeper", "sender")
+        ),
         (["cases", "--export", "x"], "`python -m tests.pages.make_golden` makes a golden folder"),
         (["run", "http://a.example/", "--scope", "domian"], "did you mean domain?"),
         (["retry", "--reason", "time-out"], "did you mean timeout?"),
@@ -218,13 +222,13 @@ def test_the_status_of_crawls(ends: list[EndedBy], has_records: bool, status: in
 @pytest.mark.parametrize(
     "arguments",
     [["crawls"], ["show", "http://a.example/"], ["hosts"], ["failures"], ["export"],
-     ["why", "http://a.example/"], ["worker"], ["spider"], ["sweeper"], ["pause", "x"],
+     ["why", "http://a.example/"], ["worker"], ["spider"], ["housekeeper"], ["pause", "x"],
      ["purge", "x"], ["metrics"]],
 )  # fmt: skip
 def test_a_folder_without_a_crawl_is_status_1_and_stays_as_it_is(
     arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    joins = arguments[0] in ("worker", "spider", "sweeper")
+    joins = arguments[0] in ("worker", "spider", "housekeeper")
     assert main([*arguments, "--data", str(tmp_path)]) == 1
     [line] = capsys.readouterr().err.splitlines()
     assert str(tmp_path) in line

@@ -23,8 +23,8 @@ INTRODUCTION = f"""\
 Made by `make docs` from the types in `workers/answers/` and `cleaning/records.py`.
 
 With `--json` a command prints one object of JSON in each line, in UTF-8. `export` and `clean` print
-records without this option. `sender` prints nothing: its object is what webhooks and commands are
-sent ([an example](topics.md#tell-others)). Messages and progress go to standard error.
+records without this option. `housekeeper` prints nothing: its object is what webhooks are sent
+([an example](topics.md#tell-others)). Messages and progress go to standard error.
 `{__dist__} schema COMMAND` prints the JSON Schema of a line.
 
 Times are ISO 8601 in UTC (`2026-11-20T22:42:35.874000Z`). Hosts are lower-case authorities without

@@ -75,7 +75,7 @@ class SharedQueue:
     Attributes:
         queue: Its id: 32 hex digits.
         place: Where it is, without a password: ``redis://db1:6379/0``.
-        heard_at: When its sweeper was last heard.
+        heard_at: When its housekeeper was last heard.
         silent_s: Seconds since then.
         is_alive: Whether it was heard in the last minute.
         is_own: Whether it is the queue of this console.

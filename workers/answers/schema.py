@@ -35,7 +35,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         topics.PageToMark,
     ),
     "topics": (topics.TopicLine,),
-    "sender": (topics.StoryMessage,),
+    "housekeeper": (topics.StoryMessage,),
     "check": (control.FileCheck,),
     "crawls": (crawls.CrawlLine,),
     "pause": (control.StateChange, control.Paused),
@@ -82,7 +82,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
 }
 """The types of the lines of each command; `export` and `clean` print them without ``--json``.
 
-`sender` prints nothing: its type is the body of a webhook's POST, and the input of a command.
+`housekeeper` prints nothing: its type is the body of a webhook's POST.
 """
 
 VERSIONED = (CleanRecord, HostStats)

@@ -565,7 +565,7 @@ class FoundStory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryMessage:
-    """What `sender` sends to a webhook: one new relevant story.
+    """What `housekeeper` sends to a webhook: one new relevant story.
 
     Attributes:
         type: ``topic.story``.

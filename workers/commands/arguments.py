@@ -39,7 +39,8 @@ INVALID_CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose fr
 
 GONE = {
     "cases": "`why URL --text ''` prints how the texts of a page were judged, and in a checkout of "
-    "the program `python -m tests.pages.make_golden` makes a golden folder of it"
+    "the program `python -m tests.pages.make_golden` makes a golden folder of it",
+    **dict.fromkeys(("sweeper", "keeper", "sender"), "its work is done by `housekeeper`"),
 }
 """Commands of older versions, and what takes their place."""
 

@@ -1,4 +1,4 @@
-"""`worker`, `spider`, `sweeper`, `keeper`, `sender`: one more process for a running crawl."""
+"""`worker`, `spider`, `housekeeper`: one more process for a running crawl."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ log = logging.getLogger(__name__)
 
 
 def register(commands: Commands) -> None:
-    """Adds the five commands and their arguments."""
+    """Adds the three commands and their arguments."""
     for name, purpose in (
         ("worker", "to clean pages"),
         ("spider", "to fetch pages"),
-        ("sweeper", "to requeue the work of dead processes"),
-        ("keeper", "to queue the pages that are due again"),
-        ("sender", "to tell webhooks and commands of topics' new stories"),
+        ("housekeeper", "to redo lost work, queue what is due again, and tell webhooks of stories"),
     ):
         parser = commands.add(
             name,
@@ -55,18 +53,10 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         from crawlclean.workers.processes.worker import work_until_stopped
 
         work_until_stopped()
-    elif arguments.command == "keeper":
-        from crawlclean.workers.processes.keeper import keep_until_stopped
-
-        keep_until_stopped()
-    elif arguments.command == "sender":
-        from crawlclean.workers.processes.sender import send_until_stopped
-
-        send_until_stopped()
     else:
-        from crawlclean.workers.processes.sweeper import sweep_until_stopped
+        from crawlclean.workers.processes.housekeeper import keep_house_until_stopped
 
-        sweep_until_stopped()
+        keep_house_until_stopped()
     return 0
 
 

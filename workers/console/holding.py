@@ -72,16 +72,16 @@ def _at_rest(moment: Moment) -> Sentence | None:
 
 def _starting(moment: Moment) -> Sentence | None:
     """Who is not heard yet is no trouble before a heartbeat's time has passed."""
-    missing = any(rule(moment) for rule in (_no_sweeper, _no_spider, _no_worker))
+    missing = any(rule(moment) for rule in (_no_housekeeper, _no_spider, _no_worker))
     if missing and moment.queue and moment.queue.is_starting:
         return Sentence(Level.REST, "starting")
     return None
 
 
-def _no_sweeper(moment: Moment) -> Sentence | None:
+def _no_housekeeper(moment: Moment) -> Sentence | None:
     queue = moment.queue
-    if queue and moment.running and not queue.of_role(ProcessRole.SWEEPER):
-        return Sentence(Level.BAD, "no_sweeper")
+    if queue and moment.running and not queue.of_role(ProcessRole.HOUSEKEEPER):
+        return Sentence(Level.BAD, "no_housekeeper")
     return None
 
 
@@ -161,7 +161,7 @@ RULES: tuple[Rule, ...] = (
     _away,
     _at_rest,
     _starting,
-    _no_sweeper,
+    _no_housekeeper,
     _full,
     _no_spider,
     _no_worker,

@@ -1,1 +1,1 @@
-"""What runs: workers, sweeper, supervisor."""
+"""What runs: workers, housekeeper, supervisor."""

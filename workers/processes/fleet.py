@@ -224,8 +224,9 @@ class ServerKeeper:
 
 
 LOOK_S = 0.1
-# A role stops before the role that it feeds.
-STOP_ORDER = ("keeper", "spider", "worker", "sender", "sweeper")
+# A role stops before the role that it feeds; the stories of the last pages are to be told. What the
+# housekeeper queues meanwhile waits for the next run.
+STOP_ORDER = ("spider", "worker", "housekeeper")
 MIN_FREE_BYTES = 8 << 20  # less cannot take the pages in flight
 SILENT_EVERY_S = 5.0  # between two looks for silent processes
 # Silent for a minute (LIFE_S) and for these looks, a process hangs or was stopped: one that waits
@@ -305,15 +306,11 @@ class Fleet:
         self._looked_for_silent = 0.0
         self._unanswered_since: float | None = None
 
-    def start(self, *, has_topic: bool = False) -> None:
-        """Starts every process, and begins to count signals; ``has_topic``: with a sender."""
+    def start(self) -> None:
+        """Starts every process, and begins to count signals."""
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, self._interrupted)
-        self._supervisor.start("sweeper")
-        if self._settings.crawl.keep_fresh:
-            self._supervisor.start("keeper")
-        if has_topic:
-            self._supervisor.start("sender")
+        self._supervisor.start("housekeeper")
         self._supervisor.start("worker", self._settings.workers.count)
         self._supervisor.start("spider")
 

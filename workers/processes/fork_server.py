@@ -1,11 +1,11 @@
-"""A process that has imported everything and forks the spider, the workers and the sweeper.
+"""A process that has imported everything and forks spider, workers and housekeeper.
 
 Four interpreters would import the same modules four times (3 s of processor time of a crawl of one
 page, see ADR 39), and each would keep a copy in memory. The fork server is forked off `run` before
 `run` opens a file or starts a thread, imports at its first request, and then forks a child for
 each request, in a session of its own and with the log of its role as output::
 
-    run ──fork──> fork server ──fork──> spider, worker, sweeper
+    run ──fork──> fork server ──fork──> spider, worker, housekeeper
      └── a socket: "worker" ──>, <── "started 4711", "ended 4711 0" ──┘
 
 Everything ends with `run`, also by kill -9: Linux kills the fork server with `run`, and the
@@ -36,7 +36,7 @@ from crawlclean.storage.queue.embedded import die_with_parent
 MODULES = (
     "crawlclean.workers.cli",
     "crawlclean.workers.processes.worker",
-    "crawlclean.workers.processes.sweeper",
+    "crawlclean.workers.processes.housekeeper",
     "crawlclean.workers.tasks",
     "crawlclean.storage.sqlite.store",
     "warcio.archiveiterator",

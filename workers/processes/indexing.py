@@ -1,4 +1,4 @@
-"""Fills the search index beside a sweeper, or a console, where the setting ``search`` is on."""
+"""Fills the search index beside a housekeeper, or a console, where the setting ``search`` is on."""
 
 from __future__ import annotations
 

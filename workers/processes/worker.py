@@ -1,6 +1,6 @@
 """The RQ worker: forks a process for each job, watches it, and reports its death at once.
 
-Differences from the stock worker: jobs are JSON, and only the sweeper redoes them; claims are
+Differences from the stock worker: jobs are JSON, and only the housekeeper redoes them; claims are
 renewed while a job runs, and a hanging job is killed 5 s after its time; forks die with the worker;
 imports and the packaged dictionaries are loaded before the first one.
 """

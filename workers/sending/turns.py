@@ -1,10 +1,10 @@
-"""A receiver's turn: sends what waits for it, in order, until something fails.
+"""Receivers' turns: each sends what waits for it, in order, until something fails.
 
 - **Order.** Rows are sent oldest first. While the first fails the others wait: a receiver that is
   away would refuse them, too. After ``STUCK_TRIES`` failures the second row is tried; if it goes
   through, the first one is the problem, and is given up.
-- **At least once.** A row ends after the receiver has taken it. A sender that is killed in between
-  sends it again with the same id.
+- **At least once.** A row ends after the receiver has taken it. What is killed in between sends it
+  again with the same id.
 - **A story once.** A row whose story was told is a copy and is not sent.
 - **Never for ever.** A row older than ``GIVE_UP_S`` is given up, and so are the oldest when more
   than ``MOST_WAITING`` wait. Both are counted.
@@ -13,17 +13,24 @@
 from __future__ import annotations
 
 import logging
+import math
+import os
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 from urllib.parse import quote
 
+from crawlclean.cleaning.errors import ServiceError
+from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import OutboxRow, Receiver, ReceiverKind
 from crawlclean.workers.answers.schema import encode
 from crawlclean.workers.answers.topics import FoundStory, StoryMessage
+from crawlclean.workers.config import Settings
 from crawlclean.workers.sending.webhook import Result, Webhook
 
 # Makes the message about a page of the outbox, and delivers it to the receiver it is for.
@@ -105,6 +112,10 @@ TURN_S = 60.0
 HOLD_S = 150.0
 """How long a sender has a receiver without a sign of life; half of it is left when a delivery
 begins, which takes 10 s at most, and one more when the first row is stuck."""
+
+
+THREADS = 16
+"""Receivers that hang at the same time before others wait for them."""
 
 
 class Deliver(Protocol):
@@ -250,3 +261,89 @@ def _trimmed(sender: Sender, receiver: Receiver) -> Receiver:
 
 def _names(receiver: Receiver) -> dict[str, str]:
     return {"topic": receiver.topic, "receiver": receiver.kind.value}
+
+
+class Turns:
+    """Turns of receivers on threads, so that one that hangs holds up neither others nor the caller.
+
+    Any number of processes may send: a receiver is held by one at a time, and that of a process of
+    this machine that died is free at once.
+    """
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        """Starts no thread yet; the settings have secret and certificates."""
+        self._store = store
+        self._end_by = math.inf
+        self._owner = process_name(os.getpid())
+        webhook = Webhook(settings.workers.webhook_secret, settings.crawl.ca_file)
+        send = partial(deliver, webhook)
+        self._sender = Sender(
+            store, send, lambda: datetime.now(UTC), lambda: time.monotonic() > self._end_by
+        )
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="sender")
+        self._busy: dict[tuple[str, str], Future[Receiver | None]] = {}
+
+    def begin(self, *, topic: str = "", at_once: bool = False) -> None:
+        """Begins the turns that are due.
+
+        Args:
+            topic: Only of its receivers; ``""``: of all topics.
+            at_once: Whether receivers that failed lately have their turn, too.
+
+        Raises:
+            ServiceError: The store is away, or was in a turn.
+        """
+        for key, future in list(self._busy.items()):
+            if future.done():
+                del self._busy[key]
+                future.result()
+        now = datetime.now(UTC)
+        found = self._store.receivers.of(topic) if topic else self._store.receivers.all()
+        for receiver in sorted(found, key=lambda each: each.next_try):
+            key = (receiver.topic, receiver.kind.value)
+            is_due = at_once or receiver.next_try <= now
+            # Its own, without a turn: that of a turn that failed, or of a process that died and had
+            # the same number, as in a container that is started again.
+            is_ours = receiver.owner == self._owner
+            if key in self._busy or not is_due or not (is_ours or is_free(receiver, now)):
+                continue
+            if self._store.receivers.count_waiting(receiver):
+                self._busy[key] = self._pool.submit(take_turn, self._sender, receiver, self._owner)
+
+    def finish(self, last_round_s: float = 0.0) -> None:
+        """Waits for the turns; then for those that are due once more, and no longer than a time.
+
+        Args:
+            last_round_s: Turns end then, after what they are sending; 0: they end by themselves,
+                and there is no last round.
+        """
+        if last_round_s:
+            self._end_by = time.monotonic() + last_round_s
+        try:
+            for _ in range(2 if last_round_s else 1):
+                for future in list(self._busy.values()):
+                    future.result()
+                if last_round_s:
+                    self.begin()
+        except ServiceError as error:
+            log.warning("sending ends without a last round", extra={"error": str(error)})
+        self._pool.shutdown(cancel_futures=True)
+
+
+def is_free(receiver: Receiver, now: datetime) -> bool:
+    """Whether no living sender has a receiver."""
+    return not receiver.owner or receiver.owned_until <= now or is_dead(receiver.owner)
+
+
+def is_dead(owner: str) -> bool:
+    """Whether a process of this machine has ended; False for those of other machines."""
+    machine, _, pid = owner.rpartition(".")
+    if process_name(os.getpid()).rpartition(".")[0] != machine or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -2,7 +2,7 @@
 -- newest job of a host counts: a step of an older job changes nothing and returns 0. Else returns 1.
 --   keep job [task]       the job is being worked on; its task, from now on, is 'task'
 --   next job new task n   the job 'new' replaces 'job' ('': any); n: records so far, or ''
---   lose job blame        the job's process died: the sweeper need not wait; blame 0: no try is counted
+--   lose job blame        the job's process died: the housekeeper need not wait; blame 0: no try is counted
 --   redo job new most     the job 'new' repeats the task; after 'most' tries deletes the host and returns -1
 --   done job              the work on the host has ended
 -- Keys: cc:learn, zset, host -> last work, ms; hashes by host:

@@ -35,7 +35,7 @@ SetClock = Callable[[int], None]
 
 @pytest.fixture
 def set_clock(client: Any, frontier: Frontier) -> SetClock:
-    """Sets the server's clock forward, or back, by milliseconds; the sweeper has run before."""
+    """Sets the server's clock forward, or back, by milliseconds; the housekeeper has run before."""
 
     def set_by(ms: int) -> None:
         frontier.sweep()

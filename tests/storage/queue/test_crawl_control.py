@@ -215,7 +215,7 @@ def begin_to_purge(
 
 
 @pytest.mark.parametrize("step", ["purge_pages", "_drop_unconfirmed"])
-def test_the_sweeper_completes_a_purge_whose_process_was_killed(
+def test_the_housekeeper_completes_a_purge_whose_process_was_killed(
     frontier: Frontier,
     spider: Spider,
     client: Any,

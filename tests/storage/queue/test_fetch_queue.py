@@ -322,7 +322,7 @@ def test_server_away_is_said_in_our_words() -> None:
         try:
             await queue.lease(1)
         finally:
-            await queue.close()  # does not raise: the sweeper knows without it
+            await queue.close()  # does not raise: the housekeeper knows without it
 
     with pytest.raises(QueueUnavailable):
         asyncio.run(lease())

@@ -1,4 +1,4 @@
-"""The queue as workers, the sweeper and the command line see it: URLs offered, traced, counted."""
+"""The queue as workers, housekeeper and command line see it: URLs offered, traced, counted."""
 
 from __future__ import annotations
 

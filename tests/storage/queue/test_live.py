@@ -67,15 +67,15 @@ def test_counts_of_many_crawls_are_those_of_each(frontier: Frontier) -> None:
 
 
 def test_a_process_is_heard_until_it_leaves(frontier: Frontier) -> None:
-    frontier.processes.beat(ProcessRole.SWEEPER, "sweeping")
-    frontier.processes.beat(ProcessRole.SWEEPER, "too soon: nothing is stored")
+    frontier.processes.beat(ProcessRole.HOUSEKEEPER, "sweeping")
+    frontier.processes.beat(ProcessRole.HOUSEKEEPER, "too soon: nothing is stored")
     (found,) = frontier.now().processes
-    assert (found.name, found.role) == (process_name(), ProcessRole.SWEEPER)
+    assert (found.name, found.role) == (process_name(), ProcessRole.HOUSEKEEPER)
     assert f"{found.machine}.{found.pid}" == found.name
     assert found.work == "sweeping"
     assert found.silent_s < 30
-    assert [each.name for each in frontier.now().of_role(ProcessRole.SWEEPER)] == [found.name]
-    frontier.processes.leave(ProcessRole.SWEEPER)
+    assert [each.name for each in frontier.now().of_role(ProcessRole.HOUSEKEEPER)] == [found.name]
+    frontier.processes.leave(ProcessRole.HOUSEKEEPER)
     assert frontier.now().processes == []
     assert frontier.processes.take_silent() == []
 
@@ -154,7 +154,7 @@ def test_a_spider_beats_with_its_session(frontier: Frontier, spider: Spider) -> 
 
 
 def test_a_new_run_forgets_the_processes_of_the_last_one(frontier: Frontier) -> None:
-    frontier.processes.beat(ProcessRole.KEEPER)
+    frontier.processes.beat(ProcessRole.HOUSEKEEPER)
     frontier.expire_sessions()
     assert frontier.processes.take_silent() == []
 

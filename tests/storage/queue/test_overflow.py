@@ -195,7 +195,7 @@ def test_purging_takes_the_tail(
     frontier.add("c", urls(200))
     tail = new_tail(20)
     tail.round()
-    tail._run("spill", "c", "a.example", "half", 2, 0)  # a sweeper is on its way
+    tail._run("spill", "c", "a.example", "half", 2, 0)  # a housekeeper is on its way
     if target == "c":
         frontier.purge("c")
     else:

@@ -1,7 +1,7 @@
 """Any order of events leaves the queue right: nothing is lost, nothing counts twice.
 
 A model walks beside the queue: spiders lease, answer, fail and die; workers claim, ack and die;
-RQ forgets; sweepers sweep. In the end everything is drained, and every URL was done exactly once.
+RQ forgets; housekeepers sweep. In the end everything is drained, and every URL was done once.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ class QueueMachine(RuleBasedStateMachine):
             assert list(self.client.scan_iter(f"cc:{kind}:*")) == []
 
     def drain(self) -> None:
-        """One round in which all goes well, and only the sweeper tells RQ."""
+        """One round in which all goes well, and only the housekeeper tells RQ."""
         self.let_time_pass()
         start = len(self.held)
         self.lease(0, 100)

@@ -204,7 +204,9 @@ class JournalContract:
         days = store.samples.read(names, DAY_S, first, MIDNIGHT)
         assert [list(days.values[name]) for name in names] == [[7], [14], [290]]
 
-    def test_a_pause_of_all_sweepers_is_a_gap_and_a_new_queue_no_fall(self, store: Store) -> None:
+    def test_a_pause_of_all_housekeepers_is_a_gap_and_a_new_queue_no_fall(
+        self, store: Store
+    ) -> None:
         for n, total in ((0, 100.0), (1, 160.0), (20, 180.0), (21, 30.0), (22, 90.0), (30, 90.0)):
             store.samples.add(MIDNIGHT + n * MINUTE, {RECORDS: total})
         found = store.samples.read([RECORDS], MINUTE_S, MIDNIGHT, MIDNIGHT + 23 * MINUTE)

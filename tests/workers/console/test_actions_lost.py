@@ -26,7 +26,7 @@ from crawlclean.workers.context import Context
 from crawlclean.workers.operations.acting import running, running as turn
 from crawlclean.workers.operations.acting.running import Turn
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.processes import sweeper
+from crawlclean.workers.processes import sweeping
 from crawlclean.workers.site_models import SiteModels
 from tests.kit.console import acting_console, do, settings_of
 from tests.kit.crawls import start
@@ -197,15 +197,15 @@ def test_a_lost_operation_is_enqueued_again_three_times(queue: PrivateQueue) -> 
     assert [each.seq for each in store.operations.unfinished()] == [seq]
     job = queue.frontier.operations.enqueue(seq)
     context = context_of(queue, store)
-    sweeper.redo_operations(context)
+    sweeping.redo_operations(context)
     assert queue.frontier.operations.is_newest(seq, job), "it waits for a worker"
     for _ in range(3):
         wait_long(queue, seq)
-        sweeper.redo_operations(context)
+        sweeping.redo_operations(context)
         assert not queue.frontier.operations.is_newest(seq, job)
         assert queue.frontier.operations.is_at_work(seq)
     wait_long(queue, seq)
-    sweeper.redo_operations(context)
+    sweeping.redo_operations(context)
     found = store.operations.get(seq)
     assert found
     assert (found.state, found.detail) == (

@@ -38,8 +38,8 @@ QUEUE = QueueNow(
     at=NOW, pages_in_flight=12, bytes_in_flight=1000, holds=(), damage="", jobs=1,
     oldest_job_s=0.1, sessions=(SpiderSession(name="s", is_alive=True, leases=1, oldest_s=0.1),),
     leases=1, oldest_lease_s=0.1, claims=(), oldest_claim_s=None,
-    processes=(process(ProcessRole.WORKER), process(ProcessRole.SWEEPER)), ready_hosts=1, hosts=2,
-    learning=0, paused_hosts=0, stopped_classes=0, memory_bytes=1, memory_limit_bytes=None,
+    processes=(process(ProcessRole.WORKER), process(ProcessRole.HOUSEKEEPER)), ready_hosts=1,
+    hosts=2, learning=0, paused_hosts=0, stopped_classes=0, memory_bytes=1, memory_limit_bytes=None,
     up_s=3600,
 )  # fmt: skip
 
@@ -72,7 +72,7 @@ def ended(*states: CrawlState) -> Moment:
     return replace(WELL, running=0, pending=0, crawls=tuple(map(line, states)))
 
 
-WORKER, SWEEPER = QUEUE.processes
+WORKER, HOUSEKEEPER = QUEUE.processes
 CASES = {
     "queue_away": replace(WELL, queue=None, queue_state=QueueState.AWAY, why_no_store="locked"),
     "store_away": replace(WELL, why_no_store="locked"),
@@ -80,11 +80,11 @@ CASES = {
     "at_rest": replace(WELL, queue=None, queue_state=QueueState.AT_REST),
     "no_crawl": replace(WELL, queue=None, queue_state=QueueState.AT_REST, crawls=()),
     "starting": queue(processes=(process(ProcessRole.WORKER, NOW - timedelta(seconds=3)),)),
-    "no_sweeper": queue(processes=(WORKER,), holds=(Hold.DISK,)),
+    "no_housekeeper": queue(processes=(WORKER,), holds=(Hold.DISK,)),
     "full_disk": queue(holds=(Hold.MEMORY, Hold.DISK)),
     "full_memory": queue(holds=(Hold.PAGES, Hold.MEMORY)),
-    "no_spider": queue(sessions=(), processes=(SWEEPER,)),
-    "no_worker": queue(processes=(SWEEPER,), holds=(Hold.PAGES,)),
+    "no_spider": queue(sessions=(), processes=(HOUSEKEEPER,)),
+    "no_worker": queue(processes=(HOUSEKEEPER,), holds=(Hold.PAGES,)),
     "backlog": queue(holds=(Hold.PAGES,), oldest_job_s=40.0),
     "behind": queue(oldest_job_s=BEHIND_S),
     "all_paused": ended(CrawlState.FINISHED, CrawlState.PAUSED),
@@ -107,12 +107,12 @@ def test_the_first_rule_that_holds(key: str) -> None:
     [
         (replace(WELL, waits={}), "full_speed"),
         (replace(WELL, waits={WaitReason.AWAY: 1, WaitReason.DELAY: 1}), "full_speed"),
-        (queue(processes=(SWEEPER,), claims=(CLAIM,)), "full_speed"),  # a worker works
-        (queue(processes=(SWEEPER,), jobs=0, oldest_job_s=None), "full_speed"),
+        (queue(processes=(HOUSEKEEPER,), claims=(CLAIM,)), "full_speed"),  # a worker works
+        (queue(processes=(HOUSEKEEPER,), jobs=0, oldest_job_s=None), "full_speed"),
         (queue(sessions=(replace(QUEUE.sessions[0], is_alive=False),)), "no_spider"),
         (queue(processes=(), sessions=(), up_s=2), "starting"),
-        (queue(processes=(), sessions=()), "no_sweeper"),
-        (queue(processes=(), lost=(WORKER,), up_s=3600), "no_sweeper"),
+        (queue(processes=(), sessions=()), "no_housekeeper"),
+        (queue(processes=(), lost=(WORKER,), up_s=3600), "no_housekeeper"),
         (replace(ended(), queue=replace(QUEUE, jobs=0, processes=())), "no_crawl"),
     ],
 )

@@ -221,7 +221,7 @@ def test_commands_say_how_old_kept_figures_are(
     store = SqliteStore(queue.data / DATABASE)
     store.save([make_outcome("/a"), make_failure("/f")])
     store.statistics.refresh()
-    store.save([make_outcome("/b")])  # no sweeper runs: the figures are behind
+    store.save([make_outcome("/b")])  # no housekeeper runs: the figures are behind
     as_of = store.overview.as_of()
     store.close()
     assert as_of

@@ -33,7 +33,7 @@ from crawlclean.workers.console.words import Language, of_lines
 from crawlclean.workers.jobs.outcomes import end_page, failed, note_poison
 from crawlclean.workers.jobs.url_filter import Refusal
 from crawlclean.workers.operations.urls.queued_urls import NOT_CONTENT, REFUSALS
-from crawlclean.workers.processes.sweeper import LOSSES
+from crawlclean.workers.processes.sweeping import LOSSES
 from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, later, make_failure, make_queued
 from tests.kit.worker_bench import Bench
@@ -121,7 +121,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 def fill_events(store: Store) -> None:
-    """Events of every kind that the store, sweeper and workers write."""
+    """Events of every kind that the store, housekeeper and workers write."""
     spec = CrawlSpec(crawl_id="c", seeds=(f"https://{HOST}/",))
     store.crawls.put(spec, CrawlState.RUNNING)
     store.crawls.put(spec, CrawlState.PAUSED, who="li@night-shift", why="太慢")

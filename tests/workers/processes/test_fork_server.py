@@ -187,9 +187,9 @@ def test_a_child_shares_nothing_with_its_parent_and_ends_as_a_process_does(tmp_p
         os.kill(worker, signal.SIGKILL)
         wait_until(lambda: run.ask("statuses")["worker"] == -signal.SIGKILL)
         assert run.ask("died") == [worker]
-        [again] = run.ask("start sweeper")["sweeper"]
-        wait_until(lambda: bool(run.log("sweeper")))
-        assert run.ask("stop sweeper") == []
+        [again] = run.ask("start housekeeper")["housekeeper"]
+        wait_until(lambda: bool(run.log("housekeeper")))
+        assert run.ask("stop housekeeper") == []
         assert not is_alive(again)
         os.kill(run.process.pid, signal.SIGKILL)
         run.process.wait()
@@ -243,10 +243,10 @@ def test_a_spider_that_must_not_know_the_url_of_the_store_is_not_forked(tmp_path
     for url in ("", "mongodb://user:s3cret@db/"):
         name = variable("mongodb_url")
         supervisor = Supervisor(tmp_path, {**os.environ, name: url}, forks)
-        for role in ("spider", "sweeper"):
+        for role in ("spider", "housekeeper"):
             supervisor.start(role)
             supervisor.stop(role)
-    assert forks.asked == ["spider", "sweeper", "sweeper"]
+    assert forks.asked == ["spider", "housekeeper", "housekeeper"]
 
 
 def test_what_is_imported_before_a_fork_starts_no_thread_and_opens_nothing() -> None:

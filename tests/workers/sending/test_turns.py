@@ -1,7 +1,11 @@
-"""Turns of receivers on a real store: order, retries, copies, what is given up."""
+"""Turns of receivers on a real store: order, retries, copies, what is given up, threads."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -10,14 +14,27 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.topic_types import Receiver, ReceiverKind
 from crawlclean.workers.answers.topics import StoryMessage
-from crawlclean.workers.sending import turns
-from crawlclean.workers.sending.turns import GIVE_UP_S, Sender, pause_after, take_turn
+from crawlclean.workers.config import Settings
+from crawlclean.workers.sending import turns as module
+from crawlclean.workers.sending.turns import (
+    GIVE_UP_S,
+    Sender,
+    Turns,
+    is_dead,
+    is_free,
+    pause_after,
+    take_turn,
+)
 from crawlclean.workers.sending.webhook import Result
+from tests.kit.receiver import Delivered, Receiver as WebReceiver
+from tests.kit.timing import LIMIT_S, wait_until
 from tests.storage.store.stories_contract import at, page, text
-from tests.storage.store.topics_contract import judged
+from tests.storage.store.topics_contract import judged, receiver as stored_receiver
 
 KIND = ReceiverKind.WEBHOOK
 
@@ -133,7 +150,7 @@ def test_a_story_that_alone_is_refused_does_not_stop_the_others(world: World) ->
     for name in ("bad", "b", "c"):
         world.save(name)
     world.refused = {page("/bad", "").queued.url}
-    for _ in range(turns.STUCK_TRIES - 1):
+    for _ in range(module.STUCK_TRIES - 1):
         world.turn(3600)
     assert world.told == []
     after = world.turn(3600)
@@ -153,7 +170,7 @@ def test_a_receiver_that_is_down_loses_nothing_until_a_week_is_over(world: World
 
 
 def test_too_many_drop_the_oldest(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "MOST_WAITING", 2)
+    monkeypatch.setattr(module, "MOST_WAITING", 2)
     for name in ("a", "b", "c"):
         world.save(name)
     assert world.turn().given_up == 1
@@ -189,3 +206,65 @@ def test_a_removed_receiver_stays_removed(world: World) -> None:
 
 def test_pauses_grow_to_an_hour() -> None:
     assert [pause_after(tries) for tries in (1, 2, 3, 9, 10, 500)] == [10, 20, 40, 2560, 3600, 3600]
+
+
+def save_waiting(store: SqliteStore, topic: str, url: str, stories: int) -> None:
+    """Stores a receiver of a topic with stories that wait for it."""
+    kept = replace(stored_receiver(), topic=topic, target=url, is_private=True)
+    store.receivers.put(kept)
+    for n in range(stories):
+        judgements = judged(f"/{n}", 0.9, topic=topic, notify=(kept.kind,)).judgements
+        store.save([replace(page(f"/{n}", text(n)), judgements=judgements)])
+
+
+def test_a_receiver_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
+    release = threading.Event()
+
+    def hang(_: Delivered) -> int:
+        release.wait(LIMIT_S)
+        return 204
+
+    settings = Settings(storage=StorageConfig(data=tmp_path))
+    with (
+        closing(SqliteStore(tmp_path / "records.sqlite")) as store,
+        WebReceiver(hang) as slow,
+        WebReceiver() as quick,
+    ):
+        save_waiting(store, "a", slow.url, 1)
+        save_waiting(store, "b", quick.url, 3)
+        turns = Turns(store, settings)
+        turns.begin()
+        wait_until(lambda: len(quick.got) == 3, LIMIT_S)
+        assert len(slow.got) == 1
+        turns.begin()  # another round begins no second turn of the receiver that hangs
+        release.set()
+        turns.finish(LIMIT_S)
+        assert len(slow.got) == 1
+        assert [each.sent for each in store.receivers.all()] == [1, 3]
+        assert [each.owner for each in store.receivers.all()] == ["", ""]
+
+
+def test_a_sender_goes_on_with_the_receiver_of_its_namesake(tmp_path: Path) -> None:
+    """In a container that is started again, the process has the name that the killed one had."""
+    settings = Settings(storage=StorageConfig(data=tmp_path))
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store, WebReceiver() as told:
+        save_waiting(store, "a", told.url, 1)
+        (kept,) = store.receivers.all()
+        until = datetime.now(UTC) + timedelta(seconds=150)
+        assert store.receivers.take(kept, process_name(os.getpid()), until)
+        turns = Turns(store, settings)
+        turns.begin()
+        turns.finish(LIMIT_S)
+        assert len(told.got) == 1
+
+
+def test_the_receiver_of_a_dead_sender_is_free_at_once() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    now = datetime.now(UTC)
+    held = replace(stored_receiver(), owned_until=now + timedelta(seconds=60))
+    assert is_dead(process_name(ended.pid))
+    assert is_free(replace(held, owner=process_name(ended.pid)), now)
+    assert not is_free(replace(held, owner=process_name(os.getpid())), now)
+    assert not is_free(replace(held, owner="another-machine.1"), now)
+    assert is_free(replace(held, owner="another-machine.1"), now + timedelta(seconds=61))

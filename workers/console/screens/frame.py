@@ -73,7 +73,7 @@ def _may_read(console: Console) -> bool:
 
 TERMS = (
     "crawl", "record", "cleaning", "raw", "model", "changed", "url_class", "trap", "poison",
-    "spider", "worker", "sweeper", "keeper", "sender", "job", "topic",
+    "spider", "worker", "housekeeper", "job", "topic",
 )  # fmt: skip
 """Words that the page explains: ``glossary.crawl`` by ``meaning.crawl``."""
 

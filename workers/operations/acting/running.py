@@ -226,7 +226,7 @@ def start_operation(
 def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
     """Runs a job: does the next slice of an operation, and enqueues the slice after it.
 
-    An error that may pass leaves the operation to the sweeper; any other ends it.
+    An error that may pass leaves the operation to the housekeeper; any other ends it.
 
     Args:
         seq: Number of the operation.
@@ -243,7 +243,7 @@ def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
         turn.tell(turn.done, operation.total, operation.detail, cursor)
         is_finished = not turn.is_stopped and WORK[operation.kind](turn)
     except QueueUnavailable:
-        return  # the parent logs the outage; the sweeper enqueues the operation again
+        return  # the parent logs the outage; the housekeeper enqueues the operation again
     except ServiceError as error:
         if error.retryable:
             return

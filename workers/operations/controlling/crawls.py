@@ -103,7 +103,7 @@ def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
     """
     live = _live(settings, only)
     with existing_store(settings) as store:
-        if not live:  # while a crawl runs, its sweeper keeps the figures
+        if not live:  # while a crawl runs, its housekeeper keeps the figures
             store.statistics.refresh()
         as_of = store.overview.as_of()
         stored = store.crawls.all()

@@ -109,7 +109,7 @@ def check_queue(
 def take_crawl(backends: CrawlBackends, crawl_id: str) -> str:
     """Stores that our queue runs a crawl, if the store has it; returns the queue's id.
 
-    Must be called before the crawl runs: sweepers stop what is not of their queue.
+    Must be called before the crawl runs: housekeepers stop what is not of their queue.
     """
     queue = backends.frontier.identity().queue_id
     backends.store.crawls.give_to(crawl_id, queue)

@@ -168,7 +168,7 @@ class _Run:
             return self._nothing_to_do(before)
         end: End | None = None
         try:
-            self._fleet.start(has_topic=bool(self._spec.topic))
+            self._fleet.start()
             with suppress(NotFound):
                 end = self._watch()
         finally:

@@ -117,7 +117,7 @@ def waits_of(settings: Settings, host: str) -> Waits | None:
 
 
 def settle(store: Store, moving: str) -> datetime | None:
-    """Brings kept figures up to date at rest; while a crawl runs, its sweeper does.
+    """Brings kept figures up to date at rest; while a crawl runs, its housekeeper does.
 
     Returns when the figures were computed; None while nothing has changed since.
     """

@@ -13,7 +13,7 @@ from crawlclean.workers.answers.topics import ReceiverLine
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.topics.topics import find_topic
-from crawlclean.workers.sending.turns import COMMAND_IS_GONE
+from crawlclean.workers.sending.turns import COMMAND_IS_GONE, Turns
 from crawlclean.workers.sending.webhook import check_url, hidden, is_plainly_private, signature_of
 
 FAILING_S = 3600.0
@@ -114,15 +114,13 @@ def send_now(settings: Settings, name: str) -> None:
         ConfigError: The topic has no receiver.
         NotFound: There is no such topic.
     """
-    from crawlclean.workers.processes.sender import Turns
-
     with existing_store(settings) as store:
         find_topic(store, name)
         if not store.receivers.of(name):
             raise ConfigError(f"topic {name} has no receiver: set one with --webhook")
-        turns = Turns(store, settings, lambda: False)
+        turns = Turns(store, settings)
         turns.begin(at_once=True, topic=name)
-        turns.finish(again=False)
+        turns.finish()
 
 
 def troubles(store: Store, now: datetime, topic: str = "") -> list[str]:

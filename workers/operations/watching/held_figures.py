@@ -33,7 +33,7 @@ AGE_S, SHARE = 10.0, 0.05
 """Rows are read anew when they are this old, or older where reading takes more of the time."""
 
 SHOWN_AGE_S = 15.0
-"""Pages show the age of rows from here on; the sweeper computes them every ten seconds."""
+"""Pages show the age of rows from here on; the housekeeper computes them every ten seconds."""
 
 
 class Rows(Generic[T]):

@@ -1,4 +1,4 @@
-"""Fills the search index beside a console, where no sweeper does."""
+"""Fills the search index beside a console, where no housekeeper does."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Indexing:
         indexer: Indexer | None = None
         while not self._stop.wait(ROUND_S):
             if storage.is_embedded and not has_ended(storage):
-                continue  # its sweeper does
+                continue  # its housekeeper does
             with suppress(ServiceError), self._backends.store() as store:  # no crawl yet, or away
                 indexer = indexer or Indexer(self._backends.settings, store)
                 indexer.round()

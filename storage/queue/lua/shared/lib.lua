@@ -132,7 +132,7 @@ local function wall()
 end
 
 -- Returns the queue's clock, ms, for all waits and lives: the server's, but never set back. Where the server's clock
--- is set back, the sweeper lets the queue's clock go on from where it was (sweep.lua, ADR 32).
+-- is set back, the housekeeper lets the queue's clock go on from where it was (sweep.lua, ADR 32).
 local function now()
   return wall() + (tonumber(redis.call('HGET', 'cc:clock', 'ahead')) or 0)
 end

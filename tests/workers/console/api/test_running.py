@@ -78,7 +78,7 @@ def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
         check(described, template, actor.value(path))
     queue = actor.value("/queues")
     assert queue["state"] == "answers"
-    assert {each["role"] for each in queue["queue"]["processes"]} >= {"worker", "sweeper"}
+    assert {each["role"] for each in queue["queue"]["processes"]} >= {"worker", "housekeeper"}
     now = actor.value("/now")
     assert (now["running"], now["held_back"]["cause"] != "at_rest") == (1, True)
     crawl = actor.value(f"/crawls/{CRAWL}")
@@ -96,7 +96,9 @@ def test_processes_are_told_with_their_work(actor: Program, host: str) -> None:
     def roles() -> set[str]:
         return {each["process"]["role"] for each in actor.value("/processes")["items"]}
 
-    wait_until(lambda: roles() >= {"spider", "worker", "sweeper"}, LIMIT_S)  # each is heard later
+    wait_until(
+        lambda: roles() >= {"spider", "worker", "housekeeper"}, LIMIT_S
+    )  # each is heard later
     found = actor.value("/processes")["items"]
     assert [each["is_lost"] for each in found] == sorted(each["is_lost"] for each in found)
 

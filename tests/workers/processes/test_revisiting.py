@@ -1,4 +1,4 @@
-"""The keeper's rounds on a real queue and a real store; time is moved by what rows are due."""
+"""The rounds of revisiting on a real queue and a real store; time is moved by what rows are due."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome, UrlSt
 from crawlclean.storage.queue.revisits import MOST_OF_A_HOST
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
-from crawlclean.workers.processes import keeper as keeping
-from crawlclean.workers.processes.keeper import Keeper
+from crawlclean.workers.processes import revisiting as module
+from crawlclean.workers.processes.revisiting import Revisiting
 from crawlclean.workers.site_models import SiteModels
 from tests.kit.outcomes import HOST, make_outcome, make_queued
 from tests.kit.private_queue import PrivateQueue
@@ -29,7 +29,7 @@ LONG_AGO = datetime.now(UTC) - timedelta(days=40)
 
 @pytest.fixture(scope="module")
 def queue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateQueue]:
-    with PrivateQueue(tmp_path_factory.mktemp("keeper") / "data") as started:
+    with PrivateQueue(tmp_path_factory.mktemp("revisiting") / "data") as started:
         yield started
 
 
@@ -67,20 +67,20 @@ def test_the_queue_never_holds_more_than_its_share_of_what_is_due(
 ) -> None:
     open_crawl(context)
     save_due(context, 2 * MOST_OF_A_HOST)
-    keeper = Keeper(context)
-    assert keeper.round() == waiting(context) == MOST_OF_A_HOST
-    assert keeper.round() == 0  # the host has as many as it may
+    revisiting = Revisiting(context)
+    assert revisiting.round() == waiting(context) == MOST_OF_A_HOST
+    assert revisiting.round() == 0  # the host has as many as it may
     assert context.frontier.counters()["revisits_due"] == MOST_OF_A_HOST
     context.frontier.revisits.forget("c1")  # what the queue loses is due in the store
-    monkeypatch.setattr(keeping, "MOST_QUEUED", 25)
-    assert keeper.round() == 25
-    assert keeper.round() == 0
+    monkeypatch.setattr(module, "MOST_QUEUED", 25)
+    assert revisiting.round() == 25
+    assert revisiting.round() == 0
 
 
-def test_one_of_several_keepers_works(context: Context) -> None:
+def test_one_of_several_processes_works(context: Context) -> None:
     open_crawl(context)
     save_due(context, 3)
-    first, second = Keeper(context), Keeper(context)
+    first, second = Revisiting(context), Revisiting(context)
     assert first.round() == 3
     save_due(context, 5)
     assert second.round() == 0
@@ -94,7 +94,7 @@ def test_only_running_crawls_that_keep_fresh_are_kept(context: Context) -> None:
         open_crawl(context, name, keep_fresh=name != "ends")
         save_due(context, 2, name)
     context.frontier.set_state("paused", CrawlState.PAUSED)
-    assert Keeper(context).round() == 2
+    assert Revisiting(context).round() == 2
     assert [waiting(context, name) for name in ("c1", "paused", "ends")] == [2, 0, 0]
 
 
@@ -103,10 +103,10 @@ def test_pages_from_before_the_crawl_kept_fresh_get_a_schedule(context: Context)
     at = [LONG_AGO, datetime.now(UTC)]
     context.store.save([make_outcome(f"/t/{n}", at=each) for n, each in enumerate(at)])
     open_crawl(context)
-    keeper = Keeper(context)
-    assert keeper.round() == 1  # a thread is due after a day; the other page is fresh
+    revisiting = Revisiting(context)
+    assert revisiting.round() == 1  # a thread is due after a day; the other page is fresh
     assert context.store.revisits.next_due("c1") is not None
-    assert keeper.round() == 0
+    assert revisiting.round() == 0
 
 
 def test_a_month_of_rounds_leaves_nothing_in_memory(
@@ -118,7 +118,7 @@ def test_a_month_of_rounds_leaves_nothing_in_memory(
     monkeypatch.setattr(revisits, "server_time", lambda: clock)
     open_crawl(context)
     save_due(context, 20)
-    keeper = Keeper(context)
+    revisiting = Revisiting(context)
     objects: list[int] = []
     visited = 0
     request.addfinalizer(gc.unfreeze)
@@ -126,7 +126,7 @@ def test_a_month_of_rounds_leaves_nothing_in_memory(
     for day in range(30):
         open_crawl(context, f"d{day}")
         for _ in range(2):
-            keeper.round()
+            revisiting.round()
         due = context.store.revisits.due("c1", clock)
         visited += len(due)
         revisits.forget("c1")
@@ -137,7 +137,7 @@ def test_a_month_of_rounds_leaves_nothing_in_memory(
         objects.append(len(gc.get_objects()))
     assert visited >= 60
     assert max(objects[20:]) - min(objects[8:12]) < 300, objects
-    assert len(keeper._begun | set(keeper._scheduled)) <= 2
+    assert len(revisiting._begun | set(revisiting._scheduled)) <= 2
 
 
 def not_modified(url: str, at: datetime) -> Outcome:

@@ -1,67 +1,32 @@
-"""The keeper: queues the pages of crawls that keep fresh when they are due, and no others.
+"""The housekeeper's revisiting: queues the pages of crawls that keep fresh when they are due.
 
 The store has the schedule; the queue holds at most ``MOST_OF_A_HOST`` due URLs of a host and
 ``MOST_QUEUED`` in all, however many are due. A round reads what is due, and queues what does not
 wait yet. A page stays due until its visit is saved: what a killed process loses, the next round
 queues again, and a visit that was missed for a month is made once.
 
-Any number of keepers may run anywhere; the one that holds the lock works.
+Of several processes the one that holds the lock works.
 """
 
 from __future__ import annotations
 
-import logging
 import time
 import uuid
 from contextlib import suppress
 
-from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.revisits import MOST_OF_A_HOST
-from crawlclean.workers.context import Context, process_context
-from crawlclean.workers.processes.outages import Outages, stopped_by_signal
+from crawlclean.workers.context import Context
 
-log = logging.getLogger(__name__)
-
-ROUND_S = 0.5
-SHARE = 0.1  # of the keeper's time at most that reading the store takes
 LOCK_MS = 30_000
 MOST_QUEUED = 5_000  # of all crawls: some 5 MB of the queue's memory
-SCHEDULING_S = 0.5  # of a round, for the first schedules of a crawl that kept nothing fresh before
+SCHEDULING_S = 0.5  # of a round, for first schedules in crawls that kept nothing fresh before
 
 
-def keep_until_stopped() -> None:
-    """Keeps crawls fresh until SIGTERM or SIGINT, or until an embedded queue has ended.
-
-    Raises:
-        ServiceError: Not retryable.
-    """
-    stop = stopped_by_signal()
-    context = process_context()
-    keeper = Keeper(context)
-    outages = Outages(context)
-    pause_s = 0.0
-    log.info("keeper started")
-    while not stop.wait(pause_s):
-        begun = time.monotonic()
-        try:
-            context.frontier.processes.beat(ProcessRole.KEEPER)
-            keeper.round()
-            outages.queue.end()
-            outages.store.end()
-        except ServiceError as error:
-            if outages.must_end(error):
-                return
-        pause_s = max(ROUND_S, (time.monotonic() - begun) / SHARE)
-    with suppress(ServiceError):
-        keeper.release()
-        context.frontier.processes.leave(ProcessRole.KEEPER)
-
-
-class Keeper:
-    """The rounds of one keeper."""
+class Revisiting:
+    """The rounds of one process."""
 
     def __init__(self, context: Context) -> None:
         """Holds no lock yet."""
@@ -83,10 +48,10 @@ class Keeper:
         self._begun &= set(crawls)
         self._scheduled = {name: at for name, at in self._scheduled.items() if name in crawls}
         room = MOST_QUEUED - sum(crawls.values())
-        queued = 0
+        queued, until = 0, time.monotonic() + SCHEDULING_S
         for crawl_id in sorted(crawls, key=lambda each: (crawls[each], each)):
             with suppress(NotFound):  # purged meanwhile
-                self._schedule(crawl_id)
+                self._schedule(crawl_id, until)
                 limit = min(room, max(MOST_OF_A_HOST, MOST_QUEUED // len(crawls)))
                 taken = self._queue_due(crawl_id, limit) if limit > 0 else 0
                 room -= taken
@@ -96,7 +61,7 @@ class Keeper:
         return queued
 
     def release(self) -> None:
-        """Gives the lock to another keeper."""
+        """Gives the lock to another process."""
         self._frontier.revisits.unlock(self._token)
 
     def _crawls(self) -> dict[str, int]:
@@ -109,11 +74,10 @@ class Keeper:
                     found[crawl_id] = counts.revisits
         return found
 
-    def _schedule(self, crawl_id: str) -> None:
-        """Schedules URLs of a crawl from before it kept fresh, for ``SCHEDULING_S``."""
+    def _schedule(self, crawl_id: str, until: float) -> None:
+        """Schedules URLs of a crawl from before it kept fresh, some each round until a time."""
         if crawl_id in self._begun:
             return
-        until = time.monotonic() + SCHEDULING_S
         after = self._scheduled.pop(crawl_id, "")
         while True:
             after = self._store.revisits.begin(crawl_id, after)

@@ -1,21 +1,21 @@
-"""The sweeper (a reaper): once a second, requeues the work of dead processes; no other code does.
+"""The housekeeper's sweeping: requeues the work of dead processes; no other code does.
 
-Any number of sweepers may run anywhere. A sweeper also keeps the hosts' statistics and the crawls'
-rows in the store up to date, tells the store that its queue lives, stores events of processes and a
-sample of figures each minute, fills the search index, and moves overflow segments between the queue
-and the store.
+It also keeps the hosts' statistics and the crawls' rows in the store up to date, tells the store
+that its queue lives, stores events of processes and a sample of figures each minute, fills the
+search index, and moves overflow segments between the queue and the store.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import shutil
 import time
 from collections import Counter as Tally
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.opening import queue_url
@@ -25,24 +25,93 @@ from crawlclean.storage.queue.fetch_queue import RENEW_S
 from crawlclean.storage.queue.overflow import Overflow
 from crawlclean.storage.queue.ownership import announce
 from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, OperationState
-from crawlclean.workers.context import Context, process_context
+from crawlclean.workers.context import Context
 from crawlclean.workers.jobs.drift import GIVEN_UP_PAGES, settle
 from crawlclean.workers.jobs.images import offer_due
 from crawlclean.workers.jobs.topic_learning import TopicModels, steer
 from crawlclean.workers.metrics import gauge_values
 from crawlclean.workers.processes.indexing import Indexer
-from crawlclean.workers.processes.outages import Outages, stopped_by_signal
-
-# The sweeper's word for its queue: that it lives, and which crawls it no longer runs.
-#
-# Where several queues share a store, each crawl is run by one of them
-# (``storage/queue/ownership``).
 
 log = logging.getLogger(__name__)
 
+ROUND_S = 1.0
+BUSY_ROUND_S = 0.1  # while URLs move to the store or back
+STATISTICS_S = 10.0
+GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
+UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
+COUNTED = {
+    "leases_lost": Counter.LEASES_LOST,
+    "claims_lost": Counter.CLAIMS_LOST,
+    "poison_pages": Counter.POISON_PAGES,
+    "jobs_enqueued": Counter.JOBS_ENQUEUED_AGAIN,
+}
+
+
+LOSSES = (
+    ("leases_lost", EventKind.DIED, "leases of dead spiders given to others: {}"),
+    ("claims_lost", EventKind.DIED, "jobs of dead workers given to others: {}"),
+)
+"""Work that a round redoes, as events."""
+
+
+class Sweeping:
+    """The rounds of one process."""
+
+    def __init__(self, context: Context, queue: OutageLog, store: OutageLog) -> None:
+        """Has swept nothing yet; ends the outages of queue and store."""
+        self._context = context
+        self._queue_outage, self._store_outage = queue, store
+        storage = context.settings.storage
+        models = TopicModels(context.frontier.topics)
+        self._overflow = Overflow(
+            queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
+        )
+        self._sampler, self._queue = Sampler(context), WatchedQueue(context)
+        self._indexer = Indexer(context.settings, context.store)
+        self._refreshed = -math.inf  # lost learning jobs first
+
+    def round(self) -> float:
+        """Does one round; returns the seconds until the next one.
+
+        Raises:
+            ServiceError: The queue or the store is away.
+        """
+        context = self._context
+        if self._queue_outage.lasted_s:
+            context.frontier.ping()
+            note_return(context, self._queue_outage, "the queue")
+            return GRACE_S
+        context.frontier.processes.beat(ProcessRole.HOUSEKEEPER)
+        sweep_once(context)
+        self._sampler.round()
+        self._indexer.round()
+        pause_s = BUSY_ROUND_S if self._move_overflow() else ROUND_S
+        if time.monotonic() - self._refreshed >= STATISTICS_S:
+            self._refreshed = time.monotonic()
+            redo_learning(context)
+            redo_operations(context)
+            queue_id = self._queue.announce()
+            context.store.statistics.refresh()
+            self._queue.stop_taken(queue_id)
+            update_crawls(context)
+            note_silent(context)
+            note_return(context, self._store_outage, "the store")
+        return pause_s
+
+    def _move_overflow(self) -> bool:
+        """Spills or refills pending URLs once; returns whether URLs moved."""
+        moved = self._overflow.round()
+        if moved:
+            self._context.frontier.count({Counter(name): n for name, n in moved.items()})
+        return bool(moved)
+
 
 class WatchedQueue:
-    """The queue of one sweeper."""
+    """What sweeping tells of its queue: that it lives, and which crawls it no longer runs.
+
+    Where several queues share a store, each crawl is run by one of them
+    (``storage/queue/ownership.py``).
+    """
 
     def __init__(self, context: Context) -> None:
         """Has announced nothing yet."""
@@ -85,11 +154,8 @@ class WatchedQueue:
                     store.events.add(event)
 
 
-# The sample of a minute: figures of queue, crawls and disk, for the console's charts.
-
-
 class Sampler:
-    """Samples once a minute, at the first call in it."""
+    """The sample of a minute: figures of queue, crawls and disk, for the console's charts."""
 
     def __init__(self, context: Context) -> None:
         """Has sampled nothing yet."""
@@ -97,7 +163,10 @@ class Sampler:
         self._minute = -1
 
     def round(self) -> bool:
-        """Stores the sample of this minute unless there is one; returns whether it did.
+        """Stores the sample of this minute, at the first call in it, unless there is one.
+
+        Returns:
+            Whether it did.
 
         Raises:
             ServiceError: The queue or the store is away; the next call tries again.
@@ -114,75 +183,6 @@ class Sampler:
         is_stored = self._context.store.samples.add(now.at, values)
         self._minute = minute
         return is_stored
-
-
-ROUND_S = 1.0
-BUSY_ROUND_S = 0.1  # while URLs move to the store or back
-STATISTICS_S = 10.0
-GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
-UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
-COUNTED = {
-    "leases_lost": Counter.LEASES_LOST,
-    "claims_lost": Counter.CLAIMS_LOST,
-    "poison_pages": Counter.POISON_PAGES,
-    "jobs_enqueued": Counter.JOBS_ENQUEUED_AGAIN,
-}
-
-
-LOSSES = (
-    ("leases_lost", EventKind.DIED, "leases of dead spiders given to others: {}"),
-    ("claims_lost", EventKind.DIED, "jobs of dead workers given to others: {}"),
-)
-"""Work that a round redoes, as events."""
-
-
-def sweep_until_stopped() -> None:
-    """Sweeps until SIGTERM or SIGINT, or until an embedded queue has ended.
-
-    Raises:
-        ServiceError: Not retryable.
-    """
-    stop = stopped_by_signal()
-    context = process_context()
-    storage = context.settings.storage
-    models = TopicModels(context.frontier.topics)
-    overflow = Overflow(
-        queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
-    )
-    outages, sampler, watched = Outages(context), Sampler(context), WatchedQueue(context)
-    indexer = Indexer(context.settings, context.store)
-    since_statistics_s, pause_s = STATISTICS_S, ROUND_S  # lost learning jobs first
-    log.info("sweeper started")
-    while not stop.wait(pause_s):
-        try:
-            pause_s = ROUND_S
-            if outages.queue.lasted_s:
-                context.frontier.ping()
-                note_return(context, outages.queue, "the queue")
-                stop.wait(GRACE_S)
-                continue
-            context.frontier.processes.beat(ProcessRole.SWEEPER)
-            sweep_once(context)
-            sampler.round()
-            indexer.round()
-            if move_overflow(context, overflow):
-                pause_s = BUSY_ROUND_S
-            since_statistics_s += pause_s
-            if since_statistics_s >= STATISTICS_S:
-                since_statistics_s = 0.0
-                redo_learning(context)
-                redo_operations(context)
-                queue_id = watched.announce()
-                context.store.statistics.refresh()
-                watched.stop_taken(queue_id)
-                update_crawls(context)
-                note_silent(context)
-                note_return(context, outages.store, "the store")
-        except ServiceError as error:
-            if outages.must_end(error):
-                return
-    with suppress(ServiceError):
-        context.frontier.processes.leave(ProcessRole.SWEEPER)
 
 
 def sweep_once(context: Context) -> None:
@@ -241,14 +241,6 @@ def note_return(context: Context, outage: OutageLog, server: str) -> None:
     if outage.end():
         text = f"{server} was away for {lasted_s:.0f} s"
         context.store.events.add(Event(kind=EventKind.AWAY, text=text))
-
-
-def move_overflow(context: Context, overflow: Overflow) -> bool:
-    """Spills or refills pending URLs once; returns whether URLs moved."""
-    moved = overflow.round()
-    if moved:
-        context.frontier.count({Counter(name): n for name, n in moved.items()})
-    return bool(moved)
 
 
 def update_crawls(context: Context) -> None:

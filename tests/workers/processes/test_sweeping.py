@@ -1,9 +1,7 @@
-"""The sweeper's round, and its process on a real queue."""
+"""The rounds of sweeping on a real queue and a real store."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -20,10 +18,8 @@ from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.store.journal import MINUTE_S, EventKind, Gauge
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
-from crawlclean.workers.processes.sweeper import Sampler, note_silent, sweep_once, update_crawls
+from crawlclean.workers.processes.sweeping import Sampler, note_silent, sweep_once, update_crawls
 from crawlclean.workers.site_models import SiteModels
-from tests.kit.crawls import ROOT, command, environment
-from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
 
@@ -82,7 +78,7 @@ def test_a_silent_process_is_an_event_once(bench: Bench) -> None:
         assert event.text == f"worker {process_name()} is not heard any more"
 
 
-def test_two_sweepers_store_one_sample_a_minute(bench: Bench) -> None:
+def test_two_housekeepers_store_one_sample_a_minute(bench: Bench) -> None:
     bench.fetch("http://a.example/1", "http://a.example/2")
     bench.frontier.count({"records": 7})
     settings = replace(Settings(), storage=StorageConfig(data=bench.data))
@@ -136,27 +132,3 @@ def test_images_that_became_content_are_offered_to_crawls_that_go_on(bench: Benc
         assert bool(store.images.due(crawl_id)) is not is_offered, crawl_id
     assert bench.frontier.counters()["images_new"] == 2
     store.close()
-
-
-def test_the_process_heals_a_queue_and_ends_when_told(bench: Bench) -> None:
-    bench.fetch("http://a.example/1")
-    [job] = bench.client.zrange("cc:jobs", 0, -1)
-    bench.frontier.claim(job.decode(), "dead")
-    bench.frontier.break_claim(job.decode())
-    sweeper = subprocess.Popen(
-        command("sweeper", "--data", str(bench.data)),
-        stderr=subprocess.PIPE,
-        env=environment(),
-        cwd=ROOT,
-    )
-    try:
-        wait_until(lambda: bench.frontier.counters().get("claims_lost") == 1)
-        sweeper.send_signal(signal.SIGTERM)
-        _, said = sweeper.communicate(timeout=LIMIT_S)
-    finally:
-        sweeper.kill()
-        sweeper.wait()
-    assert sweeper.returncode == 0, said
-    assert b"swept" in said
-    assert bench.frontier.now().processes == [], "it has told that it ends"
-    assert b"Traceback" not in said
