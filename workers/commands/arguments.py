@@ -252,9 +252,14 @@ class Asking:
     about: str
     arguments: tuple[tuple[tuple[str, ...], dict[str, Any]], ...]
 
+    @property
+    def name(self) -> str:
+        """The command as typed: ``drop-raw`` of the function ``drop_raw``."""
+        return self.ask.__name__.replace("_", "-")
+
     def register(self, commands: Commands) -> None:
         """Adds the command and its arguments."""
-        parser = commands.add(self.ask.__name__, self.run, self.summary, self.about)
+        parser = commands.add(self.name, self.run, self.summary, self.about)
         add_json(parser)
         for names, how in self.arguments:
             parser.add_argument(*names, **how)

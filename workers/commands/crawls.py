@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.storage.crawl_types import CrawlState, UrlState
-from crawlclean.workers.commands.arguments import Commands, Exit, add_json, crawl_name
+from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, crawl_name
 from crawlclean.workers.config import Settings
-from crawlclean.workers.control_characters import printable
+from crawlclean.workers.control_characters import printable, readable_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from crawlclean.workers.answers.control import PurgePlan, StateChange
     from crawlclean.workers.operations.controlling.crawls import CrawlStatus
@@ -24,115 +24,89 @@ if TYPE_CHECKING:
 # `crawls`: lists crawls, and what their hosts wait for.
 
 MOST_HOSTS = 40  # in the table of `crawls CRAWL`
-DROPPED = ("SEED", "STARTED", "IN FLIGHT", "FAILED")  # on narrow terminals, in this order
-HOSTS_HEAD = ("HOST", "URLS", "NOW")
 HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "URLS LEFT", "IN FLIGHT", "STARTED", "SEED")
 
 
-def register_crawls(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    listing = commands.add(
-        "crawls",
-        run_crawls,
-        "list the crawls, and what their hosts wait for",
-        "Prints a line for each crawl, and what its hosts wait for while the queue runs. URLS LEFT "
-        "are those that are not fetched yet, also of a crawl that is stopped; `-` while no queue "
-        "runs. With CRAWL also a line for each host that has URLs left.",
-    )
-    add_json(listing)
-    listing.add_argument(
-        "crawl", nargs="?", default="", type=crawl_name, metavar="CRAWL", help="this crawl in full"
-    )
-
-
-def run_crawls(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints every crawl with its state and counts."""
+@asking(
+    "list the crawls, and what their hosts wait for",
+    "Prints a line for each crawl, and what its hosts wait for while the queue runs. URLS LEFT "
+    "are those that are not fetched yet, also of a crawl that is stopped; `-` while no queue "
+    "runs. With CRAWL also a line for each host that has URLs left.",
+    argument("crawl", type=crawl_name, metavar="CRAWL", help="this crawl in full"),
+)
+def crawls(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """Every crawl with its state and counts."""
     from crawlclean.workers.operations.answering.crawls import crawl_line
     from crawlclean.workers.operations.controlling.crawl_states import list_pauses, paused_line
     from crawlclean.workers.operations.controlling.crawls import list_crawls
-    from crawlclean.workers.output.printing import (
-        print_answer,
-        table,
-        terminal_columns,
-        write_lines,
+
+    found, pauses = list_crawls(settings, asked.crawl), list_pauses(settings)
+    if asked.json:
+        paused = {each.name: [p.target for p in pauses if each.name in p.crawls] for each in found}
+        with_hosts = bool(asked.crawl)
+        lines = (crawl_line(each, paused[each.name], with_hosts=with_hosts) for each in found)
+        return Rows(found=lines)
+    about = [*_wait_lines(found), *_visit_lines(found)]
+    about += _host_lines(found[0]) if asked.crawl else []
+    about += [paused_line([pause.target for pause in pauses])] if pauses else []
+    about += _store_lines(found)
+    return Rows(
+        found=found,
+        head=HEAD,
+        row=_row,
+        drop=("SEED", "STARTED", "IN FLIGHT", "FAILED"),
+        empty="  ".join(HEAD),
+        last="\n".join(map(readable_line, about)),
     )
 
-    crawls, pauses = list_crawls(settings, arguments.crawl), list_pauses(settings)
-    if arguments.json:
-        for each in crawls:
-            name = each.row.spec.crawl_id
-            paused = [pause.target for pause in pauses if name in pause.crawls]
-            print_answer(crawl_line(each, paused, with_hosts=bool(arguments.crawl)))
-        return 0
-    rows: list[tuple[str, ...]] = [HEAD]
-    for each in crawls:
-        row, counts = each.row, each.counts
-        patterns = (
-            f"--{name} {pattern}"
-            for name, of_name in (("include", row.spec.include), ("exclude", row.spec.exclude))
-            for pattern in of_name
-        )
-        in_queue = (str(counts.pending), str(counts.in_flight)) if counts else ("-", "-")
-        rows.append(
-            (
-                row.spec.crawl_id,
-                str(each.state),
-                *(str(row.pages.get(state, 0)) for state in (UrlState.RECORD, UrlState.FAILED)),
-                *in_queue,
-                minute(row.created_at),
-                " ".join([*row.spec.seeds[:1], *patterns]) or "imported",
-            )
-        )
-    sys.stdout.write(table(rows, terminal_columns(), drop=DROPPED))
-    write_lines(_wait_lines(crawls))
-    write_lines(_visit_lines(crawls))
-    if arguments.crawl:
-        sys.stdout.write(_host_table(crawls[0]))
-    if paused := [pause.target for pause in pauses]:
-        sys.stdout.write(paused_line(paused) + "\n")
-    write_lines(_store_lines(crawls))
-    return 0
+
+def _row(each: CrawlStatus) -> tuple[str, ...]:
+    row, counts, spec = each.row, each.counts, each.row.spec
+    patterns = [f"--include {pattern}" for pattern in spec.include]
+    patterns += [f"--exclude {pattern}" for pattern in spec.exclude]
+    return (
+        each.name,
+        str(each.state),
+        *(str(row.pages.get(state, 0)) for state in (UrlState.RECORD, UrlState.FAILED)),
+        *((str(counts.pending), str(counts.in_flight)) if counts else ("-", "-")),
+        minute(row.created_at),
+        " ".join([*spec.seeds[:1], *patterns]) or "imported",
+    )
 
 
-def _store_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
+def _store_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
     """Which crawls another queue runs or the store has not, and how old its figures are."""
     from crawlclean.workers.operations.controlling.crawls import queue_text
     from crawlclean.workers.operations.hosts.hosts import as_of_text
 
-    lines = [
-        f"{each.row.spec.crawl_id} is only in the queue: the store does not have it"
-        for each in crawls
-        if each.row.created_at is None
-    ]
-    lines += [
-        f"{each.row.spec.crawl_id} is of another queue: {queue_text(each.other_queue)}"
-        for each in crawls
-        if each.other_queue
-    ]
+    for each in crawls:
+        if each.row.created_at is None:
+            yield f"{each.name} is only in the queue: the store does not have it"
+    for each in crawls:
+        if each.other_queue:
+            yield f"{each.name} is of another queue: {queue_text(each.other_queue)}"
     if crawls and crawls[0].as_of:
-        lines.append(f"records and failures: {as_of_text(crawls[0].as_of)}")
-    return lines
+        yield f"records and failures: {as_of_text(crawls[0].as_of)}"
 
 
-def _wait_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
+def _wait_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
     """What the hosts of each running crawl wait for, then what holds all crawls back."""
     from crawlclean.workers.operations.controlling.crawls import hold_lines
     from crawlclean.workers.output.outcome_report import summary
 
-    running = [each for each in crawls if each.waits and each.state is CrawlState.RUNNING]
-    lines = [
-        f"{each.row.spec.crawl_id}: {text}"
-        for each in running
-        if each.waits and (text := summary(each.waits))
-    ]
-    return lines + (hold_lines(running[-1].waits) if running and running[-1].waits else [])
+    waits = None
+    for each in crawls:
+        if each.waits and each.state is CrawlState.RUNNING:
+            waits = each.waits
+            if text := summary(waits):
+                yield f"{each.name}: {text}"
+    yield from hold_lines(waits) if waits else ()
 
 
-def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
+def _visit_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
     """When crawls that keep fresh go on: ``news: next visit at 14:05:09 UTC (in 2m07s)``."""
     from crawlclean.workers.output.outcome_report import visit_text
 
-    lines = []
     for each in crawls:
         if each.next_visit is not None:
             counts = each.counts
@@ -140,118 +114,86 @@ def _visit_lines(crawls: Sequence[CrawlStatus]) -> list[str]:
             if counts and counts.revisits:
                 text = f"{counted(counts.revisits, 'due page')} waiting"
             done = f", {counts.revisited:,} visited again" if counts and counts.revisited else ""
-            lines.append(f"{each.row.spec.crawl_id}: {text}{done}")
-    return lines
+            yield f"{each.name}: {text}{done}"
 
 
-def _host_table(crawl: CrawlStatus) -> str:
+def _host_lines(crawl: CrawlStatus) -> list[str]:
     """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
     from crawlclean.workers.operations.answering.waits import hosts_left
     from crawlclean.workers.output.outcome_report import wait_text
     from crawlclean.workers.output.printing import table, terminal_columns, wrap
 
     if not crawl.waits:
-        return ""
+        return []
     hosts = sorted(hosts_left(crawl.waits), key=lambda wait: (-wait.urls, wait.host))
     rows = [
         (wait.host, str(wait.urls), wait_text(wait, crawl.waits.at)) for wait in hosts[:MOST_HOSTS]
     ]
-    more = len(hosts) - len(rows) + crawl.waits.known - len(crawl.waits.hosts)
-    end = f"{counted(more, 'more host')}; `crawls {crawl.row.spec.crawl_id} --json` "
-    end += "has all that were read\n"
-    text = table([HOSTS_HEAD, *rows]) if rows else ""
+    lines = table([("HOST", "URLS", "NOW"), *rows]).splitlines() if rows else []
     columns = terminal_columns()
-    if columns and max(map(len, text.splitlines()), default=0) > columns:
-        text = ""
+    if columns and max(map(len, lines), default=0) > columns:
+        lines = []
         for host, urls, now in rows:
-            lines = wrap(now, columns - 2)
-            text += f"{host}  {counted(int(urls), 'URL')}\n" + "".join(
-                f"  {line}\n" for line in lines
-            )
-    return printable(text, keep_lines=True) + (end if more else "")
+            lines.append(f"{host}  {counted(int(urls), 'URL')}")
+            lines += [f"  {line}" for line in wrap(now, columns - 2)]
+    if more := len(hosts) - len(rows) + crawl.waits.known - len(crawl.waits.hosts):
+        rest = f"`crawls {crawl.name} --json` has all that were read"
+        lines.append(f"{counted(more, 'more host')}; {rest}")
+    return lines
 
 
 # `pause`, `resume`, `stop`: change the state of a crawl or a host, or list what is paused.
 
-STATES = {
-    "pause": CrawlState.PAUSED,
-    "resume": CrawlState.RUNNING,
-    "stop": CrawlState.STOPPED,
-}
-PAUSED_HEAD = ("PAUSED", "SINCE", "BY", "WHY", "CRAWLS")
+_TARGET = argument("target", nargs=None, type=crawl_name, metavar="CRAWL|HOST")
 
 
-def register_crawl_states(commands: Commands) -> None:
-    """Adds the three commands and their arguments."""
-    for name, summary, description in (
-        (
-            "pause",
-            "fetch nothing of a crawl or a host until `resume`; list what is paused",
-            "Fetches nothing of a crawl, or of a host in every crawl, until `resume`. Without an "
-            "argument: lists paused crawls and hosts.",
-        ),
-        ("resume", "end a pause (a crawl or a host)", ""),
-        ("stop", "end a crawl; the same command resumes it (a crawl or a host)", ""),
-    ):
-        parser = commands.add(name, run_crawl_states, summary, description)
-        add_json(parser)
-        optional = "?" if name == "pause" else None
-        parser.add_argument(
-            "target", nargs=optional, default="", type=crawl_name, metavar="CRAWL|HOST"
-        )
-        if name == "pause":
-            parser.add_argument(
-                "--why", default="", metavar="TEXT", help="why it is paused, for those who ask"
-            )
+@asking(
+    "fetch nothing of a crawl or a host until `resume`; list what is paused",
+    "Fetches nothing of a crawl, or of a host in every crawl, until `resume`. Without an "
+    "argument: lists paused crawls and hosts.",
+    argument("target", type=crawl_name, metavar="CRAWL|HOST"),
+    argument("--why", default="", metavar="TEXT", help="why it is paused, for those who ask"),
+)
+def pause(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """A crawl or a host that is paused now; without a target the paused crawls, then hosts."""
+    from crawlclean.workers.operations.controlling.crawl_states import all_paused
 
-
-def run_crawl_states(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Pauses, resumes or stops a crawl or a host; `pause` alone lists what is paused."""
-    from crawlclean.workers.operations.controlling.crawl_states import change_state, this_user
-    from crawlclean.workers.output.printing import print_answer, write_lines
-
-    if not arguments.target:
-        return _list_paused(settings, as_json=arguments.json)
-    state = STATES[arguments.command]
-    why = arguments.why if state is CrawlState.PAUSED else ""
-    change = change_state(settings, arguments.target, state, who=this_user(), why=why)
-    if arguments.json:
-        print_answer(change)
-    else:
-        write_lines([_line(change, arguments.command)])
-    return 0
-
-
-def _list_paused(settings: Settings, *, as_json: bool) -> int:
-    """Prints the paused crawls, then the paused hosts."""
-    from crawlclean.workers.answers.control import Paused, TargetKind
-    from crawlclean.workers.operations.controlling.crawl_states import list_pauses
-    from crawlclean.workers.operations.controlling.crawls import list_crawls
-    from crawlclean.workers.output.printing import print_answer, table
-
-    crawls = [
-        each.row.spec.crawl_id for each in list_crawls(settings) if each.state is CrawlState.PAUSED
-    ]
-    found = [
-        Paused(kind=TargetKind.CRAWL, target=name, since=None, crawls=(name,)) for name in crawls
-    ]
-    found += list_pauses(settings)
-    if as_json:
-        for each in found:
-            print_answer(each)
-        return 0
-    rows = [
-        (
+    if asked.target:
+        return _changed(settings, asked, CrawlState.PAUSED, asked.why)
+    return Rows(
+        found=all_paused(settings),
+        head=("PAUSED", "SINCE", "BY", "WHY", "CRAWLS"),
+        row=lambda each: (
             f"{each.kind} {each.target}",
             minute(each.since),
             printable(each.who or "-"),
             printable(each.why or "-"),
-            " ".join(each.crawls) if each.kind is TargetKind.HOST else "",
-        )
-        for each in found
-    ]
-    sys.stdout.write(table([PAUSED_HEAD, *rows]) if rows else "nothing is paused\n")
-    return 0
+            " ".join(each.crawls) if each.kind == "host" else "",
+        ),
+        empty="nothing is paused",
+        fit=False,
+    )
+
+
+@asking("end a pause (a crawl or a host)", "", _TARGET)
+def resume(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """A crawl or a host that goes on."""
+    return _changed(settings, asked, CrawlState.RUNNING)
+
+
+@asking("end a crawl; the same command resumes it (a crawl or a host)", "", _TARGET)
+def stop(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """A crawl that has ended, or a host that is paused."""
+    return _changed(settings, asked, CrawlState.STOPPED)
+
+
+def _changed(
+    settings: Settings, asked: argparse.Namespace, state: CrawlState, why: str = ""
+) -> Rows:
+    from crawlclean.workers.operations.controlling.crawl_states import change_state, this_user
+
+    change = change_state(settings, asked.target, state, who=this_user(), why=why)
+    return Rows(found=[change], lines=lambda each: [_line(each, asked.command)])
 
 
 def _line(change: StateChange, command: str) -> str:
@@ -274,54 +216,43 @@ def _line(change: StateChange, command: str) -> str:
 
 # `purge`: deletes a crawl or a host, after a question.
 
-
-def register_purge(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "purge",
-        run_purge,
-        "delete a crawl or a host, records too",
-        "Deletes the queued URLs and the records of a crawl, or of a host in every crawl; of a "
-        "host also its models. Names the counts and asks first. The crawls of a purged host still "
-        "know its URLs: only `run --fresh` fetches them again.",
-    )
-    add_json(parser)
-    parser.add_argument("target", type=crawl_name, metavar="CRAWL|HOST")
-    parser.add_argument("--keep-records", action="store_true", help="delete only the queued URLs")
-    parser.add_argument("--dry-run", action="store_true", help="print the counts, delete nothing")
-    parser.add_argument(
-        "--yes", action="store_true", help="do not ask; needed where there is no terminal"
-    )
+_YES = argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
 
 
-def run_purge(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Deletes a crawl or a host; returns FAILED when the answer to the question is no.
+@asking(
+    "delete a crawl or a host, records too",
+    "Deletes the queued URLs and the records of a crawl, or of a host in every crawl; of a "
+    "host also its models. Names the counts and asks first. The crawls of a purged host still "
+    "know its URLs: only `run --fresh` fetches them again.",
+    _TARGET,
+    argument("--keep-records", action="store_true", help="delete only the queued URLs"),
+    argument("--dry-run", action="store_true", help="print the counts, delete nothing"),
+    _YES,
+)
+def purge(settings: Settings, asked: argparse.Namespace) -> Rows | int:
+    """What was deleted, or would be; FAILED when the answer to the question is no.
 
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    from crawlclean.workers.operations.controlling.purging import plan_purge, purge
-    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.operations.controlling import purging
 
-    target, keep = arguments.target, arguments.keep_records
-    if arguments.dry_run or not arguments.yes:
-        plan = plan_purge(settings, target)
-        if arguments.dry_run:
-            if arguments.json:
-                print_answer(plan)
-            else:
-                write_lines([_plan_line(plan, keep_records=keep)])
-            return Exit.DONE
-        if not is_confirmed(_plan_line(plan, keep_records=keep)):
+    def planned(plan: PurgePlan) -> str:
+        return _plan_line(plan, keep_records=asked.keep_records)
+
+    def done(each: Any) -> str:
+        urls, records = counted(each.urls, "queued URL"), counted(each.records, "record")
+        return f"deleted {urls} and {records} of {each.target}"
+
+    if asked.dry_run or not asked.yes:
+        plan = purging.plan_purge(settings, asked.target)
+        if asked.dry_run:
+            return Rows(found=[plan], lines=lambda each: [planned(each)])
+        if not is_confirmed(planned(plan)):
             sys.stderr.write("nothing was deleted\n")
             return Exit.FAILED
-    done = purge(settings, target, keep_records=keep)
-    if arguments.json:
-        print_answer(done)
-    else:
-        urls, records = counted(done.urls, "queued URL"), counted(done.records, "record")
-        write_lines([f"deleted {urls} and {records} of {target}"])
-    return Exit.DONE
+    found = purging.purge(settings, asked.target, keep_records=asked.keep_records)
+    return Rows(found=[found], lines=lambda each: [done(each)])
 
 
 def _plan_line(plan: PurgePlan, *, keep_records: bool) -> str:
@@ -341,8 +272,6 @@ def is_confirmed(plan: str) -> bool:
     Raises:
         ConfigError: Standard input or standard error is no terminal.
     """
-    from crawlclean.workers.control_characters import printable
-
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         raise ConfigError(f"{plan}; without a terminal it needs --yes")
     sys.stderr.write(f"{printable(plan)}\nThis cannot be undone. Delete? [y/N] ")
@@ -353,42 +282,29 @@ def is_confirmed(plan: str) -> bool:
 # `drop-raw`: drops archived responses of a crawl or a host, after a question.
 
 
-def register_drop_raw(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "drop-raw",
-        run_drop_raw,
-        "drop archived responses to free room",
-        "Drops the archived responses of a crawl that is at rest, or of a host in every crawl. "
-        "Records stay, and cannot be cleaned again. Names the bytes that come free and asks "
-        "first. A crawl that waits for room goes on by itself.",
-    )
-    add_json(parser)
-    parser.add_argument("target", type=crawl_name, metavar="CRAWL|HOST")
-    parser.add_argument("--dry-run", action="store_true", help="print the bytes, drop nothing")
-    parser.add_argument(
-        "--yes", action="store_true", help="do not ask; needed where there is no terminal"
-    )
-
-
-def run_drop_raw(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Drops responses; returns FAILED when the answer to the question is no.
+@asking(
+    "drop archived responses to free room",
+    "Drops the archived responses of a crawl that is at rest, or of a host in every crawl. "
+    "Records stay, and cannot be cleaned again. Names the bytes that come free and asks "
+    "first. A crawl that waits for room goes on by itself.",
+    _TARGET,
+    argument("--dry-run", action="store_true", help="print the bytes, drop nothing"),
+    _YES,
+)
+def drop_raw(settings: Settings, asked: argparse.Namespace) -> Rows | int:
+    """What was dropped, or would be; FAILED when the answer to the question is no.
 
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    from crawlclean.workers.operations.controlling.fetching_again import drop_raw, plan_drop
-    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.operations.controlling import fetching_again
 
-    found = plan_drop(settings, arguments.target)
+    found = fetching_again.plan_drop(settings, asked.target)
     line = f"{found.responses:,} archived responses of {found.target}, {found.freed_bytes:,} bytes"
-    if not arguments.dry_run:
-        if not arguments.yes and not is_confirmed(f"drop-raw drops {line}"):
+    if not asked.dry_run:
+        if not asked.yes and not is_confirmed(f"drop-raw drops {line}"):
             sys.stderr.write("nothing was dropped\n")
             return Exit.FAILED
-        found = drop_raw(settings, arguments.target)
-    if arguments.json:
-        print_answer(found)
-    else:
-        write_lines([f"{'would drop' if arguments.dry_run else 'dropped'} {line}"])
-    return Exit.DONE
+        found = fetching_again.drop_raw(settings, asked.target)
+    what = "would drop" if asked.dry_run else "dropped"
+    return Rows(found=[found], lines=lambda _: [f"{what} {line}"])

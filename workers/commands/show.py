@@ -11,11 +11,22 @@ from typing import TYPE_CHECKING
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted, second
 from crawlclean.storage.crawl_types import UrlState
-from crawlclean.workers.commands.arguments import Commands, add_json, crawl_name
+from crawlclean.workers.commands.arguments import (
+    Commands,
+    Exit,
+    Rows,
+    add_json,
+    argument,
+    asking,
+    crawl_name,
+    limit,
+)
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
+    from crawlclean.cleaning.records import CleanRecord
     from crawlclean.workers.answers.crawls import UnknownUrl, UrlTrace
+    from crawlclean.workers.answers.hosts import SearchHit, StoredImage
     from crawlclean.workers.answers.topics import StoryLine, TopicVerdict
     from crawlclean.workers.operations.reading import StoredRecord
     from crawlclean.workers.operations.urls.explaining import Explanation, Trace
@@ -47,63 +58,67 @@ def register_show(commands: Commands) -> None:
     )
 
 
-def run_show(settings: Settings, arguments: argparse.Namespace) -> int:
+def run_show(settings: Settings, asked: argparse.Namespace) -> int:
     """Prints the record of a page, or the stored fields of an image."""
-    if arguments.history:
-        return _print_history(settings, arguments)
-    if arguments.diff is not None:
-        return _print_difference(settings, arguments)
+    if asked.history:
+        _history(settings, asked).print(as_json=asked.json)
+        return Exit.DONE
+    if asked.diff is not None:
+        _difference(settings, asked).print(as_json=asked.json)
+        return Exit.DONE
     from crawlclean.workers.operations.reading import StoredRecord, find_stored
     from crawlclean.workers.output.image_report import image_answer, image_text
-    from crawlclean.workers.output.printing import print_answer, print_line
+    from crawlclean.workers.output.printing import print_answer
 
-    found = find_stored(settings, arguments.target)
+    found = find_stored(settings, asked.target)
+    answer: CleanRecord | StoredImage
     if isinstance(found, StoredRecord):
-        if arguments.json:
-            print_line(found.record.to_json())
-        else:
-            sys.stdout.write(_record_text(found))
-    elif arguments.json:
-        print_answer(image_answer(found))
+        answer, text = found.record.in_utc(), _record_text(found)
     else:
-        sys.stdout.write(image_text(found))
-    return 0
+        answer, text = image_answer(found), image_text(found)
+    if asked.json:
+        print_answer(answer)
+    else:
+        sys.stdout.write(text)
+    return Exit.DONE
 
 
-def _print_history(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints a line for each version of a page."""
+def _history(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """The versions of a page, newest first."""
     from crawlclean.workers.operations.pages.page_versions import page_history
-    from crawlclean.workers.output.printing import print_answer, table, write_lines
+    from crawlclean.workers.output.printing import write_lines
 
-    versions = page_history(settings, arguments.target)
-    if arguments.json:
-        for each in versions:
-            print_answer(each)
-        return 0
-    newest = versions[0]
-    write_lines([f"{newest.url} in {newest.crawl}, last checked {_time(newest.checked_at)}"])
-    rows = [["version of", "lines", "body", "title"]]
-    for each in versions:
-        change = f"+{each.added} -{each.removed}" if each is not versions[-1] else "first"
-        rows.append([_time(each.fetched_at), change, f"{each.body_chars}", each.title])
-    sys.stdout.write(table(rows))
-    return 0
+    versions = page_history(settings, asked.target)
+    newest, first = versions[0], versions[-1]
+    if not asked.json:
+        write_lines([f"{newest.url} in {newest.crawl}, last checked {_time(newest.checked_at)}"])
+    return Rows(
+        found=versions,
+        head=("version of", "lines", "body", "title"),
+        row=lambda each: (
+            _time(each.fetched_at),
+            "first" if each is first else f"+{each.added} -{each.removed}",
+            str(each.body_chars),
+            each.title,
+        ),
+        fit=False,
+    )
 
 
-def _print_difference(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the lines that differ between two versions of a page."""
-    from crawlclean.cleaning.errors import ConfigError
+def _difference(settings: Settings, asked: argparse.Namespace) -> Rows:
+    """The lines that differ between two versions of a page."""
     from crawlclean.workers.operations.pages.page_versions import page_difference
-    from crawlclean.workers.output.printing import print_answer, write_lines
 
-    if len(arguments.diff) not in (0, 2):
+    if len(asked.diff) not in (0, 2):
         raise ConfigError("--diff takes no time or two: --diff 2026-01-30 2026-01-31")
-    found = page_difference(settings, arguments.target, arguments.diff)
-    if arguments.json:
-        print_answer(found)
-        return 0
-    write_lines([f"--- {_time(found.older_at)}", f"+++ {_time(found.newer_at)}", *found.lines])
-    return 0
+    return Rows(
+        found=[page_difference(settings, asked.target, asked.diff)],
+        lines=lambda found: (
+            f"--- {_time(found.older_at)}",
+            f"+++ {_time(found.newer_at)}",
+            *found.lines,
+        ),
+    )
 
 
 def _time(at: datetime | None) -> str:
@@ -154,38 +169,30 @@ def _record_text(found: StoredRecord) -> str:
 MOST_CRAWLS_SHOWN = 5
 
 
-def register_why(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "why",
-        run_why,
-        "print every step of one URL, from discovery to store",
-        "Prints the decision log of a URL. For a URL that no crawl has queued, prints the reason "
-        "of each crawl, the pages that link to the URL, and known URLs that are like it. For a "
-        "page that a topic has judged, prints which words and examples made it relevant. Names the "
-        "other URLs that tell the same story. With --text: why a text of a stored page was kept "
-        "or cut.",
-    )
-    add_json(parser)
-    parser.add_argument("target", metavar="URL", help="with or without http://")
-    parser.add_argument(
+@asking(
+    "print every step of one URL, from discovery to store",
+    "Prints the decision log of a URL. For a URL that no crawl has queued, prints the reason "
+    "of each crawl, the pages that link to the URL, and known URLs that are like it. For a "
+    "page that a topic has judged, prints which words and examples made it relevant. Names the "
+    "other URLs that tell the same story. With --text: why a text of a stored page was kept "
+    "or cut.",
+    argument("target", nargs=None, metavar="URL", help="with or without http://"),
+    argument(
         "--all-records",
         action="store_true",
         help="search all records for links to an unknown URL, however long it takes (else 5 s)",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--text",
         metavar="TEXT",
         help="print which rule kept or cut each text of the stored page that holds TEXT, or lies "
         "in it; '' for all texts",
-    )
-
-
-def run_why(settings: Settings, arguments: argparse.Namespace) -> int:
+    ),
+)
+def why(settings: Settings, asked: argparse.Namespace) -> int:
     """Prints the decision log of a URL, or its verdicts; returns 1 when there are none."""
-    if arguments.text is not None:
-        return _print_verdicts(settings, arguments)
-    from crawlclean.workers.control_characters import readable_line
+    if asked.text is not None:
+        return _print_verdicts(settings, asked)
     from crawlclean.workers.operations.urls.explaining import explain_url
     from crawlclean.workers.output.printing import print_answer, write_lines
     from crawlclean.workers.output.progress import Tally
@@ -196,35 +203,32 @@ def run_why(settings: Settings, arguments: argparse.Namespace) -> int:
             tally.done += records
             tally.show()
 
-        search_all = progress if arguments.all_records else None
-        found = explain_url(settings, arguments.target, search_all)
-    if arguments.json:
+        found = explain_url(settings, asked.target, progress if asked.all_records else None)
+    if asked.json:
         for answer in _answers(found):
             print_answer(answer)
     else:
-        lines = _traces(found) if found.traces else _reasons(found)
-        write_lines(readable_line(line) for line in lines)
-    return 0 if found.traces else 1
+        write_lines(_traces(found) if found.traces else _reasons(found))
+    return Exit.DONE if found.traces else Exit.FAILED
 
 
-def _print_verdicts(settings: Settings, arguments: argparse.Namespace) -> int:
-    from crawlclean.workers.control_characters import readable_line
+def _print_verdicts(settings: Settings, asked: argparse.Namespace) -> int:
     from crawlclean.workers.operations.pages.judged_page import judge_url, matching
     from crawlclean.workers.output.page_report import verdict_text
-    from crawlclean.workers.output.printing import print_answer, write_lines
+    from crawlclean.workers.output.printing import write_lines
 
-    judged = judge_url(settings, arguments.target)
-    found = matching(judged.verdicts, arguments.text)
-    if arguments.json:
-        for each in found:
-            print_answer(each)
-        return 0 if found else 1
-    lines = [line for each in found for line in verdict_text(each)]
-    if not judged.is_same:
-        lines.insert(0, "the stored record is of another version of this program, or changed by a")
-        lines.insert(1, "hook; these verdicts are of a reading now")
-    write_lines(readable_line(line) for line in lines or ["no text of the page holds this"])
-    return 0 if found else 1
+    judged = judge_url(settings, asked.target)
+    if not (judged.is_same or asked.json):
+        write_lines(
+            (
+                "the stored record is of another version of this program, or changed by a",
+                "hook; these verdicts are of a reading now",
+            )
+        )
+    found = matching(judged.verdicts, asked.text)
+    rows = Rows(found=found, lines=verdict_text, empty="no text of the page holds this")
+    rows.print(as_json=asked.json)
+    return Exit.DONE if found else Exit.FAILED
 
 
 def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdict | StoryLine]:
@@ -312,52 +316,33 @@ def _links(each: NotTaken) -> Iterator[str]:
 
 # `search`: records by words of their texts.
 
-LISTED = 20
 
-
-def register_search(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "search",
-        run_search,
-        "find records by words of their texts",
-        "Prints the records whose title or body has every given word, those saved last first, with "
-        "the text around the first hit. Chinese needs no spaces; a phrase of several words stands "
-        "in quotation marks. Needs the setting `search`; records that are not indexed yet are "
-        "indexed first.",
-    )
-    add_json(parser)
-    parser.add_argument("words", nargs="+", metavar="WORD", help="a word, or a quoted phrase")
-    parser.add_argument("--host", default="", metavar="HOST", help="only pages of this host")
-    parser.add_argument(
-        "--crawl", default="", type=crawl_name, metavar="CRAWL", help="only of this crawl"
-    )
-    parser.add_argument(
-        "--since", default="", metavar="TIME", help="only pages fetched then or later"
-    )
-    parser.add_argument("--until", default="", metavar="TIME", help="only pages fetched before")
-    parser.add_argument(
-        "--limit", type=int, default=LISTED, metavar="N", help=f"list at most N (default {LISTED})"
-    )
-
-
-def run_search(settings: Settings, arguments: argparse.Namespace) -> int:
+@asking(
+    "find records by words of their texts",
+    "Prints the records whose title or body has every given word, those saved last first, with "
+    "the text around the first hit. Chinese needs no spaces; a phrase of several words stands "
+    "in quotation marks. Needs the setting `search`; records that are not indexed yet are "
+    "indexed first.",
+    argument("words", nargs="+", metavar="WORD", help="a word, or a quoted phrase"),
+    argument("--host", default="", metavar="HOST", help="only pages of this host"),
+    argument("--crawl", default="", type=crawl_name, metavar="CRAWL", help="only of this crawl"),
+    argument("--since", default="", metavar="TIME", help="only pages fetched then or later"),
+    argument("--until", default="", metavar="TIME", help="only pages fetched before"),
+    limit(20),
+)
+def search(settings: Settings, asked: argparse.Namespace) -> int:
     """Prints records; returns 1 when none was found."""
-    from crawlclean.workers.control_characters import readable_line
     from crawlclean.workers.operations.reading import read_time
     from crawlclean.workers.operations.searching import Wanted, search_stored
-    from crawlclean.workers.output.printing import print_answer
     from crawlclean.workers.output.progress import Tally
 
-    if arguments.limit < 1:
-        raise ConfigError(f"--limit is {arguments.limit}: it must be at least 1")
-    words = (f'"{each}"' if " " in each and '"' not in each else each for each in arguments.words)
+    words = (f'"{each}"' if " " in each and '"' not in each else each for each in asked.words)
     wanted = Wanted(
         text=" ".join(words),
-        host=arguments.host.lower(),
-        crawl=arguments.crawl,
-        since=read_time(arguments.since) if arguments.since else None,
-        until=read_time(arguments.until) if arguments.until else None,
+        host=asked.host.lower(),
+        crawl=asked.crawl,
+        since=read_time(asked.since) if asked.since else None,
+        until=read_time(asked.until) if asked.until else None,
     )
     with Tally("indexed", 0) as tally:
 
@@ -365,14 +350,13 @@ def run_search(settings: Settings, arguments: argparse.Namespace) -> int:
             tally.done = done
             tally.show()
 
-        found = search_stored(settings, wanted, arguments.limit, tell)
-    for hit in found.hits:
-        if arguments.json:
-            print_answer(hit)
-        else:
-            text = "".join(f"*{part.text}*" if part.is_hit else part.text for part in hit.snippet)
-            lines = (hit.url, f"  {hit.title or '-'}  {hit.fetched_at:%Y-%m-%d}", f"  {text}")
-            sys.stdout.write("".join(readable_line(line) + "\n" for line in lines))
+        found = search_stored(settings, wanted, asked.limit, tell)
+    Rows(found=found.hits, lines=_hit_lines).print(as_json=asked.json)
     if found.is_late:
         sys.stderr.write("the search took too long, and ended early: give a rarer word\n")
-    return 0 if found.hits else 1
+    return Exit.DONE if found.hits else Exit.FAILED
+
+
+def _hit_lines(hit: SearchHit) -> tuple[str, ...]:
+    text = "".join(f"*{part.text}*" if part.is_hit else part.text for part in hit.snippet)
+    return hit.url, f"  {hit.title or '-'}  {hit.fetched_at:%Y-%m-%d}", f"  {text}"

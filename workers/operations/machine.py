@@ -25,14 +25,13 @@ from crawlclean.storage.queue.maintenance import MEMORY_WATERMARK
 from crawlclean.storage.queue.receipts import find_gap
 from crawlclean.storage.sqlite.schema import sqlite_version
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.workers.answers.control import Check, CheckStatus
+from crawlclean.workers.answers.control import Check, CheckStatus, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.loading import find_hooks
 from crawlclean.workers.operations.backends import existing_store
-from crawlclean.workers.operations.controlling.crawl_states import list_pauses, pause_text
+from crawlclean.workers.operations.controlling.crawl_states import all_paused, pause_text
 from crawlclean.workers.operations.controlling.crawls import (
     hold_lines,
-    list_crawls,
     other_queues,
     queue_text,
 )
@@ -130,12 +129,13 @@ def _crawls(settings: Settings) -> str:
 
 def _pauses(settings: Settings) -> str | Warned:
     try:
-        crawls = [each for each in list_crawls(settings) if each.state is CrawlState.PAUSED]
-        pauses = list_pauses(settings)
+        paused = all_paused(settings)
     except NotFound:
         return "none"
-    hosts = [f"{each.target} ({pause_text(each)})" for each in pauses]
-    names = [each.row.spec.crawl_id for each in crawls] + hosts
+    names = [
+        f"{each.target} ({pause_text(each)})" if each.kind is TargetKind.HOST else each.target
+        for each in paused
+    ]
     if not names:
         return "none"
     named = ", ".join(names[:MOST_NAMED])

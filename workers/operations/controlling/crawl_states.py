@@ -21,6 +21,7 @@ from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.controlling.crawls import list_crawls
 from crawlclean.workers.operations.urls.near_matches import hosts_hint
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
@@ -66,6 +67,19 @@ def list_pauses(settings: Settings) -> list[Paused]:
     with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
         return [paused_host(pause, frontier.crawls_of(pause.host)) for pause in frontier.pauses()]
     return [paused_host(pause, pause.crawls) for pause in stored]
+
+
+def all_paused(settings: Settings) -> list[Paused]:
+    """Returns the paused crawls, then the paused hosts.
+
+    Raises:
+        NotFound: The data folder holds no crawl.
+    """
+    paused = (each.name for each in list_crawls(settings) if each.state is CrawlState.PAUSED)
+    crawls = [
+        Paused(kind=TargetKind.CRAWL, target=name, since=None, crawls=(name,)) for name in paused
+    ]
+    return crawls + list_pauses(settings)
 
 
 def paused_host(pause: Pause, crawls: Sequence[str] = ()) -> Paused:
