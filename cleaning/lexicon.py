@@ -114,5 +114,15 @@ def second(at: datetime) -> str:
     return f"{_utc(at):%Y-%m-%d %H:%M:%S} UTC"
 
 
+def duration(seconds: float) -> str:
+    """Formats a duration: ``7s``, ``3m07s``, ``2h05m``."""
+    s = int(seconds)
+    if s < 60:
+        return f"{s}s"
+    if s < 3600:
+        return f"{s // 60}m{s % 60:02d}s"
+    return f"{s // 3600}h{s % 3600 // 60:02d}m"
+
+
 def _utc(at: datetime) -> datetime:
     return at.astimezone(UTC) if at.tzinfo else at

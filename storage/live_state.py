@@ -46,26 +46,26 @@ class Hold(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostWait:
+class WaitingHost:
     """What a host of a crawl waits for.
 
     Attributes:
-        crawl_id: The crawl.
-        host: Lower-case authority: ``www.example.com:8080``.
+        crawl: Name of the crawl.
+        host: Lower-case authority.
         reason: What the host waits for.
-        until: End of the wait; None when it is not known.
+        until: End of the wait; null when it is not known.
         pause_s: Pause between a response and the next request, seconds.
         urls: URLs of the crawl that wait in memory; those in the store do not count.
         in_flight: Requests under way to the host, of all crawls.
     """
 
-    crawl_id: str
+    crawl: str
     host: str
     reason: WaitReason
-    until: datetime | None = None
-    pause_s: float = 0.0
-    urls: int = 0
-    in_flight: int = 0
+    until: datetime | None
+    pause_s: float
+    urls: int
+    in_flight: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Waits:
     """
 
     at: datetime
-    hosts: Sequence[HostWait] = ()
+    hosts: Sequence[WaitingHost] = ()
     known: int = 0
     spiders: int = 0
     pages_in_flight: int = 0

@@ -11,11 +11,11 @@ from typing import Any
 from crawlclean.storage.live_state import (
     Claim,
     Hold,
-    HostWait,
     Process,
     ProcessRole,
     QueueNow,
     SpiderSession,
+    WaitingHost,
     WaitReason,
     Waits,
 )
@@ -201,7 +201,7 @@ class HostWaits:
 
     def of(self, pairs: Sequence[tuple[str, str]]) -> Waits:
         """What hosts of crawls wait for; ``pairs`` are (crawl, host)."""
-        hosts: list[HostWait] = []
+        hosts: list[WaitingHost] = []
         for start in range(0, max(1, len(pairs)), CHUNK):
             part = pairs[start : start + CHUNK]
             now, spiders, pages, size, holds, *rows = self._scripts(
@@ -228,15 +228,15 @@ class HostWaits:
         return replace(found, known=max(known, len(hosts)))
 
 
-def _read(crawl_id: str, host: str, row: Sequence[Any]) -> HostWait:
+def _read(crawl_id: str, host: str, row: Sequence[Any]) -> WaitingHost:
     """Decodes a row of ``waits.lua``: ``[b"delay", b"1700000000000", b"1000", 12, 0]``.
 
     Raises:
         ValueError: A field is damaged.
     """
     reason, until_ms, pause_ms, urls, held = row
-    return HostWait(
-        crawl_id=crawl_id,
+    return WaitingHost(
+        crawl=crawl_id,
         host=host,
         reason=WaitReason(reason.decode()),
         until=from_ms(int(until_ms)) if int(until_ms) else None,

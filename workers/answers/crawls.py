@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from crawlclean.cleaning.records import UrlKind, Via
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, Step, UrlState
-from crawlclean.storage.live_state import Hold, WaitReason
+from crawlclean.storage.live_state import Hold, WaitingHost, WaitReason
 
 # Parts of JSON lines: what hosts wait for, in `crawls` and `hosts HOST`.
 
@@ -33,29 +33,6 @@ class WaitCount:
     reason: WaitReason
     hosts: int
     until: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingHost:
-    """What a host of a crawl waits for.
-
-    Attributes:
-        crawl: Name of the crawl.
-        host: Lower-case authority.
-        reason: What the host waits for.
-        until: End of the wait; null when it is not known.
-        pause_s: Pause between a response and the next request, seconds.
-        urls: URLs of the crawl that wait in memory; those in the store do not count.
-        in_flight: Requests under way to the host, of all crawls.
-    """
-
-    crawl: str
-    host: str
-    reason: WaitReason
-    until: datetime | None
-    pause_s: float
-    urls: int
-    in_flight: int
 
 
 class EndedBy(StrEnum):

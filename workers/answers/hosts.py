@@ -22,10 +22,9 @@ from crawlclean.cleaning.records import (
     ImageKind,
     ImageReason,
 )
-from crawlclean.storage.live_state import Hold
+from crawlclean.storage.live_state import Hold, WaitingHost
 from crawlclean.storage.search import SnippetPart
 from crawlclean.storage.store.models import DriftOutcome, LearnReason
-from crawlclean.workers.answers.crawls import WaitingHost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,9 +36,8 @@ HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "URLS LEFT", "IN FLIGHT", "STARTE
 )
 def crawls(settings: Settings, asked: argparse.Namespace) -> Rows:
     """Every crawl with its state and counts."""
-    from crawlclean.workers.operations.answering.crawls import crawl_line
     from crawlclean.workers.operations.controlling.crawl_states import list_pauses, paused_line
-    from crawlclean.workers.operations.controlling.crawls import list_crawls
+    from crawlclean.workers.operations.controlling.crawls import crawl_line, list_crawls
 
     found, pauses = list_crawls(settings, asked.crawl), list_pauses(settings)
     if asked.json:
@@ -91,8 +90,7 @@ def _store_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
 
 def _wait_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
     """What the hosts of each running crawl wait for, then what holds all crawls back."""
-    from crawlclean.workers.operations.controlling.crawls import hold_lines
-    from crawlclean.workers.output.outcome_report import summary
+    from crawlclean.workers.operations.controlling.waits import hold_lines, summary
 
     waits = None
     for each in crawls:
@@ -105,7 +103,7 @@ def _wait_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
 
 def _visit_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
     """When crawls that keep fresh go on: ``news: next visit at 14:05:09 UTC (in 2m07s)``."""
-    from crawlclean.workers.output.outcome_report import visit_text
+    from crawlclean.workers.operations.controlling.waits import visit_text
 
     for each in crawls:
         if each.next_visit is not None:
@@ -119,8 +117,7 @@ def _visit_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
 
 def _host_lines(crawl: CrawlStatus) -> list[str]:
     """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
-    from crawlclean.workers.operations.answering.waits import hosts_left
-    from crawlclean.workers.output.outcome_report import wait_text
+    from crawlclean.workers.operations.controlling.waits import hosts_left, wait_text
     from crawlclean.workers.output.printing import table, terminal_columns, wrap
 
     if not crawl.waits:

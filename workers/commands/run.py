@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.lexicon import counted
+from crawlclean.cleaning.lexicon import counted, duration
 from crawlclean.storage.crawl_types import CrawlState, KeepRaw, Scope
 from crawlclean.workers.commands.arguments import (
     Commands,
@@ -22,7 +22,7 @@ from crawlclean.workers.commands.arguments import (
 from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.crawl_file.crawl_file import AT_ONCE
-from crawlclean.workers.output.progress import SitesProgress, duration
+from crawlclean.workers.output.progress import SitesProgress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -227,7 +227,6 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
     from crawlclean.workers.operations.controlling.crawl_states import paused_line
     from crawlclean.workers.output.outcome_report import outcome_lines
     from crawlclean.workers.output.printing import write_lines
-    from crawlclean.workers.output.progress import duration
 
     if as_json:
         _print_json(settings, result)
@@ -452,7 +451,6 @@ def _count(n: int, what: str) -> str:
 
 def _plan(crawl: PlannedCrawl) -> Iterator[str]:
     """Yields what would be crawled, a line for each question."""
-    from crawlclean.workers.output.progress import duration
 
     shown = " ".join(crawl.seeds[:MOST_SEEDS_SHOWN])
     more = len(crawl.seeds) - MOST_SEEDS_SHOWN

@@ -25,12 +25,10 @@ from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
     from crawlclean.cleaning.records import CleanRecord
-    from crawlclean.workers.answers.crawls import UnknownUrl, UrlTrace
+    from crawlclean.workers.answers.crawls import LinkedFrom, UrlTrace
     from crawlclean.workers.answers.hosts import SearchHit, StoredImage
-    from crawlclean.workers.answers.topics import StoryLine, TopicVerdict
+    from crawlclean.workers.answers.moments import UrlHistory
     from crawlclean.workers.operations.reading import StoredRecord
-    from crawlclean.workers.operations.urls.explaining import Explanation, Trace
-    from crawlclean.workers.operations.urls.queued_urls import NotTaken
 
 
 # `show`: prints one record, its older versions, or one stored image.
@@ -203,9 +201,10 @@ def why(settings: Settings, asked: argparse.Namespace) -> int:
             tally.done += records
             tally.show()
 
-        found = explain_url(settings, asked.target, progress if asked.all_records else None)
+        found = explain_url(backends, asked.target, progress if asked.all_records else None)
     if asked.json:
-        for answer in _answers(found):
+        story = [found.story] if found.story else []
+        for answer in (*found.traces, *found.not_taken, *found.topics, *story):
             print_answer(answer)
     else:
         write_lines(_traces(found) if found.traces else _reasons(found))
@@ -231,19 +230,7 @@ def _print_verdicts(settings: Settings, asked: argparse.Namespace) -> int:
     return Exit.DONE if found else Exit.FAILED
 
 
-def _answers(found: Explanation) -> Iterator[UrlTrace | UnknownUrl | TopicVerdict | StoryLine]:
-    """Yields a JSON line for each crawl, each topic that has judged the page, and its story."""
-    from crawlclean.workers.operations.answering.urls import unknown_urls, url_traces
-    from crawlclean.workers.output.outcome_report import wait_text
-
-    yield from url_traces(found, wait_text)
-    yield from unknown_urls(found)
-    yield from found.topics
-    if found.story is not None:
-        yield found.story
-
-
-def _traces(found: Explanation) -> Iterator[str]:
+def _traces(found: UrlHistory) -> Iterator[str]:
     from crawlclean.workers.output.page_report import told_also_by, verdict_lines
 
     for trace in found.traces:
@@ -257,18 +244,17 @@ def _traces(found: Explanation) -> Iterator[str]:
             yield f"  {line}"
 
 
-def _why_excluded(trace: Trace) -> str:
+def _why_excluded(trace: UrlTrace) -> str:
     """The reason of an excluded URL, ``robots.txt forbids it``; ``""`` in other states."""
     details = (step.detail for step in reversed(trace.steps) if step.step == trace.state)
     return next(details, "").partition(": ")[2] if trace.state == UrlState.EXCLUDED else ""
 
 
-def _steps(trace: Trace) -> Iterator[str]:
-    from crawlclean.workers.operations.answering.urls import waits_for
-    from crawlclean.workers.output.outcome_report import visit_text, wait_text
+def _steps(trace: UrlTrace) -> Iterator[str]:
+    from crawlclean.workers.operations.controlling.waits import visit_text
 
-    if waits := waits_for(trace, wait_text):
-        yield f"  waits: {waits}"
+    if trace.waits_for:
+        yield f"  waits: {trace.waits_for}"
     if trace.next_visit and trace.last_visit:
         again = (
             f", visited again {counted(trace.visits_again, 'time')}" if trace.visits_again else ""
@@ -283,7 +269,7 @@ def _steps(trace: Trace) -> Iterator[str]:
         yield f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else "")
 
 
-def _reasons(found: Explanation) -> Iterator[str]:
+def _reasons(found: UrlHistory) -> Iterator[str]:
     from crawlclean.workers.answers.crawls import Cause
 
     for each in found.not_taken[:MOST_CRAWLS_SHOWN]:
@@ -291,26 +277,25 @@ def _reasons(found: Explanation) -> Iterator[str]:
         is_excluded = each.cause is Cause.ROBOTS
         place = f"in {each.crawl}: excluded" if is_excluded else f"is unknown to {each.crawl}"
         yield f"{found.url} {place}: {each.reason}"
-        yield from _links(each)
+        yield from _links(each.linked_from)
         if each.unknown:
             yield f"  not known: {each.unknown}"
     if len(found.not_taken) > MOST_CRAWLS_SHOWN:
         yield f"and to {counted(len(found.not_taken) - MOST_CRAWLS_SHOWN, 'other crawl')}"
-    for number, url in enumerate(found.near):
+    for number, url in enumerate(found.not_taken[0].did_you_mean if found.not_taken else ()):
         yield f"{'did you mean' if number == 0 else '          or'} {url}"
 
 
-def _links(each: NotTaken) -> Iterator[str]:
-    links = each.inlinks
-    for link in links.pages:
+def _links(links: LinkedFrom) -> Iterator[str]:
+    for link in links.nearest:
         how = "redirected from" if link.via == "redirect" else "linked from"
-        yield f"  {how} {link.page_url}" + (f' by "{link.text}"' if link.text else "")
-    if links.count > len(links.pages):
-        yield f"  and from {counted(links.count - len(links.pages), 'other page')}"
+        yield f"  {how} {link.url}" + (f' by "{link.text}"' if link.text else "")
+    if links.pages > len(links.nearest):
+        yield f"  and from {counted(links.pages - len(links.nearest), 'other page')}"
     if not links.is_whole:
-        searched = counted(links.records, "record")
+        searched = counted(links.records_searched, "record")
         yield f"  searched {searched} for links; --all-records searches the rest"
-    if links.capped and not links.pages:
+    if links.capped and not links.nearest:
         yield f"  {links.capped[0]} has more links than a record keeps (capped_links)"
 
 

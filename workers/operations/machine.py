@@ -31,10 +31,10 @@ from crawlclean.workers.hooks.loading import find_hooks
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.controlling.crawl_states import all_paused, pause_text
 from crawlclean.workers.operations.controlling.crawls import (
-    hold_lines,
     other_queues,
     queue_text,
 )
+from crawlclean.workers.operations.controlling.waits import hold_lines
 from crawlclean.workers.operations.topics.receivers import troubles
 from crawlclean.workers.processes.fleet import size_of
 

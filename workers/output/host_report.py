@@ -18,10 +18,10 @@ from crawlclean.storage.live_state import WaitReason, Waits
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome, ModelVersion, StoredModel
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.control_characters import printable, readable_line
-from crawlclean.workers.operations.controlling.crawls import hold_lines
+from crawlclean.workers.operations.controlling.waits import hold_lines, visit_text, wait_text
 from crawlclean.workers.operations.hosts.hosts import HostFigures
 from crawlclean.workers.output.image_report import report_rows
-from crawlclean.workers.output.outcome_report import kept_line, visit_text, wait_text
+from crawlclean.workers.output.outcome_report import kept_line
 from crawlclean.workers.output.printing import Row, chart, gauge, listed, rows_text, table
 from crawlclean.workers.site_models import read_model
 
@@ -227,7 +227,7 @@ def _now_rows(waits: Waits | None) -> list[Row]:
     for wait in waits.hosts:
         if wait.reason is not WaitReason.NOTHING_LEFT:
             left = f"{counted(wait.urls, 'URL')} left"
-            rows.append(f"{wait.crawl_id}: {wait_text(wait, waits.at)}; {left}")
+            rows.append(f"{wait.crawl}: {wait_text(wait, waits.at)}; {left}")
     rows += hold_lines(waits) if rows else []
     return [("" if place else "now", row) for place, row in enumerate(rows)]
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
-from crawlclean.cleaning.lexicon import counted
+from crawlclean.cleaning.lexicon import counted, duration
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.output.printing import clip, text_width
 
@@ -421,13 +421,3 @@ def _visit_text(visits: VisitWait | None) -> str:
     if visits.queued:
         return f"{visits.queued} to visit again"
     return "" if visits.left_s is None else f"next visit in {duration(visits.left_s)}"
-
-
-def duration(seconds: float) -> str:
-    """Formats a duration: ``7s``, ``3m07s``, ``2h05m``."""
-    s = int(seconds)
-    if s < 60:
-        return f"{s}s"
-    if s < 3600:
-        return f"{s // 60}m{s % 60:02d}s"
-    return f"{s // 3600}h{s % 3600 // 60:02d}m"

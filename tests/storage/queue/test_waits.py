@@ -17,13 +17,13 @@ from crawlclean.storage.crawl_types import (
     Retry,
     Unreachable,
 )
-from crawlclean.storage.live_state import Hold, HostWait, WaitReason
+from crawlclean.storage.live_state import Hold, WaitingHost, WaitReason
 from crawlclean.storage.queue.fetch_queue import RobotsErrors
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, B, Spider, let_time_pass, pause_host, spec, urls
 
 
-def wait_of(frontier: Frontier, host: str = "a.example", crawl: str = "c") -> HostWait:
+def wait_of(frontier: Frontier, host: str = "a.example", crawl: str = "c") -> WaitingHost:
     (found,) = frontier.waits.of([(crawl, host)]).hosts
     return found
 

@@ -9,10 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from crawlclean.cleaning.lexicon import duration
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
+from crawlclean.workers.operations.controlling.waits import visit_text
 from crawlclean.workers.operations.crawling.many_crawls import OpenSite, SitesCounts
 from crawlclean.workers.operations.crawling.next_visits import VisitWait
-from crawlclean.workers.output.outcome_report import visit_text
 from crawlclean.workers.output.progress import (
     LEAST_PAST_S,
     LOG_LINE_S,
@@ -20,7 +21,6 @@ from crawlclean.workers.output.progress import (
     Progress,
     SitesProgress,
     Tally,
-    duration,
 )
 
 COUNTS = CrawlCounts(

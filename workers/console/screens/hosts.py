@@ -11,7 +11,7 @@ from flask import g, request
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.records import HostStats
-from crawlclean.storage.live_state import HostWait, WaitReason
+from crawlclean.storage.live_state import WaitingHost, WaitReason
 from crawlclean.storage.store.overview import HOST_COLUMNS, HostColumn
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import (
@@ -86,7 +86,7 @@ def live_host(console: Console, host: str) -> Page:
 
 
 def _live(console: Console, details: HostWaiting) -> dict[str, object]:
-    lines: list[HostWait] = []
+    lines: list[WaitingHost] = []
     if details.waits:
         lines = [wait for wait in details.waits.hosts if wait.reason is not WaitReason.NOTHING_LEFT]
     level = "rest"

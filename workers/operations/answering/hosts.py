@@ -9,7 +9,6 @@ from msgspec import UNSET, UnsetType
 from crawlclean.workers.answers.hosts import HostAnswer, ImageRequests
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.answering.models import drift_answer
-from crawlclean.workers.operations.answering.waits import waiting_host
 
 if TYPE_CHECKING:
     from crawlclean.workers.operations.hosts.hosts import HostFigures
@@ -31,7 +30,7 @@ def host_in_full(
         records_by_model=dict(found.records_by_model),
         image_requests=images,
         is_paused=is_paused,
-        waits=tuple(map(waiting_host, waits.hosts)) if waits else UNSET,
+        waits=tuple(waits.hosts) if waits else UNSET,
         holds=tuple(waits.holds) if waits else UNSET,
         next_visits=dict(found.next_visits),
         drifts=tuple(map(drift_answer, found.drifts)),

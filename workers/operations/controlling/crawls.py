@@ -8,40 +8,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
-from crawlclean.storage.live_state import Hold, Waits
+from crawlclean.storage.live_state import Waits
 from crawlclean.storage.opening import join_queue
 from crawlclean.storage.store.crawls import QueueRow
+from crawlclean.workers.answers.crawls import CrawlLine
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.controlling.waits import hosts_left, wait_counts
 
 if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
     from crawlclean.storage.store.protocol import Store
-
-
-# What holds every host back, in words: for `crawls`, `hosts HOST` and `doctor`.
-
-_HOLDS = {
-    Hold.PAGES: "{pages:,} URLs wait for workers",
-    Hold.BYTES: "{mib:,} MiB of fetched pages wait for workers",
-    Hold.MEMORY: "the memory of the queue is full",
-    Hold.DISK: "the disk or the quota of the data folder is full",
-}
-
-
-def hold_lines(waits: Waits) -> list[str]:
-    """Describes what holds every host back; empty when nothing does."""
-    size = waits.bytes_in_flight >> 20
-    lines = [
-        f"nothing is fetched: {_HOLDS[hold].format(pages=waits.pages_in_flight, mib=size)}"
-        for hold in waits.holds
-    ]
-    if not waits.spiders:
-        lines.append("nothing is fetched: no spider is running")
-    return lines
 
 
 MOST_EXAMINED = 2_000  # hosts whose waits are read, of all crawls: about 0.2 s
@@ -93,6 +75,46 @@ class CrawlStatus:
         """URLs that gave no record."""
         stored = self.row.pages.get(UrlState.FAILED, 0)
         return max(stored, self.counts.failed) if self.counts else stored
+
+
+def crawl_line(
+    crawl: CrawlStatus, paused_hosts: Collection[str], *, with_hosts: bool = False
+) -> CrawlLine:
+    """One crawl; what the queue holds only while the queue runs.
+
+    Args:
+        crawl: The crawl.
+        paused_hosts: Its paused hosts.
+        with_hosts: Whether each examined host is in it.
+    """
+    row, counts, waits = crawl.row, crawl.counts, crawl.waits
+    return CrawlLine(
+        crawl=row.spec.crawl_id,
+        state=crawl.state,
+        records=row.pages.get(UrlState.RECORD, 0),
+        failed=row.pages.get(UrlState.FAILED, 0),
+        pages=dict(row.pages),
+        created_at=row.created_at,
+        as_of=crawl.as_of,
+        seeds=tuple(row.spec.seeds),
+        include=row.spec.include,
+        exclude=row.spec.exclude,
+        paused_hosts=tuple(paused_hosts),
+        keep_fresh=row.spec.keep_fresh,
+        next_visit=crawl.next_visit,
+        other_queue=crawl.other_queue.place if crawl.other_queue else UNSET,
+        to_visit_again=counts.revisits if counts else UNSET,
+        visited_again=counts.revisited if counts else UNSET,
+        waiting=counts.pending if counts else UNSET,
+        in_flight=counts.in_flight if counts else UNSET,
+        hosts=counts.hosts if counts else UNSET,
+        waiting_in_store=counts.spilled if counts else UNSET,
+        waits=wait_counts(waits) if waits else UNSET,
+        hosts_examined=len(waits.hosts) if waits else UNSET,
+        holds=tuple(waits.holds) if waits else UNSET,
+        spiders=waits.spiders if waits else UNSET,
+        hosts_left=tuple(hosts_left(waits)) if waits and with_hosts else UNSET,
+    )
 
 
 def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:

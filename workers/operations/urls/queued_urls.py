@@ -17,7 +17,6 @@ from crawlclean.cleaning.urls.patterns import without_session
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.storage.crawl_types import (
     MAX_HOPS,
-    CrawlRow,
     CrawlSpec,
     CrawlState,
     Scope,
@@ -25,11 +24,11 @@ from crawlclean.storage.crawl_types import (
     UrlRow,
     UrlState,
 )
-from crawlclean.storage.live_state import HostWait
+from crawlclean.storage.live_state import WaitingHost
 from crawlclean.storage.store.hosts import KeptRules
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import LinkTo
-from crawlclean.workers.answers.crawls import Cause
+from crawlclean.workers.answers.crawls import Cause, Inlink, LinkedFrom, UnknownUrl
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, queued_rules, unpacked_rules
 from crawlclean.workers.jobs.url_filter import HOPS, Refusal, UrlFilter
@@ -59,15 +58,13 @@ class QueuedUrl:
         steps: Its decision log so far, oldest first.
         waits_for: What must change before a pending URL is fetched: ``--max-pages 5 is reached``;
             ``""`` when nothing must.
-        wait: What its host waits for at this moment, then; else None.
-        at: The moment.
+        wait: What its host waits for then, and at which moment; else None.
     """
 
     state: str
     steps: tuple[Step, ...] = ()
     waits_for: str = ""
-    wait: HostWait | None = None
-    at: datetime | None = None
+    wait: tuple[WaitingHost, datetime] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +160,7 @@ def _url(
     if waits_for:
         return QueuedUrl(state=state, steps=steps, waits_for=waits_for)
     waits = frontier.waits.of([place])
-    return QueuedUrl(state=state, steps=steps, wait=waits.hosts[0], at=waits.at)
+    return QueuedUrl(state=state, steps=steps, wait=(waits.hosts[0], waits.at))
 
 
 def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> str:
@@ -213,42 +210,7 @@ NOT_CONTENT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inlinks:
-    """The pages of a crawl that link to a URL.
-
-    Attributes:
-        pages: Links of the pages nearest to a seed, at most ``MOST_PAGES``.
-        count: Pages found.
-        records: Records that were searched.
-        is_whole: Whether every record was searched.
-        capped: URLs of pages with more links than a record keeps; some of them.
-    """
-
-    pages: Sequence[LinkTo] = ()
-    count: int = 0
-    records: int = 0
-    is_whole: bool = True
-    capped: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotTaken:
-    """Why one crawl does not know a URL.
-
-    Attributes:
-        crawl: Name of the crawl.
-        cause: The cause.
-        reason: The cause in words, ``deeper than --depth``.
-        inlinks: Pages that link to the URL.
-        unknown: What could not be read and might change the answer: ``the queue is lost``.
-    """
-
-    crawl: str
-    cause: Cause
-    reason: str
-    inlinks: Inlinks
-    unknown: str = ""
+_NOT_SEARCHED = LinkedFrom(pages=0, nearest=(), records_searched=0, is_whole=True, capped=())
 
 
 class Judge:
@@ -333,35 +295,36 @@ class Judge:
         is_image = spec.images and is_asset(self._url)
         return is_image or refused is None or refused[0] is not Cause.OUT_OF_SCOPE
 
-    def not_taken(self, crawl: CrawlRow, *, is_searched: bool) -> NotTaken:
+    def not_taken(self, spec: CrawlSpec, *, is_searched: bool) -> UnknownUrl:
         """Returns why a crawl does not know the URL; ``is_searched``: with the links to it."""
-        spec = crawl.spec
-        inlinks = self._inlinks(spec) if is_searched else Inlinks()
-        offered = [link for link in inlinks.pages if link.is_offered]
+        found, links = self._links(spec) if is_searched else (_NOT_SEARCHED, [])
+        offered = [link for link in links if link.is_offered]
         depth = min((_depth_of(link) for link in offered), default=None)
         refused = self.refusal(spec, depth, offered)
-        cause, reason = refused or self._without_refusal(crawl, inlinks)
+        cause, reason = refused or self._without_refusal(spec, found)
         if spec.images and is_asset(self._url) and cause in (Cause.OUT_OF_SCOPE, Cause.FILE):
             cause, reason = Cause.NOT_CONTENT, NOT_CONTENT
-        return NotTaken(
+        return UnknownUrl(
+            url=self._url,
             crawl=spec.crawl_id,
             cause=cause,
             reason=reason,
-            inlinks=inlinks,
             unknown=self._unknown(spec, cause),
+            linked_from=found,
+            did_you_mean=(),
         )
 
-    def _without_refusal(self, crawl: CrawlRow, inlinks: Inlinks) -> tuple[Cause, str]:
+    def _without_refusal(self, spec: CrawlSpec, found: LinkedFrom) -> tuple[Cause, str]:
         if is_asset(self._url):
             return Cause.FILE, "not followed: it names a file, not a page"
-        if self._url in crawl.spec.seeds:
+        if self._url in spec.seeds:
             return Cause.SEED, "it is a seed that was not fetched yet"
-        if inlinks.pages and all(link.via is Via.CANONICAL for link in inlinks.pages):
+        if found.nearest and all(link.via is Via.CANONICAL for link in found.nearest):
             return REFUSALS[Refusal.SAME_PAGE]
-        if not inlinks.pages:
-            searched = "" if inlinks.is_whole else f" (of the {inlinks.records} searched)"
+        if not found.nearest:
+            searched = "" if found.is_whole else f" (of the {found.records_searched} searched)"
             return Cause.NOT_LINKED, f"no cleaned page{searched} links to it"
-        if page_id(self._url) in self._known(crawl.spec.crawl_id).seen:
+        if page_id(self._url) in self._known(spec.crawl_id).seen:
             return Cause.LINKED, "it was queued, and is neither in the queue nor in the store"
         return Cause.LINKED, (
             "a page links to it; when the page was cleaned, a rule refused it that holds no more "
@@ -437,8 +400,8 @@ class Judge:
             return next(iter(self._store.urls.rows(page_id(url), [crawl])), None)
         return None
 
-    def _inlinks(self, spec: CrawlSpec) -> Inlinks:
-        """The pages that link to the URL; pages of its own host are searched first."""
+    def _links(self, spec: CrawlSpec) -> tuple[LinkedFrom, list[LinkTo]]:
+        """The pages that link to the URL, and the nearest links; its own host is searched first."""
         links: dict[str, LinkTo] = {}
         capped: dict[str, None] = {}
         records, is_whole = 0, True
@@ -456,13 +419,18 @@ class Judge:
                     is_whole = False
                     break
         nearest = sorted(links.values(), key=lambda link: (not link.is_offered, _depth_of(link)))
-        return Inlinks(
-            pages=nearest[:MOST_PAGES],
-            count=len(links),
-            records=records,
+        nearest = nearest[:MOST_PAGES]
+        found = LinkedFrom(
+            pages=len(links),
+            nearest=tuple(
+                Inlink(url=link.page_url, via=link.via, text=link.text, depth=link.depth)
+                for link in nearest
+            ),
+            records_searched=records,
             is_whole=is_whole,
-            capped=list(capped)[:MOST_PAGES],
+            capped=tuple(capped)[:MOST_PAGES],
         )
+        return found, nearest
 
     def _searched_hosts(self, crawl: str) -> list[str | None]:
         """The host of the URL; then None, which is all hosts, when the crawl has others."""

@@ -12,21 +12,13 @@ from crawlclean.cleaning.records import CleanRecord
 from crawlclean.workers.answers.crawls import CrawlLine as CrawlAnswer
 from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
 from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.answers.moments import UrlHistory
 from crawlclean.workers.answers.topics import StoryLine
-from crawlclean.workers.operations.answering.crawls import crawl_line
 from crawlclean.workers.operations.answering.hosts import host_in_full
 from crawlclean.workers.operations.answering.models import model_in_full
-from crawlclean.workers.operations.answering.urls import (
-    Describe,
-    unknown_urls,
-    url_traces,
-)
-from crawlclean.workers.operations.controlling.crawls import CrawlStatus
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus, crawl_line
 from crawlclean.workers.operations.hosts.host_models import find_version
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.topics.told_stories import story_line, story_of_id
-from crawlclean.workers.operations.urls.explaining import explain_from
 from crawlclean.workers.operations.urls.near_matches import with_scheme
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.views.crawls import find_crawl
@@ -87,28 +79,6 @@ def model_answer(backends: KeptBackends, host: str, version: int) -> ModelAnswer
         stored = find_version(store, host, version)
         versions, drifts = store.models.versions(host), store.drifts.of(host)
         return model_in_full(stored, versions, drifts)
-
-
-def url_history(backends: KeptBackends, url: str, describe: Describe) -> UrlHistory:
-    """What became of a URL; a queue at rest stays at rest, links are searched for briefly.
-
-    Args:
-        backends: Queue and store.
-        url: A URL, or the beginning of a page id.
-        describe: Puts the wait of a host into words.
-
-    Raises:
-        NotFound: No page has this id.
-        InvalidUrl: It is no http(s) URL.
-    """
-    found = explain_from(backends, url)
-    return UrlHistory(
-        url=found.url,
-        traces=tuple(url_traces(found, describe)),
-        not_taken=tuple(unknown_urls(found)),
-        topics=found.topics,
-        story=found.story,
-    )
 
 
 def record_answer(backends: KeptBackends, target: str) -> CleanRecord:

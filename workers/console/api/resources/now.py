@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from crawlclean.cleaning.errors import QueueUnavailable
-from crawlclean.storage.live_state import HostWait, WaitReason
+from crawlclean.storage.live_state import WaitReason
 from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
 from crawlclean.workers.answers.moments import (
     DiskSpace,
@@ -58,11 +58,6 @@ def get_now(call: Call) -> NowAnswer:
         else None,
         as_of=moment.as_of,
     )
-
-
-def wait_in_words(wait: HostWait, _at: object) -> str:
-    """What a host waits for: ``the delay of its crawl``."""
-    return _said(f"wait.{wait.reason.value}")
 
 
 def queue_answer(moment: Moment) -> QueueAnswer:

@@ -13,9 +13,9 @@ from crawlclean.storage.search import MOST_CHARS, phrases_of
 from crawlclean.workers.answers.hosts import PageVersion, SearchHit, VersionDifference
 from crawlclean.workers.answers.moments import UrlHistory
 from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, cursor, number
-from crawlclean.workers.console.api.resources.now import wait_in_words
 from crawlclean.workers.operations.searching import Wanted, require_search
-from crawlclean.workers.operations.watching.answers import record_answer, url_history
+from crawlclean.workers.operations.urls.explaining import explain_from
+from crawlclean.workers.operations.watching.answers import record_answer
 from crawlclean.workers.operations.watching.views.pages import (
     version_answers,
     version_difference,
@@ -75,7 +75,7 @@ def get_url(call: Call, query: UrlQuery) -> UrlHistory:
     The lines of `why`, in one object. A queue at rest is not started to answer, and links to an
     unknown URL are searched for a moment: `why` takes longer for both.
     """
-    return url_history(call.console.backends, query.url, wait_in_words)
+    return explain_from(call.console.backends, query.url).history
 
 
 def get_record(call: Call, query: UrlQuery) -> CleanRecord:

@@ -14,10 +14,10 @@ from crawlclean.cleaning.records import KEPT, VerdictKind, VerdictReason
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import Console, Page, Routes, asked_place, render
 from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.operations.urls.explaining import explain_from
 from crawlclean.workers.operations.watching.views.pages import (
     MOST_LINKS,
     clean_again,
-    explain_unknown,
     find_page_details,
     find_stored_page,
     list_blocks,
@@ -83,7 +83,7 @@ def show_pages(console: Console) -> Page:
         if page_id is not None:
             answer = redirect(url_for("show_page", page_id=page_id), code=303)
             return answer if isinstance(answer, Response) else abort(500)
-        found = explain_unknown(console.backends, text)
+        found = explain_from(console.backends, text)
     except InvalidUrl as error:
         return render("find_page.html", found=None, text=text, wrong=str(error)), 400
     return render("find_page.html", found=found, text=text, wrong="")

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.url_classes.rules import FORBID
 from crawlclean.storage.crawl_types import CrawlState, FailureReason
-from crawlclean.storage.live_state import HostWait
+from crawlclean.storage.live_state import WaitingHost
 from crawlclean.storage.queue.url_classes import ClassRow
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.journal import EventKind
@@ -327,7 +327,7 @@ def _barren(backends: KeptBackends) -> Iterator[Sign]:
         if each.state is CrawlState.RUNNING and each.counts
     ][:EXAMINED_CRAWLS]
     with backends.queue() as frontier:
-        waits: list[HostWait] = [
+        waits: list[WaitingHost] = [
             wait
             for crawl in running
             for wait in frontier.waits.of_crawl(crawl, EXAMINED_HOSTS).hosts
@@ -337,14 +337,14 @@ def _barren(backends: KeptBackends) -> Iterator[Sign]:
         for wait in largest:
             if wait.urls < QUEUED:
                 return
-            rows = frontier.classes.rows(wait.crawl_id, wait.host)
+            rows = frontier.classes.rows(wait.crawl, wait.host)
             if found == MOST_OF_A_KIND or not any(map(_is_barren, rows)):
                 continue
-            classes = classes_of(frontier, wait.crawl_id, wait.host, stops)
+            classes = classes_of(frontier, wait.crawl, wait.host, stops)
             barren = [each for each in classes if _is_fetched_in_vain(each)]
             with suppress(ServiceError), backends.store() as store:
                 barren = with_templates(store, barren)
-            pins = frontier.classes.known(wait.crawl_id, wait.host).pins
+            pins = frontier.classes.known(wait.crawl, wait.host).pins
             barren = [each for each in barren if pins.get(each.template) != FORBID]
             if barren:
                 found += 1
@@ -352,7 +352,7 @@ def _barren(backends: KeptBackends) -> Iterator[Sign]:
                 yield Sign(
                     kind=SignKind.BARREN,
                     host=wait.host,
-                    crawl_id=wait.crawl_id,
+                    crawl_id=wait.crawl,
                     target=worst.template,
                     n=worst.pattern_pages,
                     of=worst.pattern_pages_with_news,

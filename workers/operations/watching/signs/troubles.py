@@ -11,7 +11,7 @@ from typing import Final
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.live_state import HostWait, WaitReason
+from crawlclean.storage.live_state import WaitingHost, WaitReason
 from crawlclean.storage.store.journal import EventKind
 from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
@@ -119,8 +119,8 @@ def troubled_hosts(backends: KeptBackends) -> TroubleList:
         )
 
 
-def _waits(backends: KeptBackends) -> list[HostWait]:
-    def ask() -> list[HostWait]:
+def _waits(backends: KeptBackends) -> list[WaitingHost]:
+    def ask() -> list[WaitingHost]:
         running = [
             each.name
             for each in newest_crawls(backends)

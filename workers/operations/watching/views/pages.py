@@ -199,16 +199,6 @@ def find_stored_page(backends: KeptBackends, text: str) -> str | None:
         return found if store.urls.rows(found, crawl_names(backends)) else None
 
 
-def explain_unknown(backends: KeptBackends, text: str) -> Explanation:
-    """Returns the way of a URL that waits, or why no crawl took it; links are searched briefly.
-
-    Raises:
-        NotFound: No page has this id.
-        InvalidUrl: The text is not an http(s) URL.
-    """
-    return explain_from(backends, text)
-
-
 def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> PageDetails:
     """Returns everything about a page.
 
@@ -241,7 +231,7 @@ def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> 
             record=record,
             judged=judged,
             why_not=why_not,
-            moments=moments_of(store, host_of(rows[0].url), rows, way.topics),
+            moments=moments_of(store, host_of(rows[0].url), rows, way.history.topics),
             is_poison=any(map(_is_poison, rows)),
         )
 
