@@ -172,24 +172,24 @@ class TokenScope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenRow:
-    """A token without its secret.
+class TokenLine:
+    """A line of `tokens`: a token of the console's API, without its secret.
 
     Attributes:
-        id: Its public part, 8 hex digits: ``4f1193a0``.
+        id: Its public part, 8 hex digits.
         name: What it is for.
         scope: What it permits.
         created_at: When it was made.
-        expires_at: When it ends; None: never.
-        used_at: When it was used last, to the minute; None: never.
+        expires_at: When it ends; null: when it is revoked.
+        used_at: When it was used last, to the minute; null: never.
     """
 
     id: str
     name: str
     scope: TokenScope
     created_at: datetime
-    expires_at: datetime | None = None
-    used_at: datetime | None = None
+    expires_at: datetime | None
+    used_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,14 +226,14 @@ class TokenFile(ConsoleFile):
         """Whether a data folder has a file of its console, and so perhaps tokens."""
         return (data / FILE).exists()
 
-    def add(self, row: TokenRow, digest: bytes) -> None:
+    def add(self, row: TokenLine, digest: bytes) -> None:
         """Adds a token."""
         ends = None if row.expires_at is None else int(row.expires_at.timestamp())
         values = (row.id, digest, row.name, row.scope, int(row.created_at.timestamp()), ends)
         with self._turn() as file:
             file.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", values)
 
-    def find(self, token: str) -> tuple[TokenRow, bytes] | None:
+    def find(self, token: str) -> tuple[TokenLine, bytes] | None:
         """A token by its id, with the digest of its secret; None: there is none."""
         with self._turn() as file:
             row = file.execute(
@@ -242,7 +242,7 @@ class TokenFile(ConsoleFile):
             ).fetchone()
         return (_token(row[:-1]), bytes(row[-1])) if row else None
 
-    def tokens(self) -> list[TokenRow]:
+    def tokens(self) -> list[TokenLine]:
         """Every token, the newest first; those that have expired are among them."""
         with self._turn() as file:
             rows = file.execute(
@@ -256,7 +256,7 @@ class TokenFile(ConsoleFile):
             file.execute("DELETE FROM answers WHERE token = ?", (token,))
             return bool(file.execute("DELETE FROM tokens WHERE id = ?", (token,)).rowcount)
 
-    def touch(self, row: TokenRow, at: datetime) -> None:
+    def touch(self, row: TokenLine, at: datetime) -> None:
         """Notes that a token was used."""
         if row.used_at is None or (at - row.used_at).total_seconds() >= TOUCH_S:
             with self._turn() as file:
@@ -306,9 +306,9 @@ def digest_of(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _token(row: tuple[str, str, str, int, int | None, int | None]) -> TokenRow:
+def _token(row: tuple[str, str, str, int, int | None, int | None]) -> TokenLine:
     name, label, scope, created, ends, used = row
-    return TokenRow(
+    return TokenLine(
         id=name,
         name=label,
         scope=TokenScope(scope),

@@ -148,8 +148,8 @@ def test_crawls_doctor_and_console_name_the_other_queue(two: tuple[Machine, Mach
     assert f'"other_queue":"{place}"' in other.command("crawls", "--json")[1]
     assert f"1 of another queue: {place}, heard" in other.command("doctor")[1]
     assert "0 of another queue" in one.command("doctor")[1]
-    lines = {line.row.place: line for line in _queues(one.store, one.queue_id)}
-    assert (lines[place].crawls, lines[place].is_ours) == (1, True)
+    lines = {line.place: line for line in _queues(one.store, one.queue_id)}
+    assert (lines[place].crawls, lines[place].is_own) == (1, True)
     assert (lines[other.storage.queue_place].crawls, len(lines)) == (0, 2)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from crawlclean.storage.console_tokens import TokenScope
+from crawlclean.storage.console_tokens import TokenLine
 from crawlclean.storage.crawl_types import CrawlState, KeepRaw, Scope
 
 # JSON lines of commands that change crawls, and of `doctor` and `config`.
@@ -289,27 +289,6 @@ class FileCheck:
 #
 # The fields of a type are the fields of its line, and the docstring of the type is their
 # documentation (``docs/json.md``).
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenLine:
-    """A line of `tokens`: a token of the console's API, without its secret.
-
-    Attributes:
-        id: Its public part, 8 hex digits.
-        name: What it is for.
-        scope: What it permits.
-        created_at: When it was made.
-        expires_at: When it ends; null: when it is revoked.
-        used_at: When it was used last, to the minute; null: never.
-    """
-
-    id: str
-    name: str
-    scope: TokenScope
-    created_at: datetime
-    expires_at: datetime | None
-    used_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

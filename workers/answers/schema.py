@@ -21,6 +21,7 @@ from msgspec import inspect as types
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.json_values import SCHEMA, dump, dump_versioned
 from crawlclean.cleaning.records import CleanRecord, HostStats, Verdict
+from crawlclean.storage.console_tokens import TokenLine
 from crawlclean.storage.store.overview import FailureCause
 from crawlclean.workers.answers import control, crawls, hosts, topics
 
@@ -76,7 +77,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "reclean": (hosts.RecleaningReport,),
     "export": (hosts.ExportedRecord,),
     "clean": (CleanRecord,),
-    "tokens": (control.TokenLine, control.NewToken),
+    "tokens": (TokenLine, control.NewToken),
     "doctor": (control.Check,),
     "config": (control.SettingLine,),
 }

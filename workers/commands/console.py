@@ -14,7 +14,7 @@ from crawlclean.workers.commands.arguments import Commands, add_json
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from crawlclean.workers.answers.control import TokenLine
+    from crawlclean.storage.console_tokens import TokenLine
 
 
 # `console`: serves the operators' console.

@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
-from crawlclean.workers.answers.control import NewToken, TokenLine
-from crawlclean.workers.answers.making import answer_of
+from crawlclean.storage.console_tokens import TokenFile, TokenLine, TokenScope, digest_of
+from crawlclean.workers.answers.control import NewToken
 
 ID_BYTES, SECRET_BYTES = 4, 20
 """160 random bits: one SHA-256 is enough, and no number of guesses finds them."""
@@ -37,16 +36,18 @@ def make_token(data: Path, name: str, scope: TokenScope, days: int | None) -> Ne
         raise ConfigError(f"--days {days}: a token counts for 1 to {MOST_DAYS} days")
     now = datetime.now(UTC).replace(microsecond=0)
     public, secret = secrets.token_hex(ID_BYTES), secrets.token_hex(SECRET_BYTES)
-    row = TokenRow(
+    token = NewToken(
         id=public,
         name=name,
         scope=scope,
         created_at=now,
         expires_at=None if days is None else now + timedelta(days=days),
+        used_at=None,
+        token=f"cc_{public}_{secret}",
     )
     with closing(TokenFile(data)) as file:
-        file.add(row, digest_of(secret))
-    return answer_of(NewToken, row, token=f"cc_{public}_{secret}")
+        file.add(token, digest_of(secret))
+    return token
 
 
 def list_tokens(data: Path) -> list[TokenLine]:
@@ -54,7 +55,7 @@ def list_tokens(data: Path) -> list[TokenLine]:
     if not TokenFile.is_there(data):
         return []
     with closing(TokenFile(data)) as file:
-        return [answer_of(TokenLine, row) for row in file.tokens()]
+        return file.tokens()
 
 
 def revoke_token(data: Path, token: str) -> TokenLine:
@@ -72,5 +73,5 @@ def revoke_token(data: Path, token: str) -> TokenLine:
         with closing(TokenFile(data)) as file:
             found = file.find(name)
             if found and file.revoke(name):
-                return answer_of(TokenLine, found[0])
+                return found[0]
     raise NotFound(f"no token has the id {name}; `tokens` lists them")

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from crawlclean.storage.console_tokens import TokenFile, TokenRow, TokenScope, digest_of
+from crawlclean.storage.console_tokens import TokenFile, TokenLine, TokenScope, digest_of
 from crawlclean.workers.console.api.problems import refuse
 
 FORM = re.compile(r"cc_([0-9a-f]{8})_([0-9a-f]{40})")
@@ -98,7 +98,7 @@ class Tokens:
         self._count(row.id)
         return Token(row.id, row.name, row.scope)
 
-    def _known(self, public: str, secret: str) -> TokenRow | None:
+    def _known(self, public: str, secret: str) -> TokenLine | None:
         if not TokenFile.is_there(self._data):
             return None
         found = self.file.find(public)

@@ -28,7 +28,7 @@ from crawlclean.workers.operations.watching.journal import (
     list_operations,
 )
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
-from crawlclean.workers.operations.watching.views.queues import ProcessLine, QueueLine, queues_now
+from crawlclean.workers.operations.watching.views.queues import queues_now
 
 # Now: what crawls at this moment.
 
@@ -106,8 +106,7 @@ def get_processes(call: Call) -> PageOf[ProcessAnswer]:
     moment = queues_now(call.console.backends)
     if moment.is_away:
         raise QueueUnavailable(moment.why_not)
-    lost = {each.name for each in moment.queue.lost} if moment.queue else set()
-    return PageOf(items=[_process(each, lost) for each in moment.processes])
+    return PageOf(items=moment.processes)
 
 
 def get_shared_queues(call: Call) -> PageOf[SharedQueue]:
@@ -115,30 +114,7 @@ def get_shared_queues(call: Call) -> PageOf[SharedQueue]:
 
     A queue that was not heard for a minute is listed while a crawl names it.
     """
-    return PageOf(items=[_shared(each) for each in queues_now(call.console.backends).queues])
-
-
-def _process(line: ProcessLine, lost: set[str]) -> ProcessAnswer:
-    return ProcessAnswer(
-        process=line.process,
-        is_silent=line.is_silent,
-        is_lost=line.process.name in lost,
-        jobs=tuple(sorted(line.claims, key=lambda each: -each.age_s)),
-        leases=line.leases,
-    )
-
-
-def _shared(line: QueueLine) -> SharedQueue:
-    row = line.row
-    return SharedQueue(
-        queue=row.queue_id,
-        place=row.place,
-        heard_at=row.heard_at,
-        silent_s=row.silent_s,
-        is_alive=row.is_alive,
-        is_own=line.is_ours,
-        crawls=line.crawls,
-    )
+    return PageOf(items=queues_now(call.console.backends).queues)
 
 
 # Events, actions (audit), and long operations.

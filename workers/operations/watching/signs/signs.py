@@ -220,12 +220,12 @@ def _silent(backends: KeptBackends) -> Iterator[Sign]:
     for line in silent[:MOST_OF_A_KIND]:
         yield Sign(
             kind=SignKind.SILENT,
-            host=line.claims[0].host if line.claims else "",
+            host=line.jobs[0].host if line.jobs else "",
             target=line.process.name,
             since=moment.queue.at - timedelta(seconds=line.process.silent_s)
             if moment.queue
             else None,
-            n=sum(claim.pages for claim in line.claims) + line.leases,
+            n=sum(claim.pages for claim in line.jobs) + line.leases,
             silent_s=line.process.silent_s,
             why=line.process.role.value,
         )

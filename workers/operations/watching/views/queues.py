@@ -8,48 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from crawlclean.storage.live_state import SILENT_S, Claim, Process, QueueNow
-from crawlclean.storage.store.crawls import QueueRow
+from crawlclean.storage.live_state import SILENT_S, Claim, QueueNow
 from crawlclean.storage.store.journal import Operation
 from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.moments import ProcessAnswer, SharedQueue
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 LONG_CLAIM_S = 60.0
 """A job of pages takes seconds; one that is held so long hangs, or has a huge page."""
 
 MOST_OPERATIONS = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessLine:
-    """A process with what it does.
-
-    Attributes:
-        process: The process.
-        claims: Jobs that it holds.
-        leases: URLs that it fetches.
-        is_silent: Whether it was not heard for longer than usual, or has lost a job by its silence.
-    """
-
-    process: Process
-    claims: Sequence[Claim] = ()
-    leases: int = 0
-    is_silent: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueLine:
-    """One of several queues that share the store.
-
-    Attributes:
-        row: The queue.
-        crawls: Crawls that it runs.
-        is_ours: Whether it is the one that this page shows.
-    """
-
-    row: QueueRow
-    crawls: int
-    is_ours: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +37,10 @@ class QueuesMoment:
     queue: QueueNow | None
     is_away: bool
     why_not: str
-    processes: Sequence[ProcessLine]
+    processes: Sequence[ProcessAnswer]
     claims: Sequence[Claim]
     operations: Sequence[Operation]
-    queues: Sequence[QueueLine] = ()
+    queues: Sequence[SharedQueue] = ()
 
     @property
     def shows_queues(self) -> bool:
@@ -92,7 +60,7 @@ def queues_now(backends: KeptBackends) -> QueuesMoment:
     except QueueUnavailable as error:
         is_away, why_not = True, str(error)
     operations: list[Operation] = []
-    queues: list[QueueLine] = []
+    queues: list[SharedQueue] = []
     with suppress(ServiceError), backends.store() as store:
         operations = store.operations.read(limit=MOST_OPERATIONS)
         queues = _queues(store, ours)
@@ -101,36 +69,44 @@ def queues_now(backends: KeptBackends) -> QueuesMoment:
         queue=queue,
         is_away=is_away,
         why_not=why_not,
-        processes=_lines(queue) if queue else (),
+        processes=_processes(queue, claims) if queue else (),
         claims=claims,
         operations=operations,
         queues=queues,
     )
 
 
-def _queues(store: Store, ours: str) -> list[QueueLine]:
+def _queues(store: Store, ours: str) -> list[SharedQueue]:
     """The living queues and those that crawls name."""
     run = Counter(row.queue for row in store.crawls.all())
     return [
-        QueueLine(row=row, crawls=run[row.queue_id], is_ours=row.queue_id == ours)
+        SharedQueue(
+            queue=row.queue_id,
+            place=row.place,
+            heard_at=row.heard_at,
+            silent_s=row.silent_s,
+            is_alive=row.is_alive,
+            is_own=row.queue_id == ours,
+            crawls=run[row.queue_id],
+        )
         for row in store.queues.all()
         if row.is_alive or run[row.queue_id]
     ]
 
 
-def _lines(queue: QueueNow) -> list[ProcessLine]:
+def _processes(queue: QueueNow, claims: Sequence[Claim]) -> list[ProcessAnswer]:
+    """The processes, then those that are lost; of ``claims`` the oldest is first."""
     leases = {session.name: session.leases for session in queue.sessions}
-    return [
-        ProcessLine(
-            process=each,
-            claims=[held for held in queue.claims if held.worker.startswith(f"{each.name}.")],
-            leases=leases.get(each.name, 0),
-            is_silent=each.silent_s >= SILENT_S
-            or any(
-                not held.is_alive
-                for held in queue.claims
-                if held.worker.startswith(f"{each.name}.")
-            ),
+    found = []
+    for each in [*queue.processes, *queue.lost]:
+        jobs = tuple(held for held in claims if held.worker.startswith(f"{each.name}."))
+        found.append(
+            ProcessAnswer(
+                process=each,
+                is_silent=each.silent_s >= SILENT_S or not all(held.is_alive for held in jobs),
+                is_lost=each in queue.lost,
+                jobs=jobs,
+                leases=leases.get(each.name, 0),
+            )
         )
-        for each in [*queue.processes, *queue.lost]
-    ]
+    return found
