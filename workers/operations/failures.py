@@ -31,7 +31,7 @@ FEW = READ_FAILURES // 2
 """Failed URLs of a host that may be read at once; there may be more since its figures."""
 
 CAUSES_S = 5.0
-"""How old the lists of causes and groups may be; the sweeper computes them every ten seconds."""
+"""How old the lists of causes and groups may be; the housekeeper makes them every ten seconds."""
 
 Status = Annotated[int, msgspec.Meta(ge=0, le=999)]
 
