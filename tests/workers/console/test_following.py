@@ -28,7 +28,8 @@ from crawlclean.storage.store.journal import Action, Operation, OperationState
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.workers.operations.acting import hosts
 from crawlclean.workers.operations.hosts.classes import ClassSize, class_size
-from crawlclean.workers.operations.watching.signs.mending import bodies_back
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.signs import signs
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
 from tests.kit.outcomes import HOST as OTHER_HOST, make_outcome
 from tests.kit.queues import pause_host
@@ -352,13 +353,35 @@ def test_bodies_are_back_where_they_were_learned(tmp_path: Path, source: BodySou
     )
     with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
         found = [make_outcome(f"/t/{n}", at=at, text="正文。" * 60) for n in range(9)]
-        placed = [
-            replace(each, record=replace(each.record, body_source=source))
-            for each in found
-            if each.record
-        ]
-        store.save(placed)
-        back = bodies_back(store, [event], len(placed))
-        assert back is not None
-        assert back.is_answering is (source is BodySource.SITE)
-        assert back.empty == 0
+        store.save(
+            [
+                replace(each, record=replace(each.record, body_source=source))
+                for each in found
+                if each.record
+            ]
+        )
+        store.drifts.save(event)
+    with closing(KeptBackends(settings_of(tmp_path))) as backends:
+        (sign,) = signs.signs_now(backends)
+    assert sign.is_back is sign.is_mended is (source is BodySource.SITE)
+    assert sign.left == 0
+
+
+def test_a_change_of_a_large_host_is_tried_and_recleaned_uncounted(
+    client: FlaskClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signs, "MOST_RECORDS", 0)
+    do(client, "learn_host", HOST)
+    wait_until(lambda: bool(last(bench).state.has_ended))
+    at = datetime.now(UTC)
+    alarm = Alarm(sign=DriftSign.FRAME, since=at - timedelta(days=1), at=at, pages=9, misfits=9)
+    event = DriftEvent(
+        host=HOST, model_version=0, alarm=alarm, outcome=DriftOutcome.LEARNED, new_version=1
+    )
+    with closing(bench.store()) as store:
+        store.drifts.save(event)
+    assert "/actions/try_reclean" in now_source(bench)
+    do(client, "try_reclean", HOST)
+    wait_until(lambda: last(bench).kind == "try_reclean" and last(bench).state.has_ended)
+    assert "/actions/reclean_host" in now_source(bench)
+    assert "/actions/try_reclean" not in now_source(bench)

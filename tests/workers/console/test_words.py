@@ -36,8 +36,7 @@ from crawlclean.workers.operations.acting.action import Fact, Note
 from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.acting.running import Detail
 from crawlclean.workers.operations.watching.signs.following import TrialState
-from crawlclean.workers.operations.watching.signs.signs import SignKind
-from crawlclean.workers.operations.watching.signs.troubles import TroubleSign
+from crawlclean.workers.operations.watching.signs.signs import SignKind, TroubleSign
 from crawlclean.workers.operations.watching.views.pages import MomentKind
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"

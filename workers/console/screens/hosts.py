@@ -24,8 +24,7 @@ from crawlclean.workers.console.routes import (
 )
 from crawlclean.workers.console.screens.crawls import KINDS as KINDS_OF_STATES
 from crawlclean.workers.console.words import say
-from crawlclean.workers.operations.watching.signs.signs import signs_of
-from crawlclean.workers.operations.watching.signs.troubles import troubled_hosts
+from crawlclean.workers.operations.watching.signs.signs import signs_of, troubled_hosts
 from crawlclean.workers.operations.watching.views.hosts import (
     HostWaiting,
     TrapPage,

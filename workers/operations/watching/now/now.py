@@ -15,20 +15,12 @@ from crawlclean.storage.live_state import QueueNow, WaitReason
 from crawlclean.storage.store.overview import FailureCause
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.signs.signs import Sign, signs_now
+from crawlclean.workers.operations.watching.signs.signs import Sign, running_waits, signs_now
 from crawlclean.workers.operations.watching.views.crawls import newest_crawls
-
-EXAMINED_HOSTS = 200
-"""Hosts whose waits are read, of all running crawls: 20 ms."""
-
-EXAMINED_S = 10.0
-"""How old these waits may be."""
 
 CAUSES_S = 5.0
 MOST_CRAWLS = 8
 MOST_CAUSES = 8
-
-_NOT_WAITING = frozenset({WaitReason.NOTHING_LEFT})
 
 
 class QueueState(StrEnum):
@@ -110,6 +102,7 @@ def this_moment(backends: KeptBackends) -> Moment:
     except ServiceError as error:
         why_no_store = str(error)
     running = [each for each in crawls if each.state is CrawlState.RUNNING and each.counts]
+    waits = [each.reason for each in running_waits(backends)] if queue else []
     return Moment(
         at=datetime.now(UTC),
         queue_state=state,
@@ -120,7 +113,7 @@ def this_moment(backends: KeptBackends) -> Moment:
         running=len(running),
         spent=sum(each.counts.budget_left == 0 for each in running if each.counts),
         pending=sum(each.counts.pending for each in running if each.counts),
-        waits=_waits(backends, [each.name for each in running]) if queue else {},
+        waits=Counter(each for each in waits if each is not WaitReason.NOTHING_LEFT),
         causes=causes,
         as_of=as_of,
         disk=_disk(backends) if config.is_embedded else None,
@@ -143,27 +136,6 @@ def _queue(backends: KeptBackends) -> tuple[QueueNow | None, QueueState, str]:
 def _causes(backends: KeptBackends) -> list[FailureCause]:
     with backends.store() as store:
         return store.overview.causes()[:MOST_CAUSES]
-
-
-def _waits(backends: KeptBackends, crawls: Sequence[str]) -> Mapping[WaitReason, int]:
-    """Hosts by what they wait for, in a sample of all crawls."""
-    if not crawls:
-        return {}
-    most = max(1, EXAMINED_HOSTS // len(crawls))
-
-    def ask() -> Mapping[WaitReason, int]:
-        with backends.queue() as frontier:
-            found = [
-                host.reason
-                for crawl in crawls[:EXAMINED_HOSTS]
-                for host in frontier.waits.of_crawl(crawl, most).hosts
-            ]
-        return Counter(reason for reason in found if reason not in _NOT_WAITING)
-
-    try:
-        return backends.remembered(("waits", *crawls), EXAMINED_S, ask)
-    except ServiceError:
-        return {}
 
 
 def _disk(backends: KeptBackends) -> Disk | None:

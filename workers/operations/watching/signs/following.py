@@ -21,8 +21,8 @@ from crawlclean.workers.operations.acting.action import Fact, Subject, untold
 from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.watching.journal import find_operation
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.signs.mending import changed_since
 from crawlclean.workers.operations.watching.signs.signs import Sign, SignKind, signs_now, signs_of
+from crawlclean.workers.operations.watching.views.hosts import changed_since
 
 # What came of a page that somebody tried: how far it is, what the host answered, what is in it.
 
@@ -31,10 +31,8 @@ CLOCKS = timedelta(seconds=5)
 
 _ANSWER = re.compile(r"(\d{3}), (\d+) bytes")
 _STATUS = re.compile(r"\bstatus (\d{3})\b")
-TO_BE_TRIED, LEASED, FETCHED, GAVE_UP, FAILED = (
-    *("to be tried", "leased", "fetched", "gave_up", "failed"),
-)
-"""Steps of the decision log (``storage/queue``)."""
+TO_BE_TRIED = "to be tried"
+"""A step of the decision log (``storage/queue``)."""
 
 
 class TrialState(StrEnum):
@@ -102,12 +100,9 @@ def find_trial(backends: KeptBackends, host: str, url: str, asked_at: datetime) 
         crawls = store.statistics.crawls_of([host]).get(host, [])
         crawl, state, steps = _in_queue(backends, crawls, pid, since)
         since = steps[0].at if steps else since  # by the clock that responses have, too
-        trial = PageTried(url=url, page_id=pid, crawl=crawl, state=state)
-        return _timed(_told(store, trial, steps, since), steps)
-
-
-def _timed(trial: PageTried, steps: Sequence[Step]) -> PageTried:
-    """The trial with its duration: by the queue's clock, so long as the queue knows its steps."""
+        trial = _told(
+            store, PageTried(url=url, page_id=pid, crawl=crawl, state=state), steps, since
+        )
     if not steps:
         return trial
     end = datetime.now(UTC) if trial.is_under_way else steps[-1].at
@@ -130,7 +125,7 @@ def _in_queue(
 
 def _state(state: str, steps: Sequence[Step]) -> TrialState:
     if state in ("retry", "revisit"):
-        is_over = any(step.step == LEASED for step in steps)
+        is_over = any(step.step == "leased" for step in steps)
         return TrialState.NO_ANSWER if is_over else TrialState.WAITS
     if state == "leased":
         return TrialState.FETCHING
@@ -140,9 +135,9 @@ def _state(state: str, steps: Sequence[Step]) -> TrialState:
 def _told(store: Store, trial: PageTried, steps: Sequence[Step], since: datetime) -> PageTried:
     """The trial with what its steps and the stored record tell."""
     for step in steps:
-        if step.step == FETCHED and (answer := _ANSWER.match(step.detail)):
+        if step.step == "fetched" and (answer := _ANSWER.match(step.detail)):
             trial = replace(trial, status=int(answer[1]), response_bytes=int(answer[2]))
-        elif step.step in (GAVE_UP, FAILED):
+        elif step.step in ("gave_up", "failed"):
             refused = _STATUS.search(step.detail)
             trial = replace(trial, why_not=step.detail, status=int(refused[1]) if refused else 0)
     if trial.is_under_way:

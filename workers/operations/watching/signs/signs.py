@@ -1,35 +1,40 @@
-"""First signs of trouble, each with what it is about: what somebody should look at now."""
+"""Signs of trouble, each with what it is about and what mends it; and the hosts that need a look.
+
+A kind of sign is one function: it reads the evidence, and yields a sign with its figures, since
+when it is so, and the actions that mend it.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from types import MappingProxyType
+from itertools import islice, takewhile
+from typing import Final
 
+from crawlclean.cleaning.drift.watch import KNOWN_PLACES
 from crawlclean.cleaning.errors import NotFound, ServiceError
-from crawlclean.cleaning.url_classes.rules import FORBID
+from crawlclean.cleaning.url_classes.rules import FORBID, class_of
 from crawlclean.storage.crawl_types import CrawlState, FailureReason
-from crawlclean.storage.live_state import WaitingHost
-from crawlclean.storage.queue.url_classes import ClassRow
-from crawlclean.storage.store.hosts import Pause
-from crawlclean.storage.store.journal import EventKind
+from crawlclean.storage.live_state import WaitingHost, StoppedClass, WaitReason
+from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.hosts import Pause, StoredBody
+from crawlclean.storage.store.journal import EventKind, OperationState
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
+from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.hosts.classes import classes_of
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.signs.mending import (
-    bodies_back,
-    changed_since,
-    recleaning,
-)
 from crawlclean.workers.operations.watching.views.crawls import newest_crawls
 from crawlclean.workers.operations.watching.views.hosts import (
     changed_class,
+    changed_since,
     pauses_of,
     with_templates,
 )
@@ -40,32 +45,13 @@ SIGNS_S = 3.0
 """How old the list may be: several who look at Now ask once."""
 
 MOST_OF_A_KIND = 4
-MOST_POISON = 20
-"""Groups of pages that kill workers among which the recent ones are looked for."""
-
 RECENT = timedelta(hours=6)
 MENDED_SHOWN_S = 1800.0
 """How long a sign tells that it is mended, before it goes."""
 
-MENDING_S, MENDING_S_A_RECORD = 5.0, 0.002
-"""How old the answer may be whether a host is mended, longer with each record of the host: 5,000
-records cost 16 ms, every 15 s."""
-
-EXAMINED_CRAWLS, EXAMINED_HOSTS, LARGEST = 8, 100, 20
-"""Whose waits are read, and how many of the largest queues have their URL classes read: 10 ms."""
-
-FEWEST_PAGES = 30
-"""Pages of a class before one can say that they bring nothing new."""
-
-NEWS_SHARE = 0.05
-"""A class whose pages bring news less often than that brings nothing new."""
-
-QUEUED = 20
-"""URLs of a host that wait: fewer end by themselves."""
-
 
 class SignKind(StrEnum):
-    """What is wrong."""
+    """What is wrong, in the order in which signs are told."""
 
     SILENT = "silent"  # a process is not heard: it hangs, was stopped, or its machine is gone
     ROOM = "room"  # the disk is nearly full, or the quota nearly reached
@@ -76,7 +62,7 @@ class SignKind(StrEnum):
     PAUSED = "paused"  # somebody paused a host
 
 
-BAD = frozenset({SignKind.SILENT, SignKind.POISON, SignKind.WALL})
+_BAD = frozenset({SignKind.SILENT, SignKind.POISON, SignKind.WALL})
 """Signs of what does not mend itself; the others may be meant."""
 
 
@@ -107,9 +93,7 @@ class Sign:
         is_mended: Whether nothing is left to do.
         operation: Number of the re-cleaning that mended it; 0: none.
         at_work: Number of a re-cleaning, or a dry run, that waits or goes on; 0: none.
-        is_tried: Whether a dry run has shown what re-cleaning would change.
-        is_paused: Whether the host of a wall is paused.
-        is_below: Whether another sign above has the buttons of this one.
+        offers: The actions that mend it, in the order in which they are done.
     """
 
     kind: SignKind
@@ -129,53 +113,32 @@ class Sign:
     is_mended: bool = False
     operation: int = 0
     at_work: int = 0
-    is_tried: bool = False
-    is_paused: bool = False
-    is_below: bool = False
-
-    @property
-    def offers(self) -> Sequence[str]:
-        """The actions that mend it, in the order in which they are done."""
-        if self.is_mended or self.is_below:
-            return ()
-        if self.kind is SignKind.WALL:
-            pause = "resume_host" if self.is_paused else "pause_host"
-            tried = ("try_page", pause) if self.is_paused else (pause, "try_page")
-            is_answering = self.is_back and not self.is_paused
-            return ("refetch_host",) if is_answering else (*tried, "refetch_host")
-        if self.kind is SignKind.ROOM:
-            return ("drop_raw_crawl",) if self.crawl_id else ()
-        if self.kind is SignKind.CHANGED:
-            if self.at_work or not self.n:
-                return ()  # without a learned version there is nothing to clean records with
-            return ("reclean_host",) if self.is_tried else ("try_reclean",)
-        return _OFFERED.get(self.kind, ())
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether it does not mend itself."""
-        return self.kind in BAD and not self.is_mended
+    offers: Sequence[str] = ()
 
     @property
     def level(self) -> str:
         """Its colour: ``bad``, ``warn``, ``ok``."""
-        return "ok" if self.is_mended else "bad" if self.is_bad and not self.is_back else "warn"
-
-
-_OFFERED: Mapping[SignKind, Sequence[str]] = MappingProxyType(
-    {
-        SignKind.SILENT: ("declare_dead",),
-        SignKind.BARREN: ("forbid_class",),
-        SignKind.PAUSED: ("try_page", "resume_host"),
-    }
-)
+        if self.is_mended:
+            return "ok"
+        return "bad" if self.kind in _BAD and not self.is_back else "warn"
 
 
 def signs_now(backends: KeptBackends) -> Sequence[Sign]:
     """Returns the signs, the worst kind first, mended ones last; a source that is away has none."""
 
     def ask() -> list[Sign]:
-        return sorted(_told_once(list(_all(backends))), key=lambda each: each.is_mended)
+        found: list[Sign] = [*_silent(backends)]
+        with suppress(ServiceError, OSError):
+            found.extend(_room(backends))
+        with suppress(ServiceError), backends.store() as store:
+            found.extend(_poison(store))
+            found.extend(_barren(backends, store))
+            pauses = pauses_of(backends, store)
+            changed = list(_changed(backends, store, pauses))
+            found.extend(changed)
+            found.extend(_paused(pauses, changed))
+        order = list(SignKind)
+        return sorted(found, key=lambda each: (each.is_mended, order.index(each.kind)))
 
     return backends.remembered("signs", SIGNS_S, ask)
 
@@ -183,35 +146,6 @@ def signs_now(backends: KeptBackends) -> Sequence[Sign]:
 def signs_of(backends: KeptBackends, host: str) -> list[Sign]:
     """Returns those of the signs that are about a host."""
     return [each for each in signs_now(backends) if each.host == host]
-
-
-def _told_once(signs: Sequence[Sign]) -> list[Sign]:
-    """The signs; of a host that is paused because of a wall, the wall has all buttons."""
-    paused = {each.host for each in signs if each.kind is SignKind.PAUSED}
-    walls = {each.host for each in signs if each.kind is SignKind.WALL and not each.is_mended}
-    return [
-        replace(
-            each,
-            is_paused=each.kind is SignKind.WALL and each.host in paused,
-            is_below=each.kind is SignKind.PAUSED and each.host in walls,
-        )
-        for each in signs
-    ]
-
-
-def _all(backends: KeptBackends) -> Iterator[Sign]:
-    yield from _silent(backends)
-    with suppress(ServiceError, OSError):
-        yield from _room(backends)
-    with suppress(ServiceError), backends.store() as store:
-        yield from _poison(store)
-        yield from sorted(
-            _changed(backends, store), key=lambda each: list(SignKind).index(each.kind)
-        )
-    with suppress(ServiceError):
-        yield from _barren(backends)
-    with suppress(ServiceError), backends.store() as store:
-        yield from _paused(pauses_of(backends, store).values())
 
 
 def _silent(backends: KeptBackends) -> Iterator[Sign]:
@@ -228,6 +162,7 @@ def _silent(backends: KeptBackends) -> Iterator[Sign]:
             n=sum(claim.pages for claim in line.jobs) + line.leases,
             silent_s=line.process.silent_s,
             why=line.process.role.value,
+            offers=("declare_dead",),
         )
 
 
@@ -240,7 +175,12 @@ def _room(backends: KeptBackends) -> Iterator[Sign]:
             n=low.free_bytes,
             of=low.total_bytes,
             left=low.freed_bytes,
+            offers=("drop_raw_crawl",) if low.crawl_id else (),
         )
+
+
+MOST_POISON = 20
+"""Groups of pages that kill workers among which the recent ones are looked for."""
 
 
 def _poison(store: Store) -> Iterator[Sign]:
@@ -256,30 +196,143 @@ def _poison(store: Store) -> Iterator[Sign]:
         )
 
 
-def _changed(backends: KeptBackends, store: Store) -> Iterator[Sign]:
-    events = store.events.read(limit=5 * MOST_OF_A_KIND, kind=EventKind.DRIFT.value)
-    since = datetime.now(UTC) - RECENT
-    hosts = dict.fromkeys(each.host for each in events if each.at and each.at >= since)
-    for host in list(hosts)[:MOST_OF_A_KIND]:
+def _paused(pauses: Mapping[str, Pause], changed: Iterable[Sign]) -> Iterator[Sign]:
+    """The paused hosts; the sign of a wall has the buttons of its host."""
+    walls = {each.host for each in changed if each.kind is SignKind.WALL and not each.is_mended}
+    newest = sorted(pauses.values(), key=lambda each: each.since, reverse=True)
+    for pause in newest[:MOST_OF_A_KIND]:
+        yield Sign(
+            kind=SignKind.PAUSED,
+            host=pause.host,
+            since=pause.since,
+            who=pause.who,
+            why=pause.why,
+            offers=() if pause.host in walls else ("try_page", "resume_host"),
+        )
+
+
+# Classes of large queues whose pages bring nothing new.
+
+LARGEST = 20
+"""The largest queues have their URL classes read: 10 ms."""
+
+FEWEST_PAGES = 30
+"""Pages of a class before one can say that they bring nothing new."""
+
+NEWS_SHARE = 0.05
+"""A class whose pages bring news less often than that brings nothing new."""
+
+QUEUED = 20
+"""URLs of a host that wait: fewer end by themselves."""
+
+
+def _barren(backends: KeptBackends, store: Store) -> Iterator[Sign]:
+    waits = sorted(running_waits(backends), key=lambda each: -each.urls)[:LARGEST]
+    large = list(takewhile(lambda each: each.urls >= QUEUED, waits))
+    with suppress(ServiceError), backends.queue() as frontier:
+        stops = frontier.classes.all_stopped() if large else []
+        found = ((wait, _fetched_in_vain(store, frontier, wait, stops)) for wait in large)
+        for wait, classes in islice((each for each in found if each[1]), MOST_OF_A_KIND):
+            worst = max(classes, key=lambda each: each.pattern_pages)
+            yield Sign(
+                kind=SignKind.BARREN,
+                host=wait.host,
+                crawl_id=wait.crawl,
+                target=worst.template,
+                n=worst.pattern_pages,
+                of=worst.pattern_pages_with_news,
+                offers=("forbid_class",),
+            )
+
+
+def _fetched_in_vain(
+    store: Store, frontier: Frontier, wait: WaitingHost, stops: Sequence[StoppedClass]
+) -> list[UrlClass]:
+    """The classes of a host's queue that bring nothing new and are still fetched."""
+    crawl, host = wait.crawl, wait.host
+    if not any(_is_barren(row.pages, row.with_news) for row in frontier.classes.rows(crawl, host)):
+        return []  # most hosts: their classes need not be put together
+    found = [
+        each
+        for each in classes_of(frontier, crawl, host, stops)
+        if _is_barren(each.pattern_pages, each.pattern_pages_with_news)
+        and not (each.stopped or each.refused or each.operator == FORBID)
+        and not each.template.endswith("**")
+    ]
+    pins = frontier.classes.known(crawl, host).pins
+    return [each for each in with_templates(store, found) if pins.get(each.template) != FORBID]
+
+
+def _is_barren(pages: int, with_news: int) -> bool:
+    return pages >= FEWEST_PAGES and with_news <= pages * NEWS_SHARE
+
+
+# Hosts that changed: whether bodies are back, whether older records are cleaned again.
+
+MENDING_S, MENDING_S_A_RECORD = 5.0, 0.002
+"""How old the answer may be whether a host is mended, longer with each record of the host: 5,000
+records cost 16 ms, every 15 s."""
+
+MOST_RECORDS = 10_000
+"""A host with more records is not looked at: these are read in 35 ms."""
+
+NEWEST = 8
+"""Pages that show whether bodies are back."""
+
+MOST_READ = 200
+"""Pages of a host whose URL is read to know their class, and bodies that are read whole: 20 ms."""
+
+SURE_CHARS, NO_CHARS = 60, 30
+"""A body of so many characters is one (``Records.without_body``); a shorter one is none."""
+
+_RECLEANING = frozenset({"reclean", "try_reclean"})
+LOOKED_AT = 50
+"""Long actions among which the re-cleaning of a host is looked for, the newest."""
+
+
+def _changed(backends: KeptBackends, store: Store, pauses: Mapping[str, Pause]) -> Iterator[Sign]:
+    for host in _changed_hosts(store, RECENT)[:MOST_OF_A_KIND]:
         with suppress(NotFound):
             drifts = [each for each in store.drifts.of(host) if each.is_change]
             if not drifts:
                 continue
-            event = drifts[0]
-            key = ("sign", host, event.alarm.at, event.outcome)
+            key = ("sign", host, drifts[0].alarm.at, drifts[0].outcome)
             row = backends.figures(store).host(host)
             records = row.records if row else 0
             known_s = MENDING_S + MENDING_S_A_RECORD * records
             sign = backends.remembered(key, known_s, partial(_sign_of, store, drifts, records))
+            if sign.kind is SignKind.WALL and not sign.is_mended:
+                sign = replace(sign, offers=_offers_of_wall(sign, is_paused=host in pauses))
             if not sign.is_mended or backends.known_for_s(key) < MENDED_SHOWN_S:
                 yield sign
 
 
+def _changed_hosts(store: Store, lately: timedelta) -> list[str]:
+    """Hosts that changed lately, the newest change first."""
+    events = store.events.read(limit=MOST_DRIFTS, kind=EventKind.DRIFT.value)
+    since = datetime.now(UTC) - lately
+    return list(
+        dict.fromkeys(each.host for each in events if each.host and each.at and each.at >= since)
+    )
+
+
+def _offers_of_wall(sign: Sign, *, is_paused: bool) -> Sequence[str]:
+    """A host is paused, a page of it tried, then it is resumed and its pages fetched again."""
+    if is_paused:
+        return ("try_page", "resume_host", "refetch_host")
+    return ("refetch_host",) if sign.is_back else ("pause_host", "try_page", "refetch_host")
+
+
 def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:
-    """The sign of the newest change of a host; ``drifts`` are all, newest first."""
+    """The sign of the newest change of a host.
+
+    Args:
+        store: Holds the pages.
+        drifts: The kept changes of the host, newest first; at least one.
+        records: Its records; of a host with too many nothing more is said.
+    """
     event, alarm = drifts[0], drifts[0].alarm
-    is_taken_back = event.outcome is DriftOutcome.TAKEN_BACK
-    is_learned = is_taken_back or event.outcome is DriftOutcome.LEARNED
+    is_learned = event.outcome in (DriftOutcome.LEARNED, DriftOutcome.TAKEN_BACK)
     is_lost = not is_learned and (event.outcome is DriftOutcome.NOTHING_BETTER or alarm.empty > 0)
     sign = Sign(
         kind=SignKind.WALL if is_lost else SignKind.CHANGED,
@@ -292,87 +345,231 @@ def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:
         again_since=changed_since(drifts),
         example=next(iter(alarm.examples), ""),
     )
-    if is_taken_back:
+    if event.outcome is DriftOutcome.TAKEN_BACK:
         return replace(sign, is_mended=True, n=0)
     if is_learned:
-        left = recleaning(store, event, records)
-        if left is None:
-            return sign
-        return replace(
-            sign,
-            left=left.older,
-            of=left.cleaned,
-            operation=left.operation,
-            at_work=left.at_work,
-            is_tried=left.is_tried,
-            is_mended=left.is_done,
-        )
-    back = bodies_back(store, drifts, records)
-    if back is None or not is_lost or not back.is_answering:
-        return sign
+        return _recleaned(store, sign, event, records)
+    return _with_bodies(store, sign, event, records) if is_lost else sign
+
+
+def _recleaned(store: Store, sign: Sign, event: DriftEvent, records: int) -> Sign:
+    """The sign with what is left to re-clean after a change that was learned."""
+    version, at_work, offer = event.new_version, 0, "try_reclean"
+    for each in store.operations.read(limit=LOOKED_AT):
+        if each.kind not in _RECLEANING or each.target != event.host:
+            continue
+        if not each.state.has_ended:
+            at_work = at_work or each.seq
+        elif each.state is OperationState.DONE and _version(each.asked) >= version:
+            if each.kind == "reclean":
+                return replace(sign, of=each.done, operation=each.seq, is_mended=True)
+            offer = "reclean_host"
+    # Pages before a redesign have another layout, and keep the last model of that.
+    since = event.alarm.since if event.is_redesign else None
+    is_counted = records <= MOST_RECORDS
+    older = is_counted and sum(
+        each.model_version < version and (since is None or each.fetched_at >= since)
+        for each in store.hosts.bodies(event.host)
+    )
+    is_mended = is_counted and not older
+    # Without a learned version there is nothing to clean records with.
+    is_to_do = version and not at_work and not is_mended
     return replace(
         sign,
-        n=back.with_body,
-        of=back.newest,
-        left=back.empty,
-        is_back=True,
-        is_mended=not back.empty,
+        left=older,
+        at_work=at_work,
+        is_mended=is_mended,
+        offers=(offer,) if is_to_do else (),
     )
 
 
-def _barren(backends: KeptBackends) -> Iterator[Sign]:
-    running = [
-        each.name
-        for each in newest_crawls(backends)
-        if each.state is CrawlState.RUNNING and each.counts
-    ][:EXAMINED_CRAWLS]
+def _with_bodies(store: Store, sign: Sign, event: DriftEvent, records: int) -> Sign:
+    """The sign with how the host's pages have bodies since it lost them."""
+    since = sign.again_since
+    if records > MOST_RECORDS or since is None:
+        return sign
+    alarm = event.alarm
+    classes = {alarm.url_class} if alarm.url_class else {name for name, _ in alarm.classes}
+    pages = [each for each in store.hosts.bodies(event.host) if each.fetched_at >= since]
+    pages.sort(key=lambda each: each.fetched_at, reverse=True)
+    newest = _of_classes(store, pages[: MOST_READ // 2], classes)[:NEWEST]
+    short = [each for each in pages if each.body_chars < SURE_CHARS][:MOST_READ]
+    empty = [each for each in _of_classes(store, short, classes) if _is_empty(store, each)]
+    # Where most misfits have a body, only at another place or as short as a button, a body proves
+    # nothing: it has to be at the place that was learned.
+    is_any_proof = 2 * alarm.empty >= alarm.misfits
+    with_body = sum(
+        each not in empty and (is_any_proof or _is_at_place(store, each)) for each in newest
+    )
+    if not newest or with_body < len(newest):
+        return sign
+    return replace(
+        sign,
+        n=with_body,
+        of=len(newest),
+        left=len(empty),
+        is_back=True,
+        is_mended=not empty,
+    )
+
+
+def _of_classes(
+    store: Store, pages: Sequence[StoredBody], classes: set[str]
+) -> Sequence[StoredBody]:
+    """The pages of the URL classes that have changed; of none: all."""
+    if not classes:
+        return pages
+    urls = store.urls.known(
+        [each.page_id for each in pages], {each.crawl_id for each in pages}
+    )  # a page has one URL in every crawl
+    return [each for each in pages if class_of(urls.get(each.page_id, "")) in classes]
+
+
+def _is_empty(store: Store, page: StoredBody) -> bool:
+    if page.body_chars < NO_CHARS:
+        return True
+    return bool(store.records.without_body(page.crawl_id, [page.page_id]))
+
+
+def _is_at_place(store: Store, page: StoredBody) -> bool:
+    record = store.records.get(page.page_id, page.crawl_id)
+    return record is not None and record.body_source in KNOWN_PLACES
+
+
+def _version(asked: str) -> int:
+    """The version of the model that an operation re-cleaned with."""
+    with suppress(ValueError, TypeError, KeyError):
+        return int(json.loads(asked)["version"])
+    return 0
+
+
+# What hosts of running crawls wait for.
+
+EXAMINED_HOSTS = 500
+"""Hosts whose waits are read, of all running crawls: 50 ms, once in ``EXAMINED_S``."""
+
+EXAMINED_S = 10.0
+
+
+def running_crawls(backends: KeptBackends) -> list[CrawlStatus]:
+    """Returns the crawls that run, the newest first; NotFound: the data folder holds none."""
+    crawls = newest_crawls(backends)
+    return [each for each in crawls if each.state is CrawlState.RUNNING and each.counts]
+
+
+def running_waits(backends: KeptBackends) -> Sequence[WaitingHost]:
+    """Returns what some hosts of each running crawl wait for; nothing while no queue answers."""
+
+    with suppress(ServiceError):
+        crawls = [each.name for each in running_crawls(backends)]
+        ask = partial(_waits, backends, crawls)
+        return backends.remembered(("waits", *crawls), EXAMINED_S, ask)
+    return ()
+
+
+def _waits(backends: KeptBackends, crawls: Sequence[str]) -> list[WaitingHost]:
     with backends.queue() as frontier:
-        waits: list[WaitingHost] = [
+        return [
             wait
-            for crawl in running
-            for wait in frontier.waits.of_crawl(crawl, EXAMINED_HOSTS).hosts
+            for crawl in crawls[:EXAMINED_HOSTS]
+            for wait in frontier.waits.of_crawl(crawl, max(1, EXAMINED_HOSTS // len(crawls))).hosts
         ]
-        largest = sorted(waits, key=lambda wait: -wait.urls)[:LARGEST]
-        found, stops = 0, frontier.classes.all_stopped()
-        for wait in largest:
-            if wait.urls < QUEUED:
-                return
-            rows = frontier.classes.rows(wait.crawl, wait.host)
-            if found == MOST_OF_A_KIND or not any(map(_is_barren, rows)):
-                continue
-            classes = classes_of(frontier, wait.crawl, wait.host, stops)
-            barren = [each for each in classes if _is_fetched_in_vain(each)]
-            with suppress(ServiceError), backends.store() as store:
-                barren = with_templates(store, barren)
-            pins = frontier.classes.known(wait.crawl, wait.host).pins
-            barren = [each for each in barren if pins.get(each.template) != FORBID]
-            if barren:
-                found += 1
-                worst = max(barren, key=lambda each: each.pattern_pages)
-                yield Sign(
-                    kind=SignKind.BARREN,
-                    host=wait.host,
-                    crawl_id=wait.crawl,
-                    target=worst.template,
-                    n=worst.pattern_pages,
-                    of=worst.pattern_pages_with_news,
-                )
 
 
-def _is_barren(row: ClassRow) -> bool:
-    return row.pages >= FEWEST_PAGES and row.with_news <= row.pages * NEWS_SHARE
+# The hosts that need a look, each with the signs of its trouble.
+
+MOST_FAILING = 100
+"""Hosts with the most failures that are compared with their records."""
+
+FEWEST_FAILURES = 10
+MOST_DRIFTS = 50
+A_WEEK = timedelta(days=7)
+MOST_SHOWN = 200
 
 
-def _is_fetched_in_vain(each: UrlClass) -> bool:
-    is_refused = each.stopped or each.refused or each.operator == FORBID
-    is_group = each.template.endswith("**")
-    pages = each.pattern_pages
-    is_barren = pages >= FEWEST_PAGES and each.pattern_pages_with_news <= pages * NEWS_SHARE
-    return is_barren and not is_refused and not is_group
+class TroubleSign(StrEnum):
+    """Why a host needs a look."""
+
+    PAUSED = "paused"  # by an operator
+    SLOW_DOWN = "slow_down"  # it answered 429 or 503
+    ROBOTS = "robots"  # its robots.txt cannot be had
+    AWAY = "away"  # connections fail
+    GONE = "gone"  # connections failed for so long that its URLs end without a request
+    FAILING = "failing"  # more URLs failed than gave a record
+    CHANGED = "changed"  # its pages do not fit its model, in the last week
 
 
-def _paused(pauses: Iterable[Pause]) -> Iterator[Sign]:
-    for pause in sorted(pauses, key=lambda each: each.since, reverse=True)[:MOST_OF_A_KIND]:
-        yield Sign(
-            kind=SignKind.PAUSED, host=pause.host, since=pause.since, who=pause.who, why=pause.why
-        )
+_OF_WAIT: Final = {
+    WaitReason.SLOW_DOWN: TroubleSign.SLOW_DOWN,
+    WaitReason.ROBOTS: TroubleSign.ROBOTS,
+    WaitReason.AWAY: TroubleSign.AWAY,
+    WaitReason.GONE: TroubleSign.GONE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """A host that needs a look.
+
+    Attributes:
+        host: Lower-case authority.
+        signs: Why, in the order of ``TroubleSign``.
+        until: End of its wait; None when it is not known, or it waits for nothing.
+        row: Its figures; None before anything of it is stored.
+    """
+
+    host: str
+    signs: Sequence[TroubleSign]
+    until: datetime | None
+    row: HostRow | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TroubleList:
+    """The hosts that need a look.
+
+    Attributes:
+        hosts: Those with most signs first, at most 200.
+        examined: Hosts of running crawls whose waits were read.
+        as_of: When the figures were computed; None: they are of this moment.
+    """
+
+    hosts: Sequence[Trouble]
+    examined: int
+    as_of: datetime | None
+
+
+def troubled_hosts(backends: KeptBackends) -> TroubleList:
+    """Returns the hosts that need a look."""
+    waits = running_waits(backends)
+    until = {wait.host: wait.until for wait in waits}
+    signs: dict[str, set[TroubleSign]] = {}
+    for wait in waits:
+        if wait.reason in _OF_WAIT:
+            signs.setdefault(wait.host, set()).add(_OF_WAIT[wait.reason])
+    with backends.store() as store:
+        figures = backends.figures(store)
+        failing = [
+            row.host
+            for row in figures.hosts("failed", limit=MOST_FAILING)
+            if row.failed >= FEWEST_FAILURES and row.failed > row.records
+        ]
+        of_kind: Mapping[TroubleSign, Iterable[str]] = {
+            TroubleSign.PAUSED: pauses_of(backends, store),
+            TroubleSign.FAILING: failing,
+            TroubleSign.CHANGED: _changed_hosts(store, A_WEEK),
+        }
+        for sign, hosts in of_kind.items():
+            for host in hosts:
+                signs.setdefault(host, set()).add(sign)
+        order = list(TroubleSign)
+        found = [
+            Trouble(
+                host=host,
+                signs=sorted(signs[host], key=order.index),
+                until=until.get(host),
+                row=figures.host(host),
+            )
+            for host in sorted(signs, key=lambda each: (-len(signs[each]), each))[:MOST_SHOWN]
+        ]
+        return TroubleList(hosts=found, examined=len(waits), as_of=figures.as_of())

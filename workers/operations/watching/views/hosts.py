@@ -24,7 +24,6 @@ from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.operations.hosts.classes import classes_of, template_of_url
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.signs.mending import changed_since
 
 MOST_GROUPS = 50
 BY_MODEL_S = 30.0
@@ -238,6 +237,16 @@ def changed_class(alarm: Alarm) -> str:
     fits = (url for url in alarm.examples if class_of(url) == alarm.url_class)
     example = next(fits, "") if alarm.url_class else ""
     return template_of_url(example) if example else alarm.url_class
+
+
+def changed_since(events: Sequence[DriftEvent]) -> datetime:
+    """Since when pages do not fit the model of the newest change.
+
+    Args:
+        events: The kept changes of a host, newest first; at least one.
+    """
+    version = events[0].model_version
+    return min(each.alarm.since for each in events if each.model_version == version)
 
 
 def _next_visits(store: Store, host: str) -> dict[str, datetime]:
