@@ -13,13 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from crawlclean.storage.console_tokens import ConsoleFile
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.access import Access
-from crawlclean.workers.operations.acting.action import Action, Asked, Caller, perform
+from crawlclean.workers.operations.acting.action import Action, Asked, Effect, perform, told
 
 FORM_S = 3600
 """A confirm page serves for so long: its numbers are old afterwards."""
@@ -88,13 +88,22 @@ class Actions:
         """Whether an action without an end is being done; otherwise its process has died."""
         return seq in self._at_work
 
-    def new_form(self, session: str, action: Action, asked: Asked, expected: str) -> Form:
-        """The form of a confirm page."""
-        at = int(self._clock())
-        token = self._access.form_token(session, _bound(action, asked, expected, at))
-        return Form(session=session, asked=asked, expected=expected, at=at, token=token)
+    def plan(self, session: str, action: Action, asked: Asked) -> tuple[Effect, Form]:
+        """What an action would do, and the form that does it; a time that is not given is now.
 
-    def do(self, action: Action, form: Form, caller: Caller) -> int | Refusal:
+        Raises:
+            ServiceError: As ``Action.plan``.
+        """
+        if asked.values.get("until") == "":
+            asked = replace(asked, values={**asked.values, "until": str(time.time_ns() // 1000)})
+        plan = action.plan(self._settings, asked)
+        chosen = {name: text or plan.chosen.get(name, "") for name, text in asked.values.items()}
+        asked = replace(asked, values=chosen)
+        at, expected = int(self._clock()), told(plan.facts, plan.notes)
+        token = self._access.form_token(session, _bound(action, asked, expected, at))
+        return plan, Form(session=session, asked=asked, expected=expected, at=at, token=token)
+
+    def do(self, action: Action, form: Form) -> int | Refusal:
         """Does an action, once a form; returns the number of its row of the audit.
 
         Raises:
@@ -112,9 +121,9 @@ class Actions:
             before = self._file.spend(form.token, now, KEPT_S)
             if before is not None:
                 return before or Refusal.LOST
-            return self._perform(action, form, caller)
+            return self._perform(action, form)
 
-    def _perform(self, action: Action, form: Form, caller: Caller) -> int:
+    def _perform(self, action: Action, form: Form) -> int:
         begun: list[int] = []
 
         def note(seq: int) -> None:
@@ -123,7 +132,7 @@ class Actions:
             self._file.note_action(form.token, seq)
 
         try:
-            return perform(self._settings, action, form.asked, caller, form.expected, note)
+            return perform(self._settings, action, form.asked, form.expected, note)
         finally:
             self._at_work.difference_update(begun)
 

@@ -24,6 +24,7 @@ from crawlclean.workers.console.api.serving import add_api
 from crawlclean.workers.console.guards import add_guards
 from crawlclean.workers.console.routes import Console, Page, Routes, render
 from crawlclean.workers.console.screens import (
+    acting,
     crawls,
     events,
     failures,
@@ -34,7 +35,6 @@ from crawlclean.workers.console.screens import (
     space,
     topics,
 )
-from crawlclean.workers.console.screens.acting import actions, audit
 from crawlclean.workers.console.screens.pages import pages, search
 from crawlclean.workers.console.told_lines import told
 from crawlclean.workers.console.words import Language, all_words, say
@@ -52,8 +52,7 @@ SCREENS = (
     topics.register,
     events.register,
     space.register,
-    actions.register,
-    audit.register,
+    acting.register,
     frame.register_tokens,
     frame.register_help_page,
     frame.register_login,

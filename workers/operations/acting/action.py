@@ -116,12 +116,14 @@ class Asked:
         target: Its host, crawl, topic, URL, process or operation.
         values: Its other values, by the names in ``Action.values`` and ``Action.inputs``:
             ``{"template": "/news/{n}.html", "word": "forbid"}``.
-        who: Who asks, for what keeps a name: ``session 4f11``.
+        who: Who asks, a session or a token: ``session 4f11``, ``token 4f11``.
+        place: Where the request came from: ``127.0.0.1``.
     """
 
     target: str
     values: Mapping[str, str] = field(default_factory=dict)
     who: str = ""
+    place: str = ""
 
     def get(self, name: str) -> str:
         """A value; ``""`` when it is not given."""
@@ -238,29 +240,37 @@ def action(
     return register
 
 
-def chosen_values(given: Mapping[str, str], plan: Effect) -> dict[str, str]:
-    """The values of an action, those that were not given as its plan has chosen them."""
-    return {name: text or plan.chosen.get(name, "") for name, text in given.items()}
-
-
 def told(facts: Mapping[Any, int], rest: Sequence[str] = ()) -> str:
     """Numbers, then notes or examples, as one line: ``urls 1204; hosts 3; in_background``."""
     return "; ".join([*(f"{fact} {n}" for fact, n in facts.items()), *map(str, rest)])
 
 
-def untold(text: str) -> tuple[dict[Fact, int], list[Note], str]:
-    """The facts and notes of a line of the audit; and the text of a line that has none."""
-    facts: dict[Fact, int] = {}
-    notes: list[Note] = []
-    for part in filter(None, text.split("; ")):
-        found = re.fullmatch(r"(\w+) (\d{1,18})", part)
-        if found and found[1] in set(Fact):
-            facts[Fact(found[1])] = int(found[2])
-        elif part in set(Note):
-            notes.append(Note(part))
+def read_told(
+    line: str, is_key: Callable[[str], bool], is_rest: Callable[[str], object]
+) -> tuple[dict[str, int], list[str], str]:
+    """The (numbers, rest, text) of a line of ``told``; any other line is its own text alone.
+
+    Args:
+        line: ``urls 1204; hosts 3; in_background``.
+        is_key: Whether a word is the name of a number: ``urls``.
+        is_rest: Whether a part is a note or an example.
+    """
+    numbers, rest = {}, []
+    for part in filter(None, line.split("; ")):
+        key, _, n = part.partition(" ")
+        if is_key(key) and re.fullmatch(r"[0-9]{1,18}", n):
+            numbers[key] = int(n)
+        elif is_rest(part):
+            rest.append(part)
         else:
-            return {}, [], text
-    return facts, notes, ""
+            return {}, [], line
+    return numbers, rest, ""
+
+
+def untold(line: str) -> tuple[dict[Fact, int], list[Note], str]:
+    """The facts and notes of a line of the audit; and the text of a line that has none."""
+    numbers, rest, text = read_told(line, set(Fact).__contains__, set(Note).__contains__)
+    return {Fact(key): n for key, n in numbers.items()}, [Note(each) for each in rest], text
 
 
 def written(name: str, target: str, **values: str) -> str:
@@ -287,24 +297,10 @@ URGENT_S = 2.0
 stopped within a transaction keeps it until it is killed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Who asks for an action.
-
-    Attributes:
-        who: A session or a token: ``session 4f11``, ``token 4f11``.
-        place: Where the request came from: ``127.0.0.1``.
-    """
-
-    who: str
-    place: str
-
-
 def perform(
     settings: Settings,
     action: Action,
     asked: Asked,
-    caller: Caller,
     expected: str,
     begun: Callable[[int], object],
 ) -> int:
@@ -318,14 +314,13 @@ def perform(
         settings: Where store and queue are.
         action: The action.
         asked: What it is asked for.
-        caller: Who asks.
         expected: What the person was told that it would do, in numbers.
         begun: Called with the number of the row before the action acts.
 
     Raises:
         ServiceError: The store is away: nothing was done, or the row has no end.
     """
-    row = _row(action.name, asked, caller, expected)
+    row = _row(action.name, asked, expected)
     seq = _begun(settings, action, row)
     if seq is not None:
         begun(seq)
@@ -358,18 +353,24 @@ def _ending(settings: Settings, action: Action, asked: Asked) -> tuple[str, str]
     return told(done.facts, done.notes) or "done 1", done.undo
 
 
-def keep_refusal(settings: Settings, name: str, asked: Asked, caller: Caller) -> None:
+def keep_refusal(settings: Settings, name: str, asked: Asked) -> None:
     """Stores that a read-only console was asked for an action; nothing where no store is."""
     with suppress(ServiceError), existing_store(settings) as store:
-        store.audit.end(store.audit.begin(_row(name, asked, caller, "")), REFUSED)
+        store.audit.end(store.audit.begin(_row(name, asked, "")), REFUSED)
 
 
-def _row(name: str, asked: Asked, caller: Caller, expected: str) -> audit.Action:
+def _row(name: str, asked: Asked, expected: str) -> audit.Action:
     values = urlencode({key: text for key, text in asked.values.items() if text})
     return audit.Action(
-        who=caller.who,
-        place=caller.place,
+        who=asked.who,
+        place=asked.place,
         action=name[:100],
         target=asked.target[:MOST_CHARS],
         asked="; ".join(filter(None, (values[:MOST_CHARS], expected[:MOST_CHARS]))),
     )
+
+
+def read_asked(text: str) -> tuple[dict[str, str], str]:
+    """The (values, what the person was told) of a row of the audit."""
+    values, _, expected = text.partition("; ")
+    return (dict(parse_qsl(values)), expected) if "=" in values else ({}, text)

@@ -30,7 +30,7 @@ from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.learning import learn_host
 from crawlclean.workers.jobs.recleaning import reclean_records
-from crawlclean.workers.operations.acting.action import Asked, Effect, Fact, Note, told
+from crawlclean.workers.operations.acting.action import Asked, Effect, Fact, Note, read_told, told
 from crawlclean.workers.operations.backends import existing_store, queue_side
 from crawlclean.workers.operations.controlling.fetching_again import (
     STEP,
@@ -64,7 +64,6 @@ EXAMPLES = 3
 FIELD = "field."
 """Begins the key of a field of records that differs: ``field.body``."""
 
-_NUMBER = re.compile(r"([a-z_.]+) (\d{1,18})")
 _URL = re.compile(r"https?://\S+")
 
 
@@ -103,21 +102,14 @@ class ReadDetail:
 
 def read_detail(line: str) -> ReadDetail:
     """Reads the line of an operation; what ``told`` did not write is its text."""
-    numbers, names, urls = [], [], []
-    for part in filter(None, line.split("; ")):
-        if found := _NUMBER.fullmatch(part):
-            key, n = found[1], int(found[2])
-            if key.startswith(FIELD):
-                names.append((key.removeprefix(FIELD), n))
-                continue
-            if key in set(Detail):
-                numbers.append((key, n))
-                continue
-        elif _URL.fullmatch(part):
-            urls.append(part)
-            continue
-        return ReadDetail(text=line)
-    return ReadDetail(numbers=numbers, fields=names, urls=urls)
+
+    def is_key(word: str) -> bool:
+        return word in set(Detail) or word.startswith(FIELD)
+
+    found, urls, text = read_told(line, is_key, _URL.fullmatch)
+    names = [(key.removeprefix(FIELD), n) for key, n in found.items() if key.startswith(FIELD)]
+    numbers = [each for each in found.items() if not each[0].startswith(FIELD)]
+    return ReadDetail(numbers=numbers, fields=names, urls=urls, text=text)
 
 
 class Turn:

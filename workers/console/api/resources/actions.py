@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.workers.console.actions import Refusal
@@ -14,15 +13,12 @@ from crawlclean.workers.operations.acting.action import (
     ERROR,
     Action,
     Asked,
-    Caller,
     Effect,
     Fact,
     Note,
     Safety,
     Subject,
-    chosen_values,
     keep_refusal,
-    told,
     untold,
 )
 from crawlclean.workers.operations.acting.actions import ACTIONS
@@ -124,59 +120,47 @@ def post_action(call: Call, body: ActionRequest, name: str) -> ActionResult:
     if action is None:
         refuse(404, f"there is no action {name[:40]}; GET /actions lists them")
     who = f"token {call.token.id}"
-    asked = Asked(target=body.target, values=_values(action, body.values), who=who)
-    caller = Caller(who=who, place=call.place)
-    if call.console.actions is None:
-        keep_refusal(call.console.settings, name, asked, caller)
+    values = _values(action, body.values)
+    asked = Asked(target=body.target, values=values, who=who, place=call.place)
+    actions = call.console.actions
+    if actions is None:
+        keep_refusal(call.console.settings, name, asked)
         refuse(403, "the console is read-only: it was started without --allow-actions")
     if action.safety is Safety.TYPED and not body.dry_run:
         if not call.token.scope.permits(TokenScope.ADMIN):
             refuse(403, f"the token has scope {call.token.scope}; {name} needs admin")
         if body.confirm != body.target:
             refuse(400, "confirm: must be the target, because nothing brings back what is deleted")
-    plan = action.plan(call.console.settings, asked)
-    asked = replace(asked, values=chosen_values(asked.values, plan))
+    plan, form = actions.plan(who, action, asked)
     if body.dry_run:
-        return _result(action, asked, plan)
-    return _done(call, action, asked, plan, caller)
-
-
-def _values(action: Action, given: Mapping[str, str]) -> dict[str, str]:
-    """The values of an action; what is not given is empty, a time is now."""
-    known = (*action.values, *(each.value for each in action.inputs))
-    for name in given:
-        if name not in known:
-            refuse(400, f"values: {name[:40]}: unknown; known are {', '.join(known) or 'none'}")
-    values = {name: given.get(name, "") for name in known}
-    if "until" in values and not values["until"]:
-        values["until"] = str(time.time_ns() // 1000)
-    return values
-
-
-def _done(call: Call, action: Action, asked: Asked, plan: Effect, caller: Caller) -> ActionResult:
-    actions = call.console.actions
-    assert actions is not None  # noqa: S101 - the caller has looked
-    form = actions.new_form(asked.who, action, asked, told(plan.facts, plan.notes))
-    seq = actions.do(action, form, caller)
+        return _result(action, body.target, plan)
+    seq = actions.do(action, form)
     if isinstance(seq, Refusal):
         refuse(503, "another action is at work", {"Retry-After": str(AGAIN_S)})
     row = find_action(call.console.backends, seq)
     facts, notes, text = untold(row.did or "")
     if text.startswith(ERROR):
         refuse(409, text.removeprefix(ERROR))
-    return _result(action, asked, Effect(facts=facts, notes=notes), seq, row.undo)
+    return _result(action, body.target, Effect(facts, notes, row.undo), seq)
 
 
-def _result(
-    action: Action, asked: Asked, plan: Effect, seq: int | None = None, undo: str = ""
-) -> ActionResult:
+def _values(action: Action, given: Mapping[str, str]) -> dict[str, str]:
+    """The values of an action; what is not given is empty."""
+    known = (*action.values, *(each.value for each in action.inputs))
+    for name in given:
+        if name not in known:
+            refuse(400, f"values: {name[:40]}: unknown; known are {', '.join(known) or 'none'}")
+    return {name: given.get(name, "") for name in known}
+
+
+def _result(action: Action, target: str, effect: Effect, seq: int | None = None) -> ActionResult:
     return ActionResult(
         action=action.name,
-        target=asked.target,
+        target=target,
         is_dry_run=seq is None,
-        facts=dict(plan.facts),
-        notes=tuple(plan.notes),
-        undo=undo,
+        facts=dict(effect.facts),
+        notes=tuple(effect.notes),
+        undo=effect.undo,
         audit=seq,
-        operation=plan.facts.get(Fact.OPERATION) if seq is not None else None,
+        operation=effect.facts.get(Fact.OPERATION) if seq is not None else None,
     )

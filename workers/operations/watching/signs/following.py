@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from urllib.parse import parse_qs
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.records import PageKind
@@ -17,7 +16,7 @@ from crawlclean.storage.crawl_types import Step
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.store.journal import Action as AuditRow, Operation
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.operations.acting.action import Fact, Subject, untold
+from crawlclean.workers.operations.acting.action import Fact, Subject, read_asked, untold
 from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.watching.journal import find_operation
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
@@ -222,10 +221,10 @@ def follow(backends: KeptBackends, row: AuditRow) -> Followed:
         signs = signs_of(backends, row.target)
         if row.action == "resume_host" and not any(each.kind is SignKind.WALL for each in signs):
             again_since = _again_since(backends, row.target)
-    asked = parse_qs(row.asked.partition("; ")[0]).get("url")
-    if row.action == "try_page" and facts and asked:
+    url = read_asked(row.asked)[0].get("url")
+    if row.action == "try_page" and facts and url:
         with suppress(ServiceError):
-            trial = find_trial(backends, row.target, asked[0], row.at or datetime.now(UTC))
+            trial = find_trial(backends, row.target, url, row.at or datetime.now(UTC))
     return Followed(
         host=row.target, operation=operation, trial=trial, signs=signs, again_since=again_since
     )

@@ -1,40 +1,56 @@
-"""An action: the page that says what it would do, the form that does it, and what it led to."""
+"""Actions: what one would do, the form that does it, what it led to; who did what (the audit).
+
+Long actions are operations, with a page each.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import parse_qsl
 
-from flask import abort, g, request, url_for
+import msgspec
+from flask import Response, abort, g, request, url_for
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.records import UrlKind
-from crawlclean.storage.store.journal import Operation, OperationState
+from crawlclean.storage.store.journal import Action as AuditRow, Operation, OperationState
 from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.console.actions import Form, Refusal
-from crawlclean.workers.console.routes import Console, Page, Routes, render, see
+from crawlclean.workers.console.routes import (
+    Console,
+    Page,
+    Routes,
+    asked_limit,
+    asked_number,
+    render,
+    see,
+)
 from crawlclean.workers.operations.acting.action import (
     ERROR,
     REFUSED,
     Action,
     Asked,
-    Caller,
     Fact,
     Note,
     Safety,
     Subject,
-    chosen_values,
     keep_refusal,
+    read_asked,
     read_written,
-    told,
     untold,
 )
 from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.watching.journal import (
+    find_action,
+    find_operation,
+    list_actions,
+    list_operations,
+)
+from crawlclean.workers.operations.watching.signs.following import follow
 
 MOST_TARGET_CHARS = 2_000
 STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
@@ -69,6 +85,13 @@ def register(routes: Routes) -> None:
     """Adds the pages."""
     routes.page("/actions/<name>", confirm_action)
     routes.checked_action("/actions/<name>", do_action)
+    routes.page("/audit", show_audit)
+    routes.page("/audit.jsonl", export_audit)
+    routes.page("/audit/<int:seq>", show_action)
+    routes.live("/audit/<int:seq>/live", live_action)
+    routes.page("/operations", show_operations)
+    routes.page("/operations/<int:seq>", show_operation)
+    routes.live("/operations/<int:seq>/live", live_operation)
 
 
 def confirm_action(console: Console, name: str) -> Page:
@@ -93,20 +116,16 @@ def _asked(console: Console, given: dict[str, str]) -> Asked:
         if key not in ("target", "token", "expected", "at", "typed")
     }
     who = console.access.name_of(g.session)
-    return Asked(target=given.get("target", "")[:MOST_TARGET_CHARS], values=values, who=who)
+    target = given.get("target", "")[:MOST_TARGET_CHARS]
+    return Asked(target=target, values=values, who=who, place=request.remote_addr or "")
 
 
 def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") -> Page:
     if console.actions is None:
         return render("read_only.html"), 403
     given = asked.values
-    values = {name: given.get(name, "") for name in action.values}
-    if "until" in values and not values["until"]:
-        values["until"] = str(time.time_ns() // 1000)
-    asked = Asked(target=asked.target, values=values, who=asked.who)
-    plan = action.plan(console.settings, asked)
-    asked = replace(asked, values=chosen_values(asked.values, plan))
-    form = console.actions.new_form(g.session, action, asked, told(plan.facts, plan.notes))
+    asked = replace(asked, values={name: given.get(name, "") for name in action.values})
+    plan, form = console.actions.plan(g.session, action, asked)
     page = render(
         "action_confirm.html",
         action=action,
@@ -118,8 +137,8 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
         plan=plan,
         refusal=refusal,
         spans=SPANS,
-        since=_asked_value("since", asked.values.get("since", "")),
-        back=_screen_of(action, asked.target, asked.values),
+        since=_asked_value("since", form.asked.values.get("since", "")),
+        back=_screen_of(action, asked.target, form.asked.values),
     )
     return (page, 422) if refusal else page
 
@@ -127,9 +146,8 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
 def do_action(console: Console, name: str) -> Page:
     """Does an action, and leads to its row of the audit."""
     asked = _asked(console, request.form.to_dict())
-    caller = Caller(who=asked.who, place=request.remote_addr or "")
     if console.actions is None:
-        keep_refusal(console.settings, name, asked, caller)
+        keep_refusal(console.settings, name, asked)
         return render("read_only.html"), 403
     action = _known(name)
     form = Form(
@@ -142,7 +160,7 @@ def do_action(console: Console, name: str) -> Page:
     )
     if action.safety is Safety.TYPED and form.typed.strip() != asked.target:
         return _confirm(console, action, asked, Refusal.MISTYPED)
-    done = console.actions.do(action, form, caller)
+    done = console.actions.do(action, form)
     console.backends.forget_all()
     if done is Refusal.OLD:
         return _confirm(console, action, asked, done)
@@ -151,23 +169,36 @@ def do_action(console: Console, name: str) -> Page:
     return see(url_for("show_action", seq=done))
 
 
-def values_of_row(console: Console, row: object) -> dict[str, object]:
+def _values_of_row(console: Console, row: AuditRow) -> dict[str, object]:
     """What the template ``audit_row.html`` shows of a row of the audit."""
-    seq, did = getattr(row, "seq", 0), getattr(row, "did", None)
-    row_name = getattr(row, "action", "")
-    is_at_work = console.actions is not None and console.actions.is_at_work(seq)
-    facts, notes, text = untold(did or "")
-    outcome = "at_work" if is_at_work else "unknown"
-    if did is not None:
-        outcome = "error" if did.startswith(ERROR) else "refused" if did == REFUSED else "done"
-        is_queued = Note.TO_BE_FETCHED in notes or row_name == "try_page"
-        outcome = "queued" if outcome == "done" and is_queued else outcome
-        outcome = "given" if Fact.OPERATION in facts else outcome
+    is_at_work = console.actions is not None and console.actions.is_at_work(row.seq)
+    facts, notes, text = untold(row.did or "")
+    if row.did is None:
+        outcome = "at_work" if is_at_work else "unknown"
+    elif row.did.startswith(ERROR):
+        outcome = "error"
+    elif row.did == REFUSED:
+        outcome = "refused"
+    elif Fact.OPERATION in facts:
+        outcome = "given"
+    else:
+        is_queued = Note.TO_BE_FETCHED in notes or row.action == "try_page"
+        outcome = "queued" if is_queued else "done"
+    values, expected = read_asked(row.asked)
+    expected_facts, expected_notes, _ = untold(expected)
     return {
         "known": ACTIONS,
         "levels": LEVELS,
         "row": row,
-        "asked": _told_before(getattr(row, "asked", "")),
+        "asked": (
+            [
+                (name, _asked_value(name, text))
+                for name, text in values.items()
+                if (name, text) != ("status", "0")
+            ],
+            expected_facts,
+            expected_notes,
+        ),
         "facts": facts,
         "notes": notes,
         "outcome": outcome,
@@ -175,7 +206,7 @@ def values_of_row(console: Console, row: object) -> dict[str, object]:
     }
 
 
-def offered_recleaning(console: Console, operation: Operation | None) -> int:
+def _offered_recleaning(console: Console, operation: Operation | None) -> int:
     """How many records a re-cleaning would look at after a dry run; 0: none, or no dry run."""
     if (
         console.actions is None
@@ -212,22 +243,6 @@ class AskedValue:
 TERMS = {"reason": "reason", "word": "url_kind", "which": "which"}
 
 
-def _told_before(
-    asked: str,
-) -> tuple[Sequence[tuple[str, AskedValue]], dict[Fact, int], list[Note]]:
-    """The (values by name, facts, notes) of what was asked for."""
-    first, _, rest = asked.partition("; ")
-    if "=" not in first:
-        first, rest = "", asked
-    facts, notes, _ = untold(rest)
-    values = [
-        (name, _asked_value(name, text))
-        for name, text in parse_qsl(first)
-        if (name, text) != ("status", "0")
-    ]
-    return values, facts, notes
-
-
 def _asked_value(name: str, text: str) -> AskedValue:
     if name == "since":
         with suppress(ValueError):  # a span, as 2d, or none
@@ -239,14 +254,6 @@ def _asked_value(name: str, text: str) -> AskedValue:
     return AskedValue(text=text, term=TERMS.get(name, ""))
 
 
-def undo_of(text: str) -> tuple[str, str, dict[str, str]] | None:
-    """The (action, target, values) that takes an action back; None: nothing does."""
-    if not text:
-        return None
-    name, target, values = read_written(text)
-    return (name, target, values) if name in ACTIONS else None
-
-
 def _screen_of(action: Action, target: str, values: Mapping[str, str]) -> str:
     """The address of the screen about a target; ``""``: there is none."""
     if action.subject is Subject.PROCESS:
@@ -255,8 +262,6 @@ def _screen_of(action: Action, target: str, values: Mapping[str, str]) -> str:
         return url_for("show_operation", seq=target) if target.isdecimal() else ""
     if group := _group_of(target, values):
         return group
-    if action.subject not in VIEWS:
-        return ""
     view, argument = VIEWS[action.subject]
     named: dict[str, Any] = {argument: target}
     return url_for(view, **named) if target else ""
@@ -271,8 +276,83 @@ def _group_of(target: str, values: Mapping[str, str]) -> str:
     return url_for("show_failure_group", crawl=target, host=host, cause=cause, status=status)
 
 
-def screen_of(name: str, target: str, asked: str = "") -> str:
-    """The address of the screen about the target of an action by name; ``asked``: its values."""
-    if name not in ACTIONS:
-        return ""
-    return _screen_of(ACTIONS[name], target, dict(parse_qsl(asked.partition("; ")[0])))
+# Who did what, and long actions with their progress.
+
+STATES = {"waiting": "", "running": "info", "done": "ok", "stopped": "warn", "failed": "bad"}
+READ_ROWS = 200
+
+
+def show_audit(console: Console) -> Page:
+    """The actions, newest first."""
+    page = list_actions(console.backends, asked_number(), asked_limit())
+    return render(
+        "audit.html",
+        page=page,
+        known=ACTIONS,
+        levels=LEVELS,
+        rows=[_values_of_row(console, row) for row in page.rows],
+    )
+
+
+def export_audit(console: Console) -> Page:
+    """Every action as a line of JSON, newest first."""
+
+    def lines() -> Iterator[str]:
+        before: int | None = None
+        while True:
+            page = list_actions(console.backends, before, READ_ROWS)
+            for row in page.rows:
+                yield json.dumps(msgspec.to_builtins(row), ensure_ascii=False) + "\n"
+            if not page.after:
+                return
+            before = page.after
+
+    return Response(lines(), 200, content_type="application/x-ndjson; charset=utf-8")
+
+
+def show_action(console: Console, seq: int) -> Page:
+    """One action: what was asked, what happened, what takes it back."""
+    return render("audit_row.html", **_action(console, seq))
+
+
+def live_action(console: Console, seq: int) -> Page:
+    """What an action has led to so far."""
+    return render("audit_row_live.html", **_action(console, seq))
+
+
+def _action(console: Console, seq: int) -> dict[str, object]:
+    row = find_action(console.backends, seq)
+    followed = follow(console.backends, row)
+    undo = read_written(row.undo)
+    action = ACTIONS.get(row.action)
+    return {
+        "undo": undo if undo[0] in ACTIONS else None,
+        "back": _screen_of(action, row.target, read_asked(row.asked)[0]) if action else "",
+        "followed": followed,
+        "offer": _offered_recleaning(console, followed.operation),
+        "states": STATES,
+        **_values_of_row(console, row),
+    }
+
+
+def show_operations(console: Console) -> Page:
+    """The long actions, newest first."""
+    page = list_operations(console.backends, asked_number(), asked_limit())
+    return render("operations.html", page=page, states=STATES)
+
+
+def show_operation(console: Console, seq: int) -> Page:
+    """One long action."""
+    operation = find_operation(console.backends, seq)
+    return render("operation.html", **_operation(console, operation))
+
+
+def live_operation(console: Console, seq: int) -> Page:
+    """The part of its page that moves."""
+    operation = find_operation(console.backends, seq)
+    return render("operation_live.html", **_operation(console, operation))
+
+
+def _operation(console: Console, operation: Operation) -> dict[str, object]:
+    offer = _offered_recleaning(console, operation)
+    return {"operation": operation, "states": STATES, "offer": offer}

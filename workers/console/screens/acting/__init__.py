@@ -1,1 +1,0 @@
-"""Screens of actions: confirming one, its result, what was done by whom."""
