@@ -1,17 +1,21 @@
-"""The sentence of Now: the one thing that holds the crawls back, or that nothing does.
+"""The sentences of Now and of a topic: the one thing that holds them back, or that nothing does.
 
-A list of rules in the order in which an operator has to deal with them; the first that holds is the
-sentence. A rule is a pure function of the moment.
+Each is a function whose rules stand in the order in which an operator has to deal with them; the
+first that holds is the sentence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import Hold, ProcessRole, WaitReason
+from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus
+from crawlclean.workers.operations.topics.reports import TopicFigures
+from crawlclean.workers.operations.topics.watching import TopicDetails
 from crawlclean.workers.operations.watching.now.now import Moment, QueueState
 
 HALF = 0.5
@@ -43,112 +47,51 @@ class Sentence:
     values: Mapping[str, object] = field(default_factory=dict)
 
 
-Rule = Callable[[Moment], Sentence | None]
-
-
 def sentence(moment: Moment) -> Sentence:
-    """Returns the first sentence that holds."""
-    for rule in RULES:
-        if found := rule(moment):
-            return found
-    return Sentence(Level.OK, "full_speed")
-
-
-def _away(moment: Moment) -> Sentence | None:
+    """Returns what holds the crawls back at a moment."""
+    queue = moment.queue
     if moment.queue_state is QueueState.AWAY:
         return Sentence(Level.BAD, "queue_away")
     if moment.why_no_store:
         return Sentence(Level.BAD, "store_away")
-    if moment.queue and moment.queue.damage:
-        return Sentence(Level.BAD, "damaged", {"why": moment.queue.damage})
-    return None
-
-
-def _at_rest(moment: Moment) -> Sentence | None:
-    if moment.queue is None:
-        return Sentence(Level.REST, "at_rest" if moment.crawls else "no_crawl")
-    return None
-
-
-def _starting(moment: Moment) -> Sentence | None:
-    """Who is not heard yet is no trouble before a heartbeat's time has passed."""
-    missing = any(rule(moment) for rule in (_no_housekeeper, _no_spider, _no_worker))
-    if missing and moment.queue and moment.queue.is_starting:
-        return Sentence(Level.REST, "starting")
-    return None
-
-
-def _no_housekeeper(moment: Moment) -> Sentence | None:
-    queue = moment.queue
-    if queue and moment.running and not queue.of_role(ProcessRole.HOUSEKEEPER):
-        return Sentence(Level.BAD, "no_housekeeper")
-    return None
-
-
-def _full(moment: Moment) -> Sentence | None:
-    for hold in (Hold.DISK, Hold.MEMORY):
-        if moment.queue and hold in moment.queue.holds:
-            return Sentence(Level.BAD, f"full_{hold.value}")
-    return None
-
-
-def _no_spider(moment: Moment) -> Sentence | None:
-    if moment.queue and moment.pending and not moment.queue.spiders:
-        return Sentence(Level.BAD, "no_spider", {"n": moment.pending})
-    return None
-
-
-def _no_worker(moment: Moment) -> Sentence | None:
-    queue = moment.queue
-    if queue and queue.jobs and not queue.claims and not queue.of_role(ProcessRole.WORKER):
-        return Sentence(Level.BAD, "no_worker", {"n": queue.pages_in_flight})
-    return None
-
-
-def _behind(moment: Moment) -> Sentence | None:
-    queue = moment.queue
     if queue is None:
-        return None
-    is_over = {Hold.PAGES, Hold.BYTES} & {*queue.holds}
+        return Sentence(Level.REST, "at_rest" if moment.crawls else "no_crawl")
+    if queue.damage:
+        return Sentence(Level.BAD, "damaged", {"why": queue.damage})
+    has_housekeeper = not moment.running or queue.of_role(ProcessRole.HOUSEKEEPER)
+    has_spider = not moment.pending or queue.spiders
+    has_worker = not queue.jobs or queue.claims or queue.of_role(ProcessRole.WORKER)
+    if queue.is_starting and not (has_housekeeper and has_spider and has_worker):
+        # Who is not heard yet is no trouble before a heartbeat's time has passed.
+        return Sentence(Level.REST, "starting")
+    if not has_housekeeper:
+        return Sentence(Level.BAD, "no_housekeeper")
+    for hold in (Hold.DISK, Hold.MEMORY):
+        if hold in queue.holds:
+            return Sentence(Level.BAD, f"full_{hold.value}")
+    if not has_spider:
+        return Sentence(Level.BAD, "no_spider", {"n": moment.pending})
+    if not has_worker:
+        return Sentence(Level.BAD, "no_worker", {"n": queue.pages_in_flight})
     oldest = queue.oldest_job_s or 0.0
-    if is_over:
+    if {Hold.PAGES, Hold.BYTES} & {*queue.holds}:
         return Sentence(Level.WARN, "backlog", {"n": queue.pages_in_flight, "s": round(oldest)})
     if oldest >= BEHIND_S:
         return Sentence(Level.WARN, "behind", {"s": round(oldest)})
-    return None
-
-
-def _none_running(moment: Moment) -> Sentence | None:
-    if moment.running:
-        return None
-    live = [each for each in moment.crawls if each.counts]
-    if any(each.state is CrawlState.PAUSED for each in live):
-        return Sentence(Level.WARN, "all_paused")
-    if any(each.state is CrawlState.STOPPED for each in live):
-        return Sentence(Level.REST, "all_stopped")
-    return Sentence(Level.REST, "all_finished" if moment.crawls else "no_crawl")
-
-
-def _spent(moment: Moment) -> Sentence | None:
+    if not moment.running:
+        return _none_running(moment.crawls)
     if moment.spent == moment.running:
         return Sentence(Level.WARN, "spent")
-    return None
+    return _waiting(moment.waits)
 
 
-def _waiting(moment: Moment) -> Sentence | None:
-    """Over half of the examined hosts wait for one thing that is not the usual one."""
-    total = sum(moment.waits.values())
-    if not total:
-        return None
-    reason, hosts = max(moment.waits.items(), key=lambda each: (each[1], each[0]))
-    if hosts <= total * HALF:
-        return None
-    if reason in _POLITE:
-        return Sentence(Level.OK, "polite")
-    if reason in _FREE:
-        return None
-    share = round(100 * hosts / total)
-    return Sentence(Level.WARN, "waiting", {"share": share, "reason": reason})
+def _none_running(crawls: Sequence[CrawlStatus]) -> Sentence:
+    live = {each.state for each in crawls if each.counts}
+    if CrawlState.PAUSED in live:
+        return Sentence(Level.WARN, "all_paused")
+    if CrawlState.STOPPED in live:
+        return Sentence(Level.REST, "all_stopped")
+    return Sentence(Level.REST, "all_finished" if crawls else "no_crawl")
 
 
 _POLITE = frozenset({WaitReason.DELAY, WaitReason.ADDRESS})
@@ -157,17 +100,66 @@ _FREE = frozenset(
      WaitReason.NOTHING_LEFT}
 )  # fmt: skip
 
-RULES: tuple[Rule, ...] = (
-    _away,
-    _at_rest,
-    _starting,
-    _no_housekeeper,
-    _full,
-    _no_spider,
-    _no_worker,
-    _behind,
-    _none_running,
-    _spent,
-    _waiting,
-)
-"""In the order in which they are asked."""
+
+def _waiting(waits: Mapping[WaitReason, int]) -> Sentence:
+    """Whether over half of the examined hosts wait for one thing that is not the usual one."""
+    total = sum(waits.values())
+    reason, hosts = max(waits.items(), key=lambda each: (each[1], each[0]), default=("", 0))
+    if hosts <= total * HALF or reason in _FREE:
+        return Sentence(Level.OK, "full_speed")
+    if reason in _POLITE:
+        return Sentence(Level.OK, "polite")
+    share = round(100 * hosts / total)
+    return Sentence(Level.WARN, "waiting", {"share": share, "reason": reason})
+
+
+# A topic: what keeps it from finding stories, or how many it finds.
+
+LATELY = 300
+"""Pages of the crawl that are its last ones: a share of fewer says little."""
+
+FALLS = 1 / 3
+"""Of the share over all pages: less among the last ones is a falling harvest."""
+
+
+def topic_sentence(details: TopicDetails) -> Sentence:
+    """Returns what holds a topic back; its words stand behind ``topic_now.``."""
+    entry, figures = details.entry, details.entry.figures
+    if entry.state is TopicState.PAUSED:
+        return Sentence(Level.WARN, "paused")
+    for each in details.receivers:
+        if each.failing_since:
+            return Sentence(Level.BAD, f"{each.kind}_fails", {"error": each.last_error})
+    if figures is None:
+        return Sentence(Level.REST, "reading")
+    report, line, most = figures.report, figures.report.topic, details.max_pages
+    if not line.pages:
+        return Sentence(Level.REST, "no_page")
+    if entry.state is TopicState.ENDED:
+        return Sentence(Level.REST, "ended", {"n": report.stories, "pages": line.pages})
+    if line.outdated:
+        return Sentence(Level.WARN, "outdated", {"n": line.outdated})
+    if not line.relevant:
+        return Sentence(Level.WARN, "none_relevant", {"n": line.pages})
+    if most is not None and report.budget.pages >= most:
+        return Sentence(Level.WARN, "spent", {"n": most})
+    if report.waiting == 0:
+        return Sentence(Level.WARN, "nothing_waits")
+    return _harvests(figures)
+
+
+def _harvests(figures: TopicFigures) -> Sentence:
+    report = figures.report
+    pages = stories = 0
+    for step in reversed(report.harvest):
+        if pages >= LATELY:
+            break
+        pages += step.pages
+        stories += step.stories
+    if not pages:
+        return Sentence(Level.OK, "others", {"n": report.stories})
+    share, over_all = stories / pages, report.stories / report.topic.pages
+    values = {"pages": pages, "n": stories, "share": f"{share:.0%}", "over_all": f"{over_all:.0%}"}
+    if pages >= LATELY and share < FALLS * over_all:
+        return Sentence(Level.WARN, "falls", values)
+    return Sentence(Level.OK, "harvests", values)

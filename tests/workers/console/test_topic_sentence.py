@@ -18,7 +18,7 @@ from crawlclean.workers.answers.topics import (
     TopicLine,
     TopicReport,
 )
-from crawlclean.workers.console.topic_sentence import topic_sentence
+from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.words import Language, say
 from crawlclean.workers.jobs.topics import TopicOrder
 from crawlclean.workers.operations.topics.reports import TopicFigures

@@ -10,6 +10,7 @@ from flask import g, request
 
 from crawlclean.workers.answers.topics import TopicReport
 from crawlclean.workers.console.charts import Line
+from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.routes import (
     Console,
     Page,
@@ -19,7 +20,6 @@ from crawlclean.workers.console.routes import (
     asked_place,
     render,
 )
-from crawlclean.workers.console.topic_sentence import topic_sentence
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.topics.reports import StoryOrder
 from crawlclean.workers.operations.topics.watching import (
