@@ -5,13 +5,19 @@ A counter is ``<name>_records_total``, a gauge ``<name>_oldest_job_seconds``.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from crawlclean import __dist__
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
 from crawlclean.storage.live_state import ProcessRole, QueueNow
 from crawlclean.storage.queue.counters import HELP, Counter
 from crawlclean.storage.store.journal import Gauge
+
+if TYPE_CHECKING:  # the queue's client is slow to import
+    from crawlclean.storage.config import StorageConfig
+    from crawlclean.storage.queue.frontier import Frontier
 
 GAUGE_HELP = {
     Gauge.PAGES_IN_FLIGHT: "URLs that wait for workers, or whose pages are cleaned",
@@ -81,6 +87,17 @@ def gauge_values(
         Gauge.SPILLED_URLS: sum(each.spilled for each in all_crawls),
     }
     return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def read_metrics(frontier: Frontier, storage: StorageConfig) -> str:
+    """Returns all counters and gauges of this moment in Prometheus' text format.
+
+    Raises:
+        QueueUnavailable: The queue is away.
+    """
+    crawls = frontier.counts_of(frontier.crawl_ids()).values()
+    free = shutil.disk_usage(storage.data).free if storage.is_embedded else None
+    return exposition(frontier.counters(), gauge_values(frontier.now(), crawls, free))
 
 
 def exposition(counters: Mapping[str, int], gauges: Mapping[Gauge, float]) -> str:

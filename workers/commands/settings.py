@@ -40,8 +40,8 @@ def run_config(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def run_metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
     """Prints every counter and gauge."""
+    from crawlclean.workers.metrics import read_metrics
     from crawlclean.workers.operations.backends import any_queue
-    from crawlclean.workers.operations.watching.now.moment_metrics import read_metrics
 
     with any_queue(settings) as frontier:
         sys.stdout.write(read_metrics(frontier, settings.storage))

@@ -101,23 +101,6 @@ class Happening:
     level: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """A mark on a chart.
-
-    Attributes:
-        x: Its place, 0..``WIDTH``.
-        title: Its events, a line each.
-        to: Where it leads: to the newest of them.
-        level: The colour of the gravest of them.
-    """
-
-    x: float
-    title: str
-    to: str
-    level: str
-
-
 def known(values: Sequence[float | None]) -> list[float]:
     """The values of a line without its gaps."""
     return [value for value in values if value is not None]
@@ -245,8 +228,10 @@ def rows_of(lines: Sequence[Line], since: datetime, step_s: int) -> list[NumberR
     return rows[::-1]
 
 
-def marks_of(events: Sequence[Happening], since: datetime, until: datetime) -> list[Mark]:
-    """Marks of events, from left to right; those that would touch are one.
+def drawn_marks(events: Sequence[Happening], since: datetime, until: datetime) -> Markup:
+    """Ticks over a drawing, each a link with its title; events whose ticks would touch share one.
+
+    They are for pointers: keys and screen readers have the list of the events beside the charts.
 
     Args:
         events: Newest first.
@@ -259,31 +244,22 @@ def marks_of(events: Sequence[Happening], since: datetime, until: datetime) -> l
         share = (event.at - since).total_seconds() / length
         if 0 <= share <= 1:
             columns.setdefault(min(MARKS - 1, int(share * MARKS)), []).append(event)
-    return [_mark(column, columns[column]) for column in sorted(columns)]
+    ticks = [_tick(column, columns[column]) for column in sorted(columns)]
+    return _svg("marks", HEIGHT, Markup("").join(ticks)) if ticks else Markup("")
 
 
-def _mark(column: int, events: Sequence[Happening]) -> Mark:
+def _tick(column: int, events: Sequence[Happening]) -> Markup:
+    """A tick in the colour of the gravest of its events, which leads to the newest of them."""
     lines = [event.title for event in events[:MOST_TITLES]]
     if len(events) > MOST_TITLES:
         lines.append(f"+{len(events) - MOST_TITLES}")
-    return Mark(
-        x=(column + 0.5) * WIDTH / MARKS,
-        title="\n".join(lines),
+    return Markup(
+        '<a href="{to}" tabindex="-1"><path class="tick {level}" d="M{x} 0V{height}"/>'
+        '<path class="reach" d="M{x} 0V{height}"/><title>{title}</title></a>'
+    ).format(
         to=events[0].to,
         level=max((event.level for event in events), key=_GRAVITY.__getitem__),
+        x=f"{(column + 0.5) * WIDTH / MARKS:.0f}",
+        height=HEIGHT,
+        title="\n".join(lines),
     )
-
-
-def drawn_marks(marks: Sequence[Mark]) -> Markup:
-    """Marks as ticks over a drawing, each a link with its title.
-
-    They are for pointers: keys and screen readers have the list of the events beside the charts.
-    """
-    ticks = Markup("").join(
-        Markup(
-            '<a href="{to}" tabindex="-1"><path class="tick {level}" d="M{x} 0V{height}"/>'
-            '<path class="reach" d="M{x} 0V{height}"/><title>{title}</title></a>'
-        ).format(to=mark.to, level=mark.level, x=f"{mark.x:.0f}", height=HEIGHT, title=mark.title)
-        for mark in marks
-    )
-    return _svg("marks", HEIGHT, ticks)

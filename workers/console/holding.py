@@ -10,9 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from markupsafe import Markup
+
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import Hold, ProcessRole, WaitReason
 from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.console.strangers_text import plain
+from crawlclean.workers.console.words import Language, say
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails
@@ -45,6 +49,19 @@ class Sentence:
     level: Level
     key: str
     values: Mapping[str, object] = field(default_factory=dict)
+
+
+def said(told: Sentence, language: Language) -> Markup:
+    """A sentence of Now in words, for HTML."""
+    values = {
+        name: say(language, f"wait.{value}")
+        if isinstance(value, WaitReason)
+        else plain(value)
+        if isinstance(value, str)
+        else value
+        for name, value in told.values.items()
+    }
+    return say(language, f"holding.{told.key}", **values)
 
 
 def sentence(moment: Moment) -> Sentence:

@@ -21,7 +21,6 @@ from crawlclean.workers.console.charts import (
     Happening,
     Line,
     drawn_marks,
-    marks_of,
     rows_of,
     steps_of_row,
 )
@@ -54,24 +53,35 @@ def test_a_row_has_means_without_gaps() -> None:
     assert (newest.at, list(newest.means)) == (SINCE + timedelta(minutes=118), [5.0, None])
 
 
+def ticks(*events: Happening) -> list[tuple[str, str, float, str]]:
+    """(address, level, place, title) of each tick."""
+    found = re.findall(
+        r'<a href="([^"]*)".*?class="tick (\w*)" d="M(\d+) .*?<title>(.*?)</title>',
+        drawn_marks(events, SINCE, UNTIL),
+        re.DOTALL,
+    )
+    return [(to, level, float(x), title) for to, level, x, title in found]
+
+
 def test_marks_that_would_touch_are_one() -> None:
-    events = [happening(30.01, "ok", "later"), happening(30, "bad", "sooner"), happening(5)]
-    left, right = marks_of(events, SINCE, UNTIL)
-    assert left.x < right.x < WIDTH
-    assert (right.title, right.level, right.to) == ("later\nsooner", "bad", "/events?after=30")
-    assert marks_of([happening(-1), happening(61)], SINCE, UNTIL) == []
-    assert len(marks_of([happening(0), happening(60)], SINCE, UNTIL)) == 2
+    left, right = ticks(
+        happening(30.01, "ok", "later"), happening(30, "bad", "sooner"), happening(5)
+    )
+    assert left[2] < right[2] < WIDTH
+    assert right[:2] == ("/events?after=30", "bad")
+    assert right[3] == "later\nsooner"
+    assert ticks(happening(-1), happening(61)) == []
+    assert len(ticks(happening(0), happening(60))) == 2
 
 
 def test_a_mark_of_many_events_counts_the_rest() -> None:
-    (mark,) = marks_of([happening(1)] * (MOST_TITLES + 3), SINCE, UNTIL)
-    assert mark.title.splitlines()[-1] == "+3"
-    many = [happening(n / 100) for n in range(6000)]
-    assert len(marks_of(many, SINCE, UNTIL)) == MARKS
+    (tick,) = ticks(*[happening(1)] * (MOST_TITLES + 3))
+    assert tick[3].splitlines()[-1] == "+3"
+    assert len(ticks(*(happening(n / 100) for n in range(6000)))) == MARKS
 
 
 def test_titles_never_become_markup() -> None:
-    drawn = drawn_marks(marks_of([happening(1, title="</title><script>")], SINCE, UNTIL))
+    drawn = drawn_marks([happening(1, title="</title><script>")], SINCE, UNTIL)
     assert "<script>" not in drawn
     assert 'tabindex="-1"' in drawn
 

@@ -12,8 +12,8 @@ from crawlclean.workers.console.formats import zones
 from crawlclean.workers.console.guards import session_cookie
 from crawlclean.workers.console.routes import Console, Page, Routes, own_path, render, see
 from crawlclean.workers.console.words import Language
+from crawlclean.workers.metrics import read_metrics
 from crawlclean.workers.operations.api_tokens import list_tokens
-from crawlclean.workers.operations.watching.now.moment_metrics import read_metrics
 from crawlclean.workers.operations.watching.views.space import (
     LOW_LEAST_BYTES,
     LOW_MOST_BYTES,

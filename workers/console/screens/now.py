@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from flask import g, request, url_for
 from markupsafe import Markup
 
-from crawlclean.storage.live_state import ProcessRole, WaitReason
+from crawlclean.storage.live_state import ProcessRole
 from crawlclean.workers.console.charts import (
     Happening,
     Line,
     NumberRow,
-    marks_of,
+    drawn_marks,
     rows_of,
     steps_of_row,
 )
-from crawlclean.workers.console.holding import Sentence, sentence
+from crawlclean.workers.console.holding import said, sentence
 from crawlclean.workers.console.routes import Console, Page, Routes, render
 from crawlclean.workers.console.screens.events import LEVELS
 from crawlclean.workers.console.strangers_text import plain
@@ -85,7 +85,7 @@ def _drawn(console: Console, found: History, span: Range) -> Markup:
             charted=charts,
             history=found,
             marked=marked,
-            marks=marks_of(_happenings(marked), found.since, found.until),
+            marks=drawn_marks(_happenings(marked), found.since, found.until),
             levels=LEVELS,
             row_s=steps_of_row(charts[0].lines) * found.step_s,
         )
@@ -107,7 +107,7 @@ def _live(console: Console) -> dict[str, object]:
     return {
         "moment": moment,
         "told": told,
-        "words": _said(told),
+        "words": said(told, g.language),
         "rates": _rates(console, moment, day),
         "full_in_s": full_in_s(free, day.step_s) if day else None,
         "counted": dict(zip(COUNTED, RATES, strict=True)),
@@ -146,16 +146,6 @@ def _alive(moment: Moment) -> dict[str, int]:
         return {}
     found = {role.value: len(moment.queue.of_role(role)) for role in ProcessRole}
     return found | {ProcessRole.SPIDER.value: moment.queue.spiders}
-
-
-def _said(told: Sentence) -> Markup:
-    values: dict[str, object] = {}
-    for name, value in told.values.items():
-        if isinstance(value, WaitReason):
-            values[name] = say(g.language, f"wait.{value.value}")
-        else:
-            values[name] = plain(value) if isinstance(value, str) else value
-    return say(g.language, f"holding.{told.key}", **values)
 
 
 def _happenings(marked: Marked) -> list[Happening]:

@@ -60,10 +60,9 @@ def find_action(backends: KeptBackends, seq: int) -> Action:
         NotFound: It is not kept.
     """
     with backends.store() as store:
-        found = store.audit.get(seq)
-    if found is None:
-        raise NotFound(f"there is no action {seq} in the audit")
-    return found
+        if found := store.audit.get(seq):
+            return found
+    raise NotFound(f"there is no action {seq} in the audit")
 
 
 def find_operation(backends: KeptBackends, seq: int) -> Operation:
@@ -73,10 +72,9 @@ def find_operation(backends: KeptBackends, seq: int) -> Operation:
         NotFound: It is not kept.
     """
     with backends.store() as store:
-        found = store.operations.get(seq)
-    if found is None:
-        raise NotFound(f"there is no operation {seq}")
-    return found
+        if found := store.operations.get(seq):
+            return found
+    raise NotFound(f"there is no operation {seq}")
 
 
 def _page(

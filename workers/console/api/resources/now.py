@@ -17,7 +17,7 @@ from crawlclean.workers.answers.moments import (
     SharedQueue,
 )
 from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, cursor, number
-from crawlclean.workers.console.holding import sentence
+from crawlclean.workers.console.holding import said, sentence
 from crawlclean.workers.console.words import Language, say
 from crawlclean.workers.operations.watching.answers import crawl_answers
 from crawlclean.workers.operations.watching.journal import (
@@ -67,17 +67,8 @@ def queue_answer(moment: Moment) -> QueueAnswer:
 
 def _held_back(moment: Moment) -> HeldBack:
     told = sentence(moment)
-    values = {
-        name: _said(f"wait.{value.value}") if isinstance(value, WaitReason) else value
-        for name, value in told.values.items()
-    }
-    return HeldBack(
-        level=told.level.value, cause=told.key, text=_said(f"holding.{told.key}", **values)
-    )
-
-
-def _said(key: str, **values: object) -> str:
-    return say(Language.ENGLISH, key, **values).unescape()
+    text = said(told, Language.ENGLISH).unescape()
+    return HeldBack(level=told.level.value, cause=told.key, text=text)
 
 
 # The queue, the processes that work on it, and the queues that share the store.
