@@ -100,6 +100,12 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for hours, text in ((0.5, "<b>half an hour</b>"), (30, "long ago")):
         at = now - timedelta(hours=hours)
         store.events.add(Event(kind=EventKind.DRIFT, host="a.example", text=text, at=at))
+    at = now - timedelta(hours=0.2)
+    store.events.add(
+        Event(
+            kind=EventKind.NOT_LEARNED, host="a.example", text="not learned, its jobs died", at=at
+        )
+    )
     store.close()
     return data
 
@@ -115,3 +121,9 @@ def test_now_has_numbers_and_marks(sampled: Path) -> None:
     assert seq
     first = open_console(sampled).get(seq[1]).text.partition("<tbody>")[2]
     assert "half an hour" in first.partition("</tr>")[0]
+
+
+def test_marks_and_their_list_are_chinese_on_a_chinese_page(sampled: Path) -> None:
+    page = open_console(sampled).get("/", headers={"Accept-Language": "zh"}).text
+    assert page.count("未能学习：其作业反复终止") == 7  # six charts and the list
+    assert "its jobs died" not in page

@@ -10,6 +10,7 @@ from flask import g, request, url_for
 from markupsafe import Markup
 
 from crawlclean.storage.live_state import ProcessRole
+from crawlclean.workers.console import told_lines
 from crawlclean.workers.console.charts import (
     Happening,
     Line,
@@ -154,7 +155,7 @@ def _happenings(marked: Marked) -> list[Happening]:
         Happening(
             at=event.at,
             title=f"{say(g.language, f'event.{event.kind}')} {plain(event.host or event.crawl_id)} "
-            f"{plain(event.text)}",
+            f"{told_lines.told(event.text, g.language).striptags()}",
             to=url_for("show_events", after=event.seq + 1),
             level=LEVELS[event.kind],
         )
