@@ -153,7 +153,7 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     sys.exit(0)
 
 
-# Fills the search index, where no sweeper does.
+# Fills the search index, where no housekeeper does.
 
 ROUND_S = 1.0
 
@@ -184,7 +184,7 @@ class Indexing:
         indexer: Indexer | None = None
         while not self._stop.wait(ROUND_S):
             if storage.is_embedded and not has_ended(storage):
-                continue  # its sweeper does
+                continue  # its housekeeper does
             with suppress(ServiceError), self._backends.store() as store:  # no crawl yet, or away
                 indexer = indexer or Indexer(self._backends.settings, store)
                 indexer.round()

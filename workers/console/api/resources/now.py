@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from crawlclean.cleaning.errors import QueueUnavailable
-from crawlclean.storage.live_state import WaitReason
 from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
 from crawlclean.workers.answers.moments import (
     DiskSpace,
@@ -18,7 +17,7 @@ from crawlclean.workers.answers.moments import (
 )
 from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, cursor, number
 from crawlclean.workers.console.holding import said, sentence
-from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.console.words import Language
 from crawlclean.workers.operations.watching.answers import crawl_answers
 from crawlclean.workers.operations.watching.journal import (
     JournalPage,

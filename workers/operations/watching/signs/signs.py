@@ -20,7 +20,7 @@ from crawlclean.cleaning.drift.watch import KNOWN_PLACES
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.url_classes.rules import FORBID, class_of
 from crawlclean.storage.crawl_types import CrawlState, FailureReason
-from crawlclean.storage.live_state import WaitingHost, StoppedClass, WaitReason
+from crawlclean.storage.live_state import StoppedClass, WaitingHost, WaitReason
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.hosts import Pause, StoredBody
 from crawlclean.storage.store.journal import EventKind, OperationState
