@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from crawlclean.workers.answers.control import PurgePlan, StateChange
+    from crawlclean.workers.operations.backends import Backends
     from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 
 
@@ -34,8 +35,9 @@ HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "URLS LEFT", "IN FLIGHT", "STARTE
     "runs. With CRAWL also a line for each host that has URLs left.",
     argument("crawl", type=crawl_name, metavar="CRAWL", help="this crawl in full"),
 )
-def crawls(settings: Settings, asked: argparse.Namespace) -> Rows:
+def crawls(backends: Backends, asked: argparse.Namespace) -> Rows:
     """Every crawl with its state and counts."""
+    settings = backends.settings
     from crawlclean.workers.operations.controlling.crawl_states import list_pauses, paused_line
     from crawlclean.workers.operations.controlling.crawls import crawl_line, list_crawls
 
@@ -151,8 +153,9 @@ _TARGET = argument("target", nargs=None, type=crawl_name, metavar="CRAWL|HOST")
     argument("target", type=crawl_name, metavar="CRAWL|HOST"),
     argument("--why", default="", metavar="TEXT", help="why it is paused, for those who ask"),
 )
-def pause(settings: Settings, asked: argparse.Namespace) -> Rows:
+def pause(backends: Backends, asked: argparse.Namespace) -> Rows:
     """A crawl or a host that is paused now; without a target the paused crawls, then hosts."""
+    settings = backends.settings
     from crawlclean.workers.operations.controlling.crawl_states import all_paused
 
     if asked.target:
@@ -173,14 +176,16 @@ def pause(settings: Settings, asked: argparse.Namespace) -> Rows:
 
 
 @asking("end a pause (a crawl or a host)", "", _TARGET)
-def resume(settings: Settings, asked: argparse.Namespace) -> Rows:
+def resume(backends: Backends, asked: argparse.Namespace) -> Rows:
     """A crawl or a host that goes on."""
+    settings = backends.settings
     return _changed(settings, asked, CrawlState.RUNNING)
 
 
 @asking("end a crawl; the same command resumes it (a crawl or a host)", "", _TARGET)
-def stop(settings: Settings, asked: argparse.Namespace) -> Rows:
+def stop(backends: Backends, asked: argparse.Namespace) -> Rows:
     """A crawl that has ended, or a host that is paused."""
+    settings = backends.settings
     return _changed(settings, asked, CrawlState.STOPPED)
 
 
@@ -226,12 +231,13 @@ _YES = argument("--yes", action="store_true", help="do not ask; needed where the
     argument("--dry-run", action="store_true", help="print the counts, delete nothing"),
     _YES,
 )
-def purge(settings: Settings, asked: argparse.Namespace) -> Rows | int:
+def purge(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     """What was deleted, or would be; FAILED when the answer to the question is no.
 
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
+    settings = backends.settings
     from crawlclean.workers.operations.controlling import purging
 
     def planned(plan: PurgePlan) -> str:
@@ -288,12 +294,13 @@ def is_confirmed(plan: str) -> bool:
     argument("--dry-run", action="store_true", help="print the bytes, drop nothing"),
     _YES,
 )
-def drop_raw(settings: Settings, asked: argparse.Namespace) -> Rows | int:
+def drop_raw(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     """What was dropped, or would be; FAILED when the answer to the question is no.
 
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
+    settings = backends.settings
     from crawlclean.workers.operations.controlling import fetching_again
 
     found = fetching_again.plan_drop(settings, asked.target)

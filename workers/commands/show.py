@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crawlclean.workers.answers.crawls import LinkedFrom, UrlTrace
     from crawlclean.workers.answers.hosts import SearchHit, StoredImage
     from crawlclean.workers.answers.moments import UrlHistory
+    from crawlclean.workers.operations.backends import Backends
     from crawlclean.workers.operations.reading import StoredRecord
 
 
@@ -187,8 +188,9 @@ MOST_CRAWLS_SHOWN = 5
         "in it; '' for all texts",
     ),
 )
-def why(settings: Settings, asked: argparse.Namespace) -> int:
+def why(backends: Backends, asked: argparse.Namespace) -> int:
     """Prints the decision log of a URL, or its verdicts; returns 1 when there are none."""
+    settings = backends.settings
     if asked.text is not None:
         return _print_verdicts(settings, asked)
     from crawlclean.workers.operations.urls.explaining import explain_url
@@ -315,8 +317,9 @@ def _links(links: LinkedFrom) -> Iterator[str]:
     argument("--until", default="", metavar="TIME", help="only pages fetched before"),
     limit(20),
 )
-def search(settings: Settings, asked: argparse.Namespace) -> int:
+def search(backends: Backends, asked: argparse.Namespace) -> int:
     """Prints records; returns 1 when none was found."""
+    settings = backends.settings
     from crawlclean.workers.operations.reading import read_time
     from crawlclean.workers.operations.searching import Wanted, search_stored
     from crawlclean.workers.output.progress import Tally
