@@ -39,16 +39,16 @@ class LearnReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelVersion:
-    """One version of a host's model.
+class ModelLine:
+    """A version of a host's model, without the model: the line of `model --rollback`.
 
     Attributes:
         host: Lower-case authority.
         version: From 1; grows with every version of the host.
         learned_at: Fetch of the newest page it was learned from.
-        saved_at: When it was stored, by the storing machine's clock; in use since then.
-        page_count: Number of pages it was learned from.
-        size_bytes: Size of its text.
+        saved_at: When it was stored.
+        page_count: Pages it was learned from.
+        size_bytes: Size of the model as text.
         reason: Why it was made.
         detail: The reason in words for a person, may be empty.
     """
@@ -63,14 +63,14 @@ class ModelVersion:
     detail: str = ""
 
 
-_ABOUT = RowType(ModelVersion, "model")
+_ABOUT = RowType(ModelLine, "model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredModel:
     """A version with the text of the model."""
 
-    about: ModelVersion
+    about: ModelLine
     text: str
 
 
@@ -110,7 +110,7 @@ class Models:
             return StoredModel(about=_ABOUT.read(about), text=_unpack_text(packed))
         return None
 
-    def versions(self, host: str) -> list[ModelVersion]:
+    def versions(self, host: str) -> list[ModelLine]:
         """The kept versions of a host, newest first."""
         wanted = Scan("models", _ABOUT.columns, {"host": host}, ("version",), backwards=True)
         return [_ABOUT.read(row) for row in self._tables.scan(wanted)]
@@ -130,7 +130,7 @@ class Models:
         return self._tables.delete("models", {"host": host})
 
 
-def _version_event(about: ModelVersion) -> Event:
+def _version_event(about: ModelLine) -> Event:
     """The event of a version: ``version 3 of its model, from 64 pages (drift: ...)``."""
     why = f"{about.reason.value}: {about.detail}" if about.detail else about.reason.value
     return Event(

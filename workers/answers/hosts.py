@@ -6,7 +6,7 @@ documentation (``docs/json.md``). A field that is ``UNSET`` is left out of the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -24,10 +24,10 @@ from crawlclean.cleaning.records import (
 )
 from crawlclean.storage.live_state import Hold, WaitingHost
 from crawlclean.storage.search import SnippetPart
-from crawlclean.storage.store.models import DriftOutcome, LearnReason
+from crawlclean.storage.store.models import DriftOutcome, ModelLine
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ImageRequests:
     """The image requests of a host, in the crawls that fetch images.
 
@@ -44,16 +44,16 @@ class ImageRequests:
         known_bytes: Bytes of those.
     """
 
-    content: int
-    irrelevant: int
-    stored: int
-    stored_bytes: int
-    too_early: int
-    held_back: dict[ImageKind, int]
-    reasons: dict[ImageReason, int]
-    requests_saved: int
-    sizes_known: int
-    known_bytes: int
+    content: int = 0
+    irrelevant: int = 0
+    stored: int = 0
+    stored_bytes: int = 0
+    too_early: int = 0
+    held_back: dict[ImageKind, int] = field(default_factory=dict)
+    reasons: dict[ImageReason, int] = field(default_factory=dict)
+    requests_saved: int = 0
+    sizes_known: int = 0
+    known_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,31 +128,6 @@ class HostAnswer(HostLine):
     holds: tuple[Hold, ...] | UnsetType = UNSET
     next_visits: dict[str, datetime]
     drifts: tuple[Drift, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLine:
-    """A version of a host's model, without the model: the line of `model --rollback`.
-
-    Attributes:
-        host: Lower-case authority.
-        version: From 1; grows with every version of the host.
-        learned_at: Fetch of the newest page it was learned from.
-        saved_at: When it was stored.
-        page_count: Pages it was learned from.
-        size_bytes: Size of the model as text.
-        reason: Why it was made.
-        detail: The reason in words for a person, may be empty.
-    """
-
-    host: str
-    version: int
-    learned_at: datetime
-    saved_at: datetime
-    page_count: int
-    size_bytes: int
-    reason: LearnReason
-    detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

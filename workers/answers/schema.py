@@ -22,6 +22,7 @@ from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.json_values import SCHEMA, dump, dump_versioned
 from crawlclean.cleaning.records import CleanRecord, HostStats, Verdict
 from crawlclean.storage.console_tokens import TokenLine
+from crawlclean.storage.store.models import ModelLine
 from crawlclean.storage.store.overview import FailureCause
 from crawlclean.workers.answers import control, crawls, hosts, topics
 
@@ -71,7 +72,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "model": (
         hosts.ModelAnswer,
         hosts.ModelDifferences,
-        hosts.ModelLine,
+        ModelLine,
         hosts.TemplateAnswer,
     ),
     "reclean": (hosts.RecleaningReport,),

@@ -196,6 +196,7 @@ class Rows:
         head: Names of the columns of the table.
         row: The cells of an answer; None: it is printed as ``lines``.
         lines: The lines of an answer.
+        text: The text of all answers, in place of both.
         empty: What is said when nothing is found.
         drop: Columns that narrow terminals leave out.
         last: A line behind them for people.
@@ -206,6 +207,7 @@ class Rows:
     head: tuple[str, ...] = ()
     row: Callable[[Any], Sequence[str]] | None = None
     lines: Callable[[Any], Iterable[str]] | None = None
+    text: Callable[[Sequence[Any]], str] | None = None
     empty: str = ""
     drop: tuple[str, ...] = ()
     last: str = ""
@@ -223,6 +225,9 @@ class Rows:
         if as_json:
             for each in self.found:
                 print_answer(each)
+            return
+        if self.text is not None:
+            sys.stdout.write(self.text([*self.found]))
             return
         is_empty = True
         if self.row is not None:

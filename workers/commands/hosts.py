@@ -6,19 +6,19 @@ import argparse
 import os
 import sys
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.records import UrlKind
-from crawlclean.workers.commands.arguments import Commands, add_json
-from crawlclean.workers.config import Settings
+from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking
 from crawlclean.workers.control_characters import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from crawlclean.cleaning.records import HostStats
+    from crawlclean.workers.operations.backends import Backends
     from crawlclean.workers.operations.hosts.classes import ClassSize
 
 
@@ -29,142 +29,112 @@ DROPPED = ("LAST SEEN", "OTHER", "BODY CHARS", "NOISE LINKS")  # on narrow termi
 HEAD = ("HOST", "RECORDS", "FAILED", "OTHER", "BODY CHARS", "NOISE LINKS", "LAST SEEN")
 
 
-def register_hosts(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "hosts",
-        run_hosts,
-        "statistics of hosts",
-        "Counts stored rows. HOST shows one host in full: charts, images, model, changes of the "
-        "site, URL classes. While a crawl runs, a last line (in JSON: `exact` is false) warns that "
-        "the figures may still change, and has the time when they were computed (`as_of`).",
-    )
-    add_json(parser)
-    parser.add_argument("host", nargs="?", default="", metavar="HOST")
-
-
-def run_hosts(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the statistics of all hosts, or one host in full."""
-    if arguments.host:
-        _print_host(settings, arguments.host, as_json=arguments.json)
-    else:
-        _print_hosts(settings, as_json=arguments.json)
-    return 0
-
-
-def _print_hosts(settings: Settings, *, as_json: bool) -> None:
+@asking(
+    "statistics of hosts",
+    "Counts stored rows. HOST shows one host in full: charts, images, model, changes of the "
+    "site, URL classes. While a crawl runs, a last line (in JSON: `exact` is false) warns that "
+    "the figures may still change, and has the time when they were computed (`as_of`).",
+    argument("host", metavar="HOST"),
+)
+def hosts(backends: Backends, asked: argparse.Namespace) -> Rows:
+    """The statistics of all hosts, or one host in full."""
     from crawlclean.workers.answers.hosts import HostLine
     from crawlclean.workers.answers.making import answer_of
-    from crawlclean.workers.operations.controlling.crawl_states import list_pauses, paused_line
-    from crawlclean.workers.operations.hosts.hosts import list_hosts
-    from crawlclean.workers.output.outcome_report import kept_line
-    from crawlclean.workers.output.printing import print_answer
-
-    found = list_hosts(settings)
-    if as_json:
-        for stats in found.stats:
-            print_answer(answer_of(HostLine, stats, as_of=found.as_of))
-        return
-    sys.stdout.write(_table(found.stats))
-    if kept := sum(stats.kept_records for stats in found.stats):
-        sys.stdout.write(kept_line(kept) + "\n")
-    if paused := [pause.target for pause in list_pauses(settings)]:
-        sys.stdout.write(paused_line(paused) + "\n")
-    if found.moving:
-        sys.stdout.write(printable(found.moving) + "\n")
-
-
-def _print_host(settings: Settings, host: str, *, as_json: bool) -> None:
-    from crawlclean.workers.operations.answering.hosts import host_in_full
-    from crawlclean.workers.operations.controlling.crawl_states import (
-        list_pauses,
-        pause_text,
-        paused_line,
+    from crawlclean.workers.operations.controlling.crawl_states import paused_line
+    from crawlclean.workers.operations.hosts.hosts import (
+        host_statistics,
+        moving_line,
+        paused_hosts,
     )
-    from crawlclean.workers.operations.hosts.classes import find_classes
-    from crawlclean.workers.operations.hosts.hosts import find_host
-    from crawlclean.workers.output.host_report import classes_text, host_text
-    from crawlclean.workers.output.image_report import image_requests
-    from crawlclean.workers.output.printing import draw, print_answer
+    from crawlclean.workers.output.outcome_report import kept_line
 
-    found = find_host(settings, host)
-    pause = next((each for each in list_pauses(settings) if each.target == host), None)
-    if as_json:
-        images = image_requests(found.images)
-        print_answer(host_in_full(found, is_paused=pause is not None, images=images))
-        return
-    sys.stdout.write(draw(host_text(found), sys.stdout.encoding, os.environ))
-    if pause:
-        sys.stdout.write(f"{paused_line([host])}\npaused {pause_text(pause)}\n")
-    if found.moving:
-        sys.stdout.write(printable(found.moving) + "\n")
-    with suppress(
-        NotFound, ConfigError
-    ):  # the model of another version is said above  # the queue may be empty
-        if classes := find_classes(settings, host):
-            sys.stdout.write(classes_text(host, classes, MOST_CLASSES))
+    if asked.host:
+        return _host(backends, asked.host)
+    found = host_statistics(backends)
+    moving = moving_line(backends, found.as_of)
+    kept, paused = sum(each.kept_records for each in found.items), paused_hosts(backends)
+    last = [kept_line(kept) if kept else "", paused_line(paused) if paused else "", moving]
+    return Rows(
+        found=[
+            answer_of(HostLine, each, as_of=found.as_of, exact=not moving) for each in found.items
+        ],
+        head=HEAD,
+        row=_row,
+        empty="  ".join(HEAD),
+        drop=DROPPED,
+        last="\n".join(printable(line) for line in last if line),
+    )
 
 
-def _table(found: Sequence[HostStats]) -> str:
-    from crawlclean.workers.output.printing import table, terminal_columns
+def _row(stats: HostStats) -> tuple[str, ...]:
+    pages = stats.pages_by_state
+    records, failed = pages.get("record", 0), pages.get("failed", 0)
+    others = sum(pages.values()) - records - failed
+    numbers = (str(records), str(failed), str(others), str(stats.body_chars))
+    return stats.host, *numbers, f"{stats.noise_share:.0%}", minute(stats.last_seen)
 
-    rows = [HEAD]
-    for stats in found:
-        pages = stats.pages_by_state
-        records, failed = pages.get("record", 0), pages.get("failed", 0)
-        rows.append(
-            (
-                stats.host,
-                str(records),
-                str(failed),
-                str(sum(pages.values()) - records - failed),
-                str(stats.body_chars),
-                f"{stats.noise_share:.0%}",
-                minute(stats.last_seen),
-            )
-        )
-    return table(rows, terminal_columns(), drop=DROPPED)
+
+def _host(backends: Backends, host: str) -> Rows:
+    from crawlclean.workers.operations.files.stored_images import report_host
+    from crawlclean.workers.operations.hosts.hosts import host_details, host_in_full, moving_line
+
+    found = host_details(backends, host)
+    with backends.store() as store:
+        stored, images = store.models.get(host), report_host(store, host)
+    moving = moving_line(backends, found.as_of)
+    found = replace(found, stats=replace(found.stats, exact=not moving))
+
+    def text(_: object) -> str:
+        from crawlclean.workers.operations.controlling.crawl_states import pause_text, paused_line
+        from crawlclean.workers.operations.hosts.classes import find_classes
+        from crawlclean.workers.output.host_report import classes_text, host_text
+        from crawlclean.workers.output.printing import draw
+
+        told = draw(host_text(found, stored, images), sys.stdout.encoding, os.environ)
+        if found.pause:
+            told += f"{paused_line([host])}\npaused {pause_text(found.pause)}\n"
+        if moving:
+            told += printable(moving) + "\n"
+        with suppress(NotFound, ConfigError):  # an empty queue; the model of another version
+            if classes := find_classes(backends, host):
+                told += classes_text(host, classes, MOST_CLASSES)
+        return told
+
+    return Rows(found=[host_in_full(found, images)], text=text)
 
 
 # `classes`: the URL classes of a host, and the operator's decisions about them.
 
 
-def register_classes(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "classes",
-        run_classes,
-        "list the URL classes of a host",
-        "Prints a line for each class of URLs: KIND (the page kind that its URLs lead to), FETCHED "
-        "(pages so far), WITH NEWS (those with something new), LEARNED FROM (pages that its "
-        "kind was learned from, of the URLs that were known then) and CLASS (its template; a "
-        "pattern before the host is learned). Below a class: the operator's decision, and why the "
-        "class is not fetched. Without HOST: all hosts.",
-    )
-    add_json(parser)
-    parser.add_argument("host", nargs="?", default="", metavar="HOST")
-    parser.add_argument(
+@asking(
+    "list the URL classes of a host",
+    "Prints a line for each class of URLs: KIND (the page kind that its URLs lead to), FETCHED "
+    "(pages so far), WITH NEWS (those with something new), LEARNED FROM (pages that its "
+    "kind was learned from, of the URLs that were known then) and CLASS (its template; a "
+    "pattern before the host is learned). Below a class: the operator's decision, and why the "
+    "class is not fetched. Without HOST: all hosts.",
+    argument("host", metavar="HOST"),
+    argument(
         "--pin",
         action="append",
         default=[],
         metavar="TEMPLATE=KIND",
         help=f"set the kind of a class: {', '.join(UrlKind)}",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--forbid", action="append", default=[], metavar="TEMPLATE", help="do not fetch this class"
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--reset",
         action="append",
         default=[],
         metavar="TEMPLATE",
         help="remove the decision of --pin or --forbid",
-    )
-    parser.add_argument("--lift", action="store_true", help="fetch stopped classes (`traps`) again")
-
-
-def run_classes(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the URL classes of a host, or stores the operator's decisions."""
+    ),
+    argument("--lift", action="store_true", help="fetch stopped classes (`traps`) again"),
+)
+def classes(backends: Backends, asked: argparse.Namespace) -> Rows | int:
+    """The URL classes of a host, unless an operator decides about them."""
     from crawlclean.workers.operations.hosts.classes import (
         find_classes,
         lift_stops,
@@ -172,29 +142,22 @@ def run_classes(settings: Settings, arguments: argparse.Namespace) -> int:
         size_of,
     )
     from crawlclean.workers.output.host_report import classes_text
-    from crawlclean.workers.output.printing import print_answer
 
-    pins = _pins(arguments)
-    if pins and not arguments.host:
+    settings, pins = backends.settings, _pins(asked)
+    if pins and not asked.host:
         raise ConfigError("--pin, --forbid and --reset need a HOST")
-    if arguments.lift:
-        lifted = lift_stops(settings, arguments.host)
+    if asked.lift:
+        lifted = lift_stops(settings, asked.host)
         sys.stdout.write(f"{lifted} stopped classes are fetched again\n")
     if pins:
-        pin_classes(settings, arguments.host, pins)
+        pin_classes(settings, asked.host, pins)
         for template, word in pins.items():
             sys.stdout.write(f"{template}: {_decided(word)}\n")
-        if arguments.forbid:
-            sys.stdout.write(_waiting(size_of(settings, arguments.host, arguments.forbid)))
-    if pins or arguments.lift:
-        return 0
-    found = find_classes(settings, arguments.host)
-    if arguments.json:
-        for each in found:
-            print_answer(each)
-    else:
-        sys.stdout.write(classes_text(arguments.host, found))
-    return 0
+        if asked.forbid:
+            sys.stdout.write(_waiting(size_of(settings, asked.host, asked.forbid)))
+    if pins or asked.lift:
+        return Exit.DONE
+    return Rows(found=find_classes(backends, asked.host), text=partial(classes_text, asked.host))
 
 
 def _pins(arguments: argparse.Namespace) -> dict[str, str]:

@@ -32,7 +32,7 @@ def traps(backends: Backends, asked: argparse.Namespace) -> Rows:
         return each.crawl, each.host, each.template, *numbers, at, each.stopped
 
     return Rows(
-        found=stopped_classes(backends.settings, asked.host),
+        found=stopped_classes(backends, asked.host),
         head=("CRAWL", "HOST", "CLASS", "PAGES", "WITH NEWS", "SINCE", "STOPPED"),
         row=row,
         empty="no URL class is stopped",

@@ -15,7 +15,7 @@ from crawlclean.workers.commands.arguments import Commands, Exit, add_json
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
-    from crawlclean.storage.store.models import ModelVersion
+    from crawlclean.storage.store.models import ModelLine
     from crawlclean.workers.answers.hosts import RecleaningReport
     from crawlclean.workers.jobs.recleaning import RecleanedPage, RecleaningCounts
     from crawlclean.workers.operations.hosts.host_models import WholeBodies
@@ -122,8 +122,12 @@ def run_model(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
-    from crawlclean.workers.operations.answering.models import model_in_full
-    from crawlclean.workers.operations.hosts.host_models import find_models
+    from crawlclean.workers.operations.backends import Backends
+    from crawlclean.workers.operations.hosts.host_models import (
+        find_model,
+        host_named,
+        model_in_full,
+    )
     from crawlclean.workers.output.host_report import (
         drift_line,
         evidence_lines,
@@ -133,9 +137,10 @@ def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.workers.output.printing import print_answer, write_lines
     from crawlclean.workers.site_models import read_model
 
-    found = find_models(settings, arguments.host, arguments.of_version)
+    with Backends(settings) as backends:
+        found = find_model(backends, host_named(arguments.host), arguments.of_version)
     if arguments.json:
-        print_answer(model_in_full(found.stored, found.versions, found.drifts))
+        print_answer(model_in_full(found))
         return 0
     sys.stdout.write(_table(found.versions) + "\n")
     for number, event in enumerate(found.drifts):
@@ -145,7 +150,7 @@ def _print_model(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _table(versions: Sequence[ModelVersion]) -> str:
+def _table(versions: Sequence[ModelLine]) -> str:
     from crawlclean.workers.output.printing import table
 
     rows = [HEAD]
@@ -175,14 +180,12 @@ def _print_differences(settings: Settings, arguments: argparse.Namespace) -> int
 
 
 def _roll_back(settings: Settings, arguments: argparse.Namespace) -> int:
-    from crawlclean.workers.answers.hosts import ModelLine
-    from crawlclean.workers.answers.making import answer_of
     from crawlclean.workers.operations.hosts.host_models import take_up
     from crawlclean.workers.output.printing import print_answer
 
     about = take_up(settings, arguments.host, arguments.rollback)
     if arguments.json:
-        print_answer(answer_of(ModelLine, about))
+        print_answer(about)
         return 0
     sys.stdout.write(
         f"version {arguments.rollback} of {about.host} is in use again, as version "

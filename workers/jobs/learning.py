@@ -22,7 +22,7 @@ from crawlclean.storage.store.hosts import ArchivedPage
 from crawlclean.storage.store.models import (
     DriftEvent,
     LearnReason,
-    ModelVersion,
+    ModelLine,
     StoredModel,
     redesign_after,
     take_back,
@@ -46,7 +46,7 @@ class Learned:
     """
 
     model: SiteModel
-    about: ModelVersion
+    about: ModelLine
     is_new: bool
 
 
@@ -166,7 +166,7 @@ def _sample(store: Store, host: str, urls: list[str], most_pages: int) -> Iterat
         raise NotFound(f"the archive holds no page of {host}; {why}")
 
 
-def roll_back(store: Store, host: str, version: int) -> ModelVersion:
+def roll_back(store: Store, host: str, version: int) -> ModelLine:
     """Stores a copy of an older version as the next version of a host's model.
 
     Raises:
@@ -183,12 +183,12 @@ def roll_back(store: Store, host: str, version: int) -> ModelVersion:
 
 def store_next(
     store: Store, model: SiteModel, reason: LearnReason, detail: str
-) -> tuple[SiteModel, ModelVersion]:
+) -> tuple[SiteModel, ModelLine]:
     """Stores a model under the number after the newest version; returns (model, version)."""
     while True:
         model = structs.replace(model, version=store.models.newest(model.host) + 1)
         text = model.to_json()
-        about = ModelVersion(
+        about = ModelLine(
             host=model.host,
             version=model.version,
             learned_at=model.learned_at,

@@ -164,9 +164,13 @@ class Backends:
     """Time for the search of links to a URL that no crawl knows: about 50,000 records (0.07 ms of
     CPU each)."""
 
+    names_near: ClassVar[bool] = True
+    """Whether an error about an unknown name has those like it, which takes a moment to find."""
+
     def __init__(self, settings: Settings) -> None:
         """Opens nothing yet."""
         self.settings = settings
+        self.was_moving = ""
         self._store: Store | None = None
 
     def __enter__(self) -> Self:
@@ -220,9 +224,11 @@ class Backends:
     def settled(self, store: Store) -> datetime | None:
         """Brings kept figures up to date where nothing runs that does so.
 
-        Returns when they were computed; None while nothing has changed since.
+        Returns when they were computed; None while nothing has changed since. ``was_moving`` is
+        then why they are changing.
         """
-        if not self.why_moving():
+        self.was_moving = self.why_moving()
+        if not self.was_moving:
             store.statistics.refresh()
         return store.overview.as_of()
 

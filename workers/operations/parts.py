@@ -23,11 +23,13 @@ class Part(Generic[T]):
         after: Place of the last one, as an address has it: ``480~www.example.com``, ``480`` where
             rows have numbers; ``""``: it is the last row of the list.
         as_of: When the figures were computed; None: they are of this moment.
+        total: Rows of the whole list; None: they are not counted.
     """
 
     items: Sequence[T]
     after: str = ""
     as_of: datetime | None = None
+    total: int | None = None
 
 
 def part_of(

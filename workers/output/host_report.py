@@ -15,11 +15,12 @@ from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import WaitReason, Waits
-from crawlclean.storage.store.models import DriftEvent, DriftOutcome, ModelVersion, StoredModel
+from crawlclean.storage.store.models import DriftEvent, DriftOutcome, ModelLine, StoredModel
 from crawlclean.workers.answers.crawls import UrlClass
+from crawlclean.workers.answers.hosts import ImageRequests
 from crawlclean.workers.control_characters import printable, readable_line
 from crawlclean.workers.operations.controlling.waits import hold_lines, visit_text, wait_text
-from crawlclean.workers.operations.hosts.hosts import HostFigures
+from crawlclean.workers.operations.hosts.hosts import HostDetails
 from crawlclean.workers.output.image_report import report_rows
 from crawlclean.workers.output.outcome_report import kept_line
 from crawlclean.workers.output.printing import Row, chart, gauge, listed, rows_text, table
@@ -175,9 +176,17 @@ def _with_short_path(line: str) -> str:
     return f"{before}.../{'/'.join(parts)}{behind}"
 
 
-def host_text(figures: HostFigures) -> str:
-    """Formats one host in at most 36 lines of 79 columns, and its waits while a queue runs."""
-    s, stored, by_model = figures.stats, figures.model, figures.records_by_model
+def host_text(
+    figures: HostDetails, stored: StoredModel | None, images: ImageRequests | None
+) -> str:
+    """Formats one host in at most 36 lines of 79 columns, and its waits while a queue runs.
+
+    Args:
+        figures: The host.
+        stored: The version of its model that is in use; None before the host was learned.
+        images: Report on its images; None when no crawl of the host fetches images.
+    """
+    s, by_model = figures.stats, figures.records_by_model
     ended = sum(s.pages_by_state.values())
     links, records = sum(s.links_by_kind.values()), s.pages_by_state.get("record", 0)
     made_with = {f"version {v}" if v else "no model": n for v, n in by_model.items()}
@@ -200,7 +209,7 @@ def host_text(figures: HostFigures) -> str:
         *_now_rows(figures.waits),
         *_visit_rows(figures.next_visits),
         ("seen", _seen(s)),
-        *report_rows(figures.images),
+        *report_rows(images),
         *_model_rows(stored),
         *_drift_rows(figures.drifts),
         *(chart("made with", made_with, 3) if stored or any(by_model) else []),
@@ -266,7 +275,7 @@ def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
     return rows
 
 
-def _version_text(about: ModelVersion) -> str:
+def _version_text(about: ModelLine) -> str:
     why = f"{about.reason}: {about.detail}" if about.detail else str(about.reason)
     return (
         f"version {about.version} of {minute(about.saved_at)} UTC ({why}), "

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import UNSET, UnsetType
-
 from crawlclean.cleaning.json_values import json_object
 from crawlclean.cleaning.lexicon import second
 from crawlclean.cleaning.records import CleanRecord, ImageKind
@@ -14,7 +12,6 @@ from crawlclean.storage.crawl_types import UrlRow
 from crawlclean.workers.answers.hosts import ImageRequests, StoredImage
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.control_characters import readable_line
-from crawlclean.workers.operations.files.stored_images import ImageReport
 from crawlclean.workers.output.printing import Row, listed
 
 MOST_SHOWN = 20  # stored images of a record: a screen
@@ -57,7 +54,7 @@ def stored_rows(images: Sequence[tuple[str, UrlRow]]) -> list[Row]:
     return [*rows, ("stored", f"and {rest:,} more")] if rest > 0 else rows
 
 
-def report_rows(report: ImageReport | None) -> list[Row]:
+def report_rows(report: ImageRequests | None) -> list[Row]:
     """The image requests of a host as rows; no row without a report."""
     if report is None:
         return []
@@ -66,8 +63,8 @@ def report_rows(report: ImageReport | None) -> list[Row]:
         f"{report.too_early:,} fetched that are not content any more" if report.too_early else ""
     )
     saved = f"{report.requests_saved:,} requests saved"
-    if report.known:
-        saved += f" (size known of {report.known:,}: {report.known_bytes:,} bytes)"
+    if report.sizes_known:
+        saved += f" (size known of {report.sizes_known:,}: {report.known_bytes:,} bytes)"
     elif report.requests_saved:
         saved += " (no size known)"
     rows = [("fetched", f"{fetched}, {report.stored_bytes:,} bytes")]
@@ -76,20 +73,6 @@ def report_rows(report: ImageReport | None) -> list[Row]:
     if report.held_back:
         rows.append(("", f"{listed(report.held_back)}; by {listed(report.reasons)}"))
     return rows
-
-
-def image_requests(report: ImageReport | None) -> ImageRequests | UnsetType:
-    """The image requests of a host for the JSON of `hosts HOST`; ``UNSET`` without a report."""
-    if report is None:
-        return UNSET
-    return answer_of(
-        ImageRequests,
-        report,
-        held_back=dict(report.held_back.most_common()),
-        reasons=dict(report.reasons.most_common()),
-        requests_saved=report.requests_saved,
-        sizes_known=report.known,
-    )
 
 
 def record_with_files(record: CleanRecord, files: dict[str, str]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from crawlclean.storage.store.journal import (
     Operation,
     OperationState,
 )
-from crawlclean.storage.store.models import DriftOutcome, LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.models import DriftOutcome, LearnReason, ModelLine, StoredModel
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import NumberedRows
 from tests.kit.outcomes import HOST, T0
@@ -96,7 +96,7 @@ class JournalContract:
             store.crawls.put(spec, state)
         for _ in range(2):
             store.drifts.save(make_drift(2, outcome=DriftOutcome.LEARNED, new_version=3))
-        about = ModelVersion(
+        about = ModelLine(
             host=HOST, version=3, learned_at=T0, saved_at=T0, page_count=1, size_bytes=2,
             reason=LearnReason.DRIFT,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from threading import Thread
 
-from crawlclean.storage.store.models import KEPT_VERSIONS, LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.models import KEPT_VERSIONS, LearnReason, ModelLine, StoredModel
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.kit.recount import counted
@@ -15,7 +15,7 @@ OTHER = "other.example"
 
 def make_model(version: int = 1, host: str = HOST, text: str = "{}") -> StoredModel:
     return StoredModel(
-        about=ModelVersion(
+        about=ModelLine(
             host=host,
             version=version,
             learned_at=T0,

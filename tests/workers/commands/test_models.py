@@ -17,7 +17,7 @@ from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.models import DriftOutcome
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.recleaning import RecleaningCounts
-from crawlclean.workers.operations.hosts.hosts import HostFigures
+from crawlclean.workers.operations.hosts.hosts import HostDetails
 from crawlclean.workers.output.host_report import host_text, on_a_screen
 from crawlclean.workers.output.printing import bar, draw, percent
 from tests.kit.archived_site import HOST, T0, article_url, fetched, store_pages, store_site
@@ -262,16 +262,10 @@ def test_a_screen_holds_a_host_with_everything() -> None:
     drifts = [make_drift(n, HOST) for n in range(3)]
     model = make_model(9, HOST, '{"format": 1}')
     by_model = dict.fromkeys(range(9), 4)
-    figures = HostFigures(
-        stats=stats,
-        model=model,
-        records_by_model=by_model,
-        drifts=drifts,
-        images=None,
-        moving="",
-        as_of=None,
+    figures = HostDetails(
+        host=HOST, waits=None, pause=None, stats=stats, records_by_model=by_model, drifts=drifts
     )
-    text = host_text(figures)
+    text = host_text(figures, model, None)
     lines = text.splitlines()
     assert len(lines) <= 36
     assert max(map(len, lines)) <= 79

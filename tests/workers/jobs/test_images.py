@@ -26,7 +26,6 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.pictures import IMAGE_RANK, image_id
-from crawlclean.workers.answers.hosts import ImageRequests
 from crawlclean.workers.jobs.images import filter_images
 from crawlclean.workers.jobs.outcomes import end_page, failed, with_stored_step
 from crawlclean.workers.operations.files.stored_images import (
@@ -35,7 +34,7 @@ from crawlclean.workers.operations.files.stored_images import (
     report_images,
     suffix_of,
 )
-from crawlclean.workers.output.image_report import image_requests, report_rows
+from crawlclean.workers.output.image_report import report_rows
 from crawlclean.workers.output.printing import rows_text
 from tests.kit.outcomes import HOST, make_queued
 from tests.storage.store.images_contract import PNG, URL, pictured
@@ -164,15 +163,12 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
     assert (report.content, report.stored, report.stored_bytes) == (4, 2, 2 * len(PNG))
     assert report.held_back == {ImageKind.CHROME: 1, ImageKind.AD: 1, ImageKind.THUMB: 2}
     assert (report.requests_saved, report.too_early) == (4, 1)
-    assert (report.known, report.known_bytes) == (2, len(PNG) + 7)
+    assert (report.sizes_known, report.known_bytes) == (2, len(PNG) + 7)
     said = rows_text(report_rows(report))
     assert "2 of 4 content images" in said
     assert "1 fetched that are not content any more" in said
     assert f"4 requests saved (size known of 2: {len(PNG) + 7} bytes)" in said
-    told = image_requests(report)
-    assert isinstance(told, ImageRequests)
-    assert told.reasons == {"linked_page": 2, "host_repeats": 1, "banner": 1}
-    assert (told.sizes_known, told.known_bytes, told.too_early) == (2, len(PNG) + 7, 1)
+    assert report.reasons == {"linked_page": 2, "host_repeats": 1, "banner": 1}
 
 
 def test_files_are_called_by_their_type() -> None:

@@ -24,21 +24,23 @@ from crawlclean.workers.console.routes import (
 )
 from crawlclean.workers.console.screens.crawls import KINDS as KINDS_OF_STATES
 from crawlclean.workers.console.words import say
-from crawlclean.workers.operations.watching.signs.signs import signs_of, troubled_hosts
-from crawlclean.workers.operations.watching.views.hosts import (
+from crawlclean.workers.operations.failures import failure_groups
+from crawlclean.workers.operations.hosts.classes import changed_class, list_traps, url_classes
+from crawlclean.workers.operations.hosts.host_models import versions_of
+from crawlclean.workers.operations.hosts.hosts import (
     HostWaiting,
-    TrapPage,
-    changed_class,
-    find_host,
+    changed_since,
+    host_details,
     host_waits,
-    list_hosts,
-    list_traps,
-    named_hosts,
-    paused_rows,
+    hosts_by_figure,
+    paused_hosts,
 )
+from crawlclean.workers.operations.parts import Part as PartOfList
+from crawlclean.workers.operations.watching.signs.signs import signs_of, troubled_hosts
 
 K = TypeVar("K", bound=StrEnum)
 
+MOST_DRIFTS = 10
 TROUBLED = frozenset({WaitReason.SLOW_DOWN, WaitReason.ROBOTS, WaitReason.AWAY, WaitReason.GONE})
 """Waits that somebody should look at."""
 
@@ -54,27 +56,31 @@ def show_hosts(console: Console) -> Page:
     """The list, by a figure; or what a name finds; or the paused ones."""
     asked = request.args.get("sort", "")
     by: HostColumn = next((column for column in HOST_COLUMNS if column == asked), "records")
-    text = request.args.get("q", "").strip().lower()
-    only = request.args.get("state", "")
-    if text:
-        page = named_hosts(console.backends, text)
-    elif only == "trouble":
-        return render("troubles.html", found=troubled_hosts(console.backends), by=by, only=only)
-    elif only == "paused":
-        page = paused_rows(console.backends)
-    else:
-        page = list_hosts(console.backends, by, asked_place(), asked_limit())
-    return render("hosts.html", page=page, by=by, columns=HOST_COLUMNS, only=only)
+    text, only = request.args.get("q", "").strip(), request.args.get("state", "")
+    backends, after = console.backends, None
+    if only == "trouble" and not text:
+        return render("troubles.html", found=troubled_hosts(backends), by=by, only=only)
+    if not text and only != "paused":
+        after = asked_place()
+    page = hosts_by_figure(backends, by, text, only == "paused", after, asked_limit())
+    paused = paused_hosts(backends)
+    return render("hosts.html", page=page, paused=paused, by=by, columns=HOST_COLUMNS, only=only)
 
 
 def show_host(console: Console, host: str) -> Page:
     """One host."""
-    details = find_host(console.backends, host)
+    backends = console.backends
+    details = host_details(backends, host)
     return render(
         "host.html",
         punycode=_punycode(host),
         bars=_bars(details.stats),
+        groups=failure_groups(backends, host=host).items,
+        versions=versions_of(backends, host),
+        drifts=details.drifts[:MOST_DRIFTS],
+        classes=url_classes(backends, host).items,
         changed_class=changed_class,
+        changed_since=changed_since(details.drifts) if details.drifts else None,
         **_live(console, details),
     )
 
@@ -151,5 +157,5 @@ def show_traps(console: Console) -> Page:
     try:
         page = list_traps(console.backends, crawl, host.lower(), asked_place(), asked_limit())
     except NotFound as error:  # stops are in the queue, which runs with a crawl
-        page, why_not = TrapPage(rows=(), total=0, after=""), str(error)
+        page, why_not = PartOfList(items=()), str(error)
     return render("traps.html", page=page, crawl=crawl, host_name=host, why_not=why_not)

@@ -15,7 +15,13 @@ from crawlclean.workers.console.routes import (
     render,
 )
 from crawlclean.workers.console.words import say
-from crawlclean.workers.operations.watching.views.space import HostRoom, Room, hosts_room, room_of
+from crawlclean.workers.operations import parts
+from crawlclean.workers.operations.watching.views.space import (
+    HostSpace,
+    Room,
+    hosts_room,
+    room_of,
+)
 
 MIB = 1 << 20
 
@@ -28,14 +34,14 @@ def register(routes: Routes) -> None:
 def show_space(console: Console) -> Page:
     """The page."""
     room = room_of(console.backends)
-    parts = [
+    folders = [
         Part(name=say(g.language, f"space.{part.name}"), value=part.used_bytes / MIB, kind=kind)
         for kind, part in enumerate(room.parts, 1)
     ]
     used = sum(part.used_bytes for part in room.parts)
     hosts = _hosts(console, asked_place())
     return render(
-        "space.html", room=room, parts=parts, used=used, most=asked_limit(), hosts=hosts,
+        "space.html", room=room, parts=folders, used=used, most=asked_limit(), hosts=hosts,
         disk=_disk(room, used),
     )  # fmt: skip
 
@@ -49,7 +55,7 @@ def _disk(room: Room, used: int) -> list[Part]:
     ]
 
 
-def _hosts(console: Console, after: tuple[int, str] | None) -> HostRoom | None:
+def _hosts(console: Console, after: tuple[int, str] | None) -> parts.Part[HostSpace] | None:
     """A part of the hosts; None where the store cannot be read, which the page says of crawls."""
     try:
         return hosts_room(console.backends, after)

@@ -39,7 +39,7 @@ def paused_line(hosts: Sequence[str]) -> str:
     return f"{len(hosts)} hosts are paused: {named}{more} (`resume HOST` ends a pause)"
 
 
-def pause_text(pause: Paused) -> str:
+def pause_text(pause: Paused | Pause) -> str:
     """Describes the pause of a host: ``since 2026-01-31 12:00 UTC by root@machine: too slow``."""
     since = f"since {minute(pause.since)} UTC" if pause.since else ""
     by = f"by {pause.who}" if pause.who else ""

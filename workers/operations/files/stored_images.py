@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from crawlclean.cleaning.urls.normal_form import normal_form, page_id
 from crawlclean.storage.crawl_types import UrlRow, UrlState
 from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.hosts import ImageRequests
 from crawlclean.workers.operations.files.whole_files import write_whole
 
 SUFFIXES = {
@@ -109,43 +109,7 @@ def _largest_copy(store: Store, row: UrlRow) -> UrlRow:
     return next((each for each in rows if each.crawl_id == row.crawl_id), row)
 
 
-@dataclass(slots=True)
-class ImageReport:
-    """Counts of the image URLs on a host's pages; each URL counts once a crawl.
-
-    Attributes:
-        content: URLs of content images on at least one page, in a topic's crawl a relevant one;
-            only these are fetched.
-        irrelevant: URLs that are content images of irrelevant pages alone, in crawls of topics;
-            they are not requested.
-        stored: Content URLs whose image is stored.
-        stored_bytes: Bytes of the stored images.
-        held_back: URLs that are content on no page and were not requested, by the image kind on
-            the last page that shows them.
-        reasons: The held-back URLs by the reason of that kind.
-        too_early: URLs that were requested as content and are content on no page any more.
-        known: Held-back URLs of known size: another crawl has stored the image, or a page was
-            fetched from the URL.
-        known_bytes: Bytes of the known ones; nothing is assumed of the others.
-    """
-
-    content: int = 0
-    irrelevant: int = 0
-    stored: int = 0
-    stored_bytes: int = 0
-    held_back: Tally[ImageKind] = field(default_factory=Tally)
-    reasons: Tally[ImageReason] = field(default_factory=Tally)
-    too_early: int = 0
-    known: int = 0
-    known_bytes: int = 0
-
-    @property
-    def requests_saved(self) -> int:
-        """Requests that were not made: one for each URL that was held back or is irrelevant."""
-        return self.held_back.total() + self.irrelevant
-
-
-def report_host(store: Store, host: str) -> ImageReport | None:
+def report_host(store: Store, host: str) -> ImageRequests | None:
     """Reports on the images of a host's pages; None when no crawl of the host fetches images."""
     crawls = [row.spec.crawl_id for row in store.crawls.all() if row.spec.images]
     report = report_images(store, host, crawls)
@@ -153,9 +117,11 @@ def report_host(store: Store, host: str) -> ImageReport | None:
     return None if is_empty else report
 
 
-def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageReport:
+def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageRequests:
     """Reports on the images of a host's pages in the given crawls, from the present records."""
-    report = ImageReport()
+    report = ImageRequests()
+    held_back: Tally[ImageKind] = Tally()
+    reasons: Tally[ImageReason] = Tally()
     topics = {row.spec.crawl_id: row.spec.topic for row in store.crawls.all()}
     for crawl_id in crawl_ids:
         content, others, irrelevant = _images_of(store, host, crawl_id, topics.get(crawl_id, ""))
@@ -172,11 +138,13 @@ def report_images(store: Store, host: str, crawl_ids: Iterable[str]) -> ImageRep
             if url in irrelevant:
                 report.irrelevant += 1
             else:
-                report.held_back[others[url].kind] += 1
-                report.reasons[others[url].reason] += 1
+                held_back[others[url].kind] += 1
+                reasons[others[url].reason] += 1
             size = _known_bytes(store, url)
-            report.known += size is not None
+            report.sizes_known += size is not None
             report.known_bytes += size or 0
+    report.held_back, report.reasons = dict(held_back.most_common()), dict(reasons.most_common())
+    report.requests_saved = held_back.total() + report.irrelevant
     return report
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
 
-from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.drift.alarms import Alarm
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.records import UrlKind
-from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_with_groups
+from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_of, class_with_groups
 from crawlclean.cleaning.urls.shapes import (
     example_of,
     read_template,
@@ -26,7 +29,8 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.url_classes import HostUrlRules, host_rules, keep_rules, queued_rules
-from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.backends import Backends, any_queue, existing_store
+from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
 from crawlclean.workers.site_models import read_model
 
@@ -36,21 +40,22 @@ COUNTED_S = 1.0
 SAMPLED_URLS = 1000  # of each final state, that a template is compared with: 0.1 s
 
 
-def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
+def find_classes(backends: Backends, host: str = "") -> list[UrlClass]:
     """Returns the URL classes of a host, crawl by crawl; none before anything is learned.
 
     A host whose pages were imported has those of its model.
 
     Args:
-        settings: Where the queue is.
+        backends: Queue and store.
         host: Lower-case authority; ``""``: all hosts.
 
     Raises:
         NotFound: No crawl knows the host.
     """
-    with any_queue(settings) as frontier:
+    settings = backends.settings
+    with backends.queue(at_rest=True) as frontier:
         if host and not frontier.crawls_of(host):
-            imported = _imported(settings, host)
+            imported = _imported(backends, host)
             if imported is not None:
                 return imported
         stops = frontier.classes.all_stopped()
@@ -61,9 +66,9 @@ def find_classes(settings: Settings, host: str = "") -> list[UrlClass]:
         ]
 
 
-def _imported(settings: Settings, host: str) -> list[UrlClass] | None:
+def _imported(backends: Backends, host: str) -> list[UrlClass] | None:
     """The classes of a host's model, for each crawl that has stored its pages; None: none has."""
-    with existing_store(settings) as store:
+    with backends.store() as store:
         stored = store.models.get(host)
         crawls = store.statistics.crawls_of([host]).get(host, ())
     if not crawls:
@@ -85,19 +90,19 @@ def _imported(settings: Settings, host: str) -> list[UrlClass] | None:
     ]
 
 
-def stopped_classes(settings: Settings, host: str = "") -> list[UrlClass]:
+def stopped_classes(backends: Backends, host: str = "") -> list[UrlClass]:
     """Returns the classes and groups that are stopped because their pages brought nothing new.
 
     Args:
-        settings: Where the queue is.
+        backends: Queue and store.
         host: Lower-case authority; ``""``: all hosts.
 
     Raises:
         NotFound: No crawl knows the host.
     """
-    with any_queue(settings) as frontier:
+    with backends.queue(at_rest=True) as frontier:
         if host:
-            crawls_with(settings, frontier, host)
+            crawls_with(backends.settings, frontier, host)
         return stops_of(frontier, host)
 
 
@@ -359,3 +364,121 @@ def classes_of(
                 stopped=row.stopped,
                 stopped_at=since.get(pattern),
             )
+
+
+# What the console shows of them, without starting a queue.
+
+MOST_CLASSES = 100
+"""URL classes of a host, over its crawls."""
+
+YOUNG_URLS = 500
+"""Records among which an example of a new URL class is looked for: 5 ms."""
+
+MOST_HOSTS = 20
+"""Hosts whose records are looked at for one list."""
+
+EXAMPLES_S = 10.0
+"""How old these examples may be."""
+
+
+def url_classes(backends: Backends, host: str) -> Part[UrlClass]:
+    """URL classes of a host in each of its crawls, at most 100; none while no queue runs.
+
+    Raises:
+        NotFound: Nothing of the host is stored, and no running queue knows it.
+    """
+    found: list[UrlClass] = []
+    crawls: Collection[str] = ()
+    with suppress(ServiceError), backends.queue() as frontier:
+        stops = frontier.classes.all_stopped()
+        for crawl in (crawls := frontier.crawls_of(host)):
+            found += classes_of(frontier, crawl, host, stops)
+    with backends.store() as store:
+        if not crawls and store.statistics.get(host) is None:
+            raise NotFound(f"nothing of {host} is stored")
+    return Part(items=with_templates(backends, found[:MOST_CLASSES]))
+
+
+def list_traps(
+    backends: Backends,
+    crawl: str = "",
+    host: str = "",
+    after: Place | None = None,
+    limit: int = 50,
+) -> Part[UrlClass]:
+    """Classes and groups that are stopped as spider traps, the last stop first.
+
+    Args:
+        backends: Queue and store.
+        crawl: Only of this crawl.
+        host: Only of this host.
+        after: Only classes behind this (milliseconds since 1970 UTC, crawl host class).
+        limit: At most this many.
+
+    Raises:
+        NotFound: No queue runs.
+    """
+    with backends.queue() as frontier:
+        found = [
+            each
+            for each in frontier.classes.all_stopped()
+            if crawl in ("", each.crawl_id) and host in ("", each.host)
+        ]
+        behind = [each for each in found if after is None or _place_of_stop(each) < after]
+        some = sorted(behind, key=_place_of_stop, reverse=True)[: limit + 1]
+        part = part_of(some, limit, _place_of_stop)
+        rows = frontier.classes.rows_of(part.items)
+    items = [
+        UrlClass(
+            crawl=row.crawl_id,
+            host=row.host,
+            template=row.pattern,
+            pattern_pages=row.pages,
+            pattern_pages_with_news=row.with_news,
+            stopped=row.stopped,
+            stopped_at=each.since,
+        )
+        for row, each in zip(rows, part.items, strict=True)
+    ]
+    with suppress(ServiceError):
+        items = with_templates(backends, items)
+    return Part(items=items, after=part.after, total=len(found))
+
+
+def with_templates(backends: Backends, classes: Sequence[UrlClass]) -> list[UrlClass]:
+    """The classes; those that are not learned yet by the template of a URL of theirs.
+
+    So an operator can decide for a class that is minutes old. Only the first hosts are looked at.
+    """
+    new = [each for each in classes if each.kind is None and not each.template.endswith("**")]
+    examples: dict[tuple[str, str, str], str] = {}
+    with backends.store() as store:
+        for crawl, host in islice(
+            dict.fromkeys((each.crawl, each.host) for each in new), MOST_HOSTS
+        ):
+            ask = partial(_examples_of, store, crawl, host)
+            of_host = backends.remembered(("examples", crawl, host), EXAMPLES_S, ask)
+            examples |= {(crawl, host, pattern): url for pattern, url in of_host.items()}
+    found = []
+    for each in classes:
+        url = examples.get((each.crawl, each.host, each.template)) if each.kind is None else None
+        found.append(replace(each, template=template_of_url(url), example=url) if url else each)
+    return found
+
+
+def _examples_of(store: Store, crawl: str, host: str) -> Mapping[str, str]:
+    """URLs of a sample of a host's records, by the pattern of their class."""
+    rows = store.urls.sample(crawl, host, UrlState.RECORD, YOUNG_URLS)
+    return {next(iter(class_with_groups(row.url)), ""): row.url for row in rows}
+
+
+def changed_class(alarm: Alarm) -> str:
+    """The only URL class that has changed, as lists of classes spell it; ``""``: the whole host."""
+    fits = (url for url in alarm.examples if class_of(url) == alarm.url_class)
+    example = next(fits, "") if alarm.url_class else ""
+    return template_of_url(example) if example else alarm.url_class
+
+
+def _place_of_stop(stopped: StoppedClass) -> Place:
+    since_ms = round(stopped.since.timestamp() * 1000)
+    return since_ms, f"{stopped.crawl_id} {stopped.host} {stopped.pattern}"

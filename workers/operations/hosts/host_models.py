@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +14,15 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean, signature_of
 from crawlclean.cleaning.records import BodySource, CleanRecord
 from crawlclean.cleaning.urls.normal_form import host_of, normal_form, normalize, page_id
-from crawlclean.storage.store.models import DriftEvent, LearnReason, ModelVersion, StoredModel
+from crawlclean.storage.store.models import DriftEvent, LearnReason, ModelLine, StoredModel
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.answers.hosts import TemplateVerdict
+from crawlclean.workers.answers.hosts import ModelAnswer, TemplateVerdict
+from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.learning import Learned, learn_host, roll_back
-from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.answering.models import drift_answer
+from crawlclean.workers.operations.backends import Backends, existing_store
+from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 from crawlclean.workers.site_models import read_model
 
@@ -44,7 +48,7 @@ class ModelHistory:
     """
 
     stored: StoredModel
-    versions: Sequence[ModelVersion]
+    versions: Sequence[ModelLine]
     drifts: Sequence[DriftEvent]
 
 
@@ -113,19 +117,55 @@ def learn_now(settings: Settings, host: str) -> Learned:
         return learn_host(store, host_named(host), LearnReason.ASKED)
 
 
-def find_models(settings: Settings, host: str, version: int | None) -> ModelHistory:
+def model_versions(backends: Backends, host: str) -> Part[ModelLine]:
+    """Versions of a host's model, newest first.
+
+    Raises:
+        NotFound: The host has no model.
+    """
+    with backends.store() as store:
+        find_version(store, host, None)
+    return Part(items=versions_of(backends, host))
+
+
+def versions_of(backends: Backends, host: str) -> list[ModelLine]:
+    """Versions of a host's model, newest first; none before it was learned."""
+    with backends.store() as store:
+        return store.models.versions(host)
+
+
+def find_model(backends: Backends, host: str, version: int | None) -> ModelHistory:
     """Returns a version of a host's model (None: the one in use) and the list of all versions.
 
     Raises:
         NotFound: The host does not have the version.
     """
-    with existing_store(settings) as store:
-        stored = find_version(store, host_named(host), version)
+    with backends.store() as store:
         return ModelHistory(
-            stored=stored,
-            versions=store.models.versions(stored.about.host),
-            drifts=store.drifts.of(stored.about.host),
+            stored=find_version(store, host, version),
+            versions=store.models.versions(host),
+            drifts=store.drifts.of(host),
         )
+
+
+def model_answer(backends: Backends, host: str, version: int) -> ModelAnswer:
+    """One version of a host's model.
+
+    Raises:
+        NotFound: The host does not have it.
+    """
+    return model_in_full(find_model(backends, host, version))
+
+
+def model_in_full(found: ModelHistory) -> ModelAnswer:
+    """A version of a host's model as an answer, with all versions and changes of the host."""
+    return answer_of(
+        ModelAnswer,
+        found.stored.about,
+        model=json.loads(found.stored.text),
+        versions=tuple(found.versions),
+        drifts=tuple(map(drift_answer, found.drifts)),
+    )
 
 
 def compare_models(settings: Settings, host: str, old: int, new: int) -> ModelDiff:
@@ -141,7 +181,7 @@ def compare_models(settings: Settings, host: str, old: int, new: int) -> ModelDi
     return ModelDiff(host=before.host, lines=tuple(differences(before, after)))
 
 
-def take_up(settings: Settings, host: str, version: int) -> ModelVersion:
+def take_up(settings: Settings, host: str, version: int) -> ModelLine:
     """Rolls a host back to an older version of its model; returns the copy that is in use now.
 
     Raises:

@@ -1,129 +1,201 @@
-"""The statistics of all hosts, and the full figures of one host."""
+"""Hosts: all with their statistics, a list by a figure, and one host in full."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from crawlclean.cleaning.errors import NotFound, ServiceError
+from msgspec import UNSET
+
+from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.lexicon import second
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import Waits
-from crawlclean.storage.opening import join_queue
-from crawlclean.storage.store.models import DriftEvent, StoredModel
+from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.models import DriftEvent
+from crawlclean.storage.store.overview import HostColumn, HostRow
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import existing_store
-from crawlclean.workers.operations.files.stored_images import ImageReport, report_host
+from crawlclean.storage.store.rows import to_microseconds
+from crawlclean.workers.answers.hosts import HostAnswer, ImageRequests
+from crawlclean.workers.answers.making import answer_of
+from crawlclean.workers.operations.answering.models import drift_answer
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 
+BY_MODEL_S = 30.0
+"""How old the numbers of records by model may be: 10,000 records are counted in 20 ms."""
+
+NAMED_ROWS = 20
+"""Rows of host and crawl that begin with a name: who sees more types one letter more."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostList:
-    """The statistics of every host.
+class HostWaiting:
+    """What a host waits for.
 
     Attributes:
-        stats: Most pages first.
-        moving: Why the figures are changing, as ``a crawl is running: ...``; ``""`` at rest.
-        as_of: When the figures were computed; None: they are of this moment.
+        host: Lower-case authority.
+        waits: What it waits for in each of its crawls; None when no queue runs.
+        pause: Who paused it; None: it is not paused.
     """
 
-    stats: Sequence[HostStats]
-    moving: str
-    as_of: datetime | None
+    host: str
+    waits: Waits | None
+    pause: Pause | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostFigures:
+class HostDetails(HostWaiting):
     """One host in full.
 
     Attributes:
-        stats: Its statistics.
-        model: The version of its model that is in use; None before the host was learned.
+        stats: Its statistics; all are 0 while nothing of it is stored.
         records_by_model: Records by the model version that made them, 0: none: ``{0: 5, 1: 80}``.
-        drifts: When the host changed, newest first.
-        images: Report on its images; None when no crawl of the host fetches images.
-        moving: Why the figures are changing, as ``a crawl is running: ...``; ``""`` at rest.
+        drifts: When it changed, newest first.
+        next_visits: When its next page is due, by name of a crawl that keeps fresh.
         as_of: When the figures were computed; None: they are of this moment.
-        waits: What the host waits for in each of its crawls; None when no queue runs.
-        next_visits: When its next page is due in each crawl that keeps fresh, by name of the crawl.
     """
 
     stats: HostStats
-    model: StoredModel | None
     records_by_model: Mapping[int, int]
     drifts: Sequence[DriftEvent]
-    images: ImageReport | None
-    moving: str
-    as_of: datetime | None
-    waits: Waits | None = None
     next_visits: Mapping[str, datetime] = field(default_factory=dict)
+    as_of: datetime | None = None
 
 
-def list_hosts(settings: Settings) -> HostList:
-    """Returns the statistics of all hosts."""
-    before = why_moving(settings)
-    with existing_store(settings) as store:
-        as_of = settle(store, before)
-        found = store.statistics.all()
-    moving = _moving_line(before or why_moving(settings), as_of)
-    stats = [replace(each, exact=not moving) for each in found]
-    return HostList(stats=stats, moving=moving, as_of=as_of)
+def host_statistics(backends: Backends) -> Part[HostStats]:
+    """The statistics of every host, most pages first."""
+    with backends.store() as store:
+        as_of = backends.settled(store)
+        return Part(items=store.statistics.all(), as_of=as_of)
 
 
-def find_host(settings: Settings, host: str) -> HostFigures:
-    """Returns the figures of one host; all are 0 while nothing of the host is stored.
+def hosts_by_figure(
+    backends: Backends,
+    sort: HostColumn = "records",
+    q: str = "",
+    paused: bool = False,
+    after: Place | None = None,
+    limit: int = 50,
+) -> Part[HostRow]:
+    """Hosts by a figure, largest first.
+
+    The figures are kept ones, which cost nothing to read: fewer than those of `hosts`.
+
+    Args:
+        backends: Queue and store.
+        sort: The figure to sort by, largest first.
+        q: Only the first hosts whose names begin so, also behind ``www.``; without ``after``.
+        paused: Only paused hosts, by name; without ``after`` and ``limit``.
+        after: Only hosts behind this (value of the figure, host).
+        limit: At most this many.
 
     Raises:
-        NotFound: Nothing of the host is stored, and no running queue knows the host.
+        ConfigError: ``after`` with ``q`` or ``paused``.
     """
-    before = why_moving(settings)
-    waits = waits_of(settings, host)
-    with existing_store(settings) as store:
-        as_of = settle(store, before)
+    if after and (q or paused):
+        raise ConfigError("after: the hosts of q and paused are in one part")
+    text = q.strip().lower()
+    with backends.store() as store:
+        figures = backends.figures(store)
+        if text:
+            begins = (text, f"www.{text}")
+            names = [name for each in begins for name in store.statistics.names(each, NAMED_ROWS)]
+        elif paused:
+            names = sorted(pauses_of(backends, store))
+        else:
+            rows = figures.hosts(sort, after, limit + 1)
+            return part_of(rows, limit, lambda row: _place(row, sort), figures.as_of())
+        found = [row for name in names if (row := figures.host(name))]
+        return Part(items=found, as_of=figures.as_of())
+
+
+def host_waits(backends: Backends, host: str) -> HostWaiting:
+    """Returns what a host waits for, and who paused it, without its figures."""
+    with backends.store() as store:
+        pause = pauses_of(backends, store).get(host)
+    return HostWaiting(host=host, waits=_waits_of(backends, host), pause=pause)
+
+
+def host_details(backends: Backends, host: str) -> HostDetails:
+    """Returns one host in full.
+
+    Raises:
+        NotFound: Nothing of the host is stored, and no running queue knows it.
+    """
+    waits = _waits_of(backends, host)
+    with backends.store() as store:
+        as_of = backends.settled(store)
         stats = store.statistics.get(host)
         if stats is None and not (waits and waits.hosts):
-            raise NotFound(f"nothing of {host} is stored{did_you_mean(near_hosts(store, host))}")
-        stats = stats or HostStats(host=host)
-        figures = HostFigures(
-            stats=stats,
-            model=store.models.get(host),
-            records_by_model=store.hosts.by_model(host),
-            drifts=store.drifts.of(host),
-            images=report_host(store, host),
-            moving="",
-            as_of=as_of,
+            near = near_hosts(store, host) if backends.names_near else ()
+            raise NotFound(f"nothing of {host} is stored{did_you_mean(near)}")
+        fresh = [row.spec.crawl_id for row in store.crawls.all() if row.spec.keep_fresh]
+        due = {crawl: store.revisits.next_due(crawl, host) for crawl in fresh}
+        return HostDetails(
+            host=host,
             waits=waits,
-            next_visits=_next_visits(store, host),
+            pause=pauses_of(backends, store).get(host),
+            stats=replace(stats or HostStats(host=host), exact=as_of is None),
+            records_by_model=backends.remembered(
+                ("records by model", host), BY_MODEL_S, lambda: store.hosts.by_model(host)
+            ),
+            drifts=store.drifts.of(host),
+            next_visits={crawl: at for crawl, at in due.items() if at is not None},
+            as_of=as_of,
         )
-    moving = _moving_line(before or why_moving(settings), as_of)
-    return replace(figures, stats=replace(stats, exact=not moving), moving=moving)
 
 
-def _next_visits(store: Store, host: str) -> dict[str, datetime]:
-    """When the next page of a host is due in each crawl that keeps fresh."""
-    fresh = [row.spec.crawl_id for row in store.crawls.all() if row.spec.keep_fresh]
-    due = {crawl_id: store.revisits.next_due(crawl_id, host) for crawl_id in fresh}
-    return {crawl_id: at for crawl_id, at in due.items() if at is not None}
+def host_answer(backends: Backends, host: str) -> HostAnswer:
+    """One host in full: statistics, what it waits for, changes.
 
-
-def waits_of(settings: Settings, host: str) -> Waits | None:
-    """Returns what a host waits for in each of its crawls; None when no queue runs."""
-    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-        return frontier.waits.of([(crawl, host) for crawl in frontier.crawls_of(host)])
-    return None
-
-
-def settle(store: Store, moving: str) -> datetime | None:
-    """Brings kept figures up to date at rest; while a crawl runs, its housekeeper does.
-
-    Returns when the figures were computed; None while nothing has changed since.
+    As `hosts HOST` prints it, but for `image_requests`, which are left out: they are counted from
+    all rows. `exact` is false when figures are older than this moment.
     """
-    if not moving:
-        store.statistics.refresh()
-    return store.overview.as_of()
+    return host_in_full(host_details(backends, host))
+
+
+def host_in_full(found: HostDetails, images: ImageRequests | None = None) -> HostAnswer:
+    """One host as an answer, with the requests for its images where they are counted."""
+    waits = found.waits
+    return answer_of(
+        HostAnswer,
+        found.stats,
+        as_of=found.as_of,
+        records_by_model=dict(found.records_by_model),
+        image_requests=images or UNSET,
+        is_paused=found.pause is not None,
+        waits=tuple(waits.hosts) if waits else UNSET,
+        holds=tuple(waits.holds) if waits else UNSET,
+        next_visits=dict(found.next_visits),
+        drifts=tuple(map(drift_answer, found.drifts)),
+    )
+
+
+def paused_hosts(backends: Backends) -> list[str]:
+    """The names of the paused hosts."""
+    with backends.store() as store:
+        return [*pauses_of(backends, store)]
+
+
+def changed_since(events: Sequence[DriftEvent]) -> datetime:
+    """Since when pages do not fit the model of the newest change.
+
+    Args:
+        events: The kept changes of a host, newest first; at least one.
+    """
+    version = events[0].model_version
+    return min(each.alarm.since for each in events if each.model_version == version)
+
+
+def pauses_of(backends: Backends, store: Store) -> dict[str, Pause]:
+    """Returns the paused hosts by name: of the queue while it runs, else of the store."""
+    with suppress(ServiceError), backends.queue() as frontier:
+        return {pause.host: pause for pause in frontier.pauses()}
+    return {pause.host: pause for pause in store.pauses.all()}
 
 
 def as_of_text(as_of: datetime | None) -> str:
@@ -133,20 +205,18 @@ def as_of_text(as_of: datetime | None) -> str:
     return f"these numbers are as of {second(as_of)}"
 
 
-def _moving_line(why: str, as_of: datetime | None) -> str:
+def moving_line(backends: Backends, as_of: datetime | None) -> str:
+    """Why figures that a command has read are changing, and their age; ``""`` at rest."""
+    why = backends.was_moving or backends.why_moving()  # a crawl may have begun meanwhile
     return f"{why}: {as_of_text(as_of)}" if why else ""
 
 
-def why_moving(settings: Settings) -> str:
-    """Returns why stored figures are changing at this moment; ``""`` when all is at rest."""
-    try:
-        with closing(join_queue(settings.storage)) as frontier:
-            if any(frontier.counts(crawl).in_flight for crawl in frontier.crawl_ids()):
-                return "a crawl is running"
-            if frontier.learning.count():
-                return "pages are being re-cleaned"
-    except NotFound:  # an embedded queue runs as long as its crawl
-        return ""
-    except ServiceError as error:
-        return f"not known whether a crawl is running ({error})"
-    return ""
+def _place(row: HostRow, by: HostColumn) -> Place:
+    value = getattr(row, by)
+    return to_microseconds(value) if isinstance(value, datetime) else value or 0, row.host
+
+
+def _waits_of(backends: Backends, host: str) -> Waits | None:
+    with suppress(ServiceError), backends.queue() as frontier:
+        return frontier.waits.of([(crawl, host) for crawl in frontier.crawls_of(host)])
+    return None

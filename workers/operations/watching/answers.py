@@ -10,19 +10,13 @@ from datetime import datetime
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.workers.answers.crawls import CrawlLine as CrawlAnswer
-from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
-from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.answers.topics import StoryLine
-from crawlclean.workers.operations.answering.hosts import host_in_full
-from crawlclean.workers.operations.answering.models import model_in_full
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus, crawl_line
-from crawlclean.workers.operations.hosts.host_models import find_version
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.topics.told_stories import story_line, story_of_id
 from crawlclean.workers.operations.urls.near_matches import with_scheme
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.views.crawls import find_crawl
-from crawlclean.workers.operations.watching.views.hosts import find_host
 
 STORIES_S = 30.0
 """How old a list of stories may be: it reads every member."""
@@ -45,40 +39,6 @@ def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
     found = find_crawl(backends, crawl)
     paused = _paused_by_crawl(backends)
     return crawl_line(found.line, paused(crawl), with_hosts=True)
-
-
-def host_answer(backends: KeptBackends, host: str) -> HostAnswer:
-    """One host in full, without the images: those are counted from every row.
-
-    Raises:
-        NotFound: Nothing of the host is stored, and no running queue knows it.
-    """
-    found = find_host(backends, host)
-    stats = replace(found.stats, exact=found.as_of is None)
-    return host_in_full(replace(found, stats=stats), is_paused=found.pause is not None)
-
-
-def model_lines(backends: KeptBackends, host: str) -> list[ModelLine]:
-    """The versions of a host's model, newest first.
-
-    Raises:
-        NotFound: The host has no model.
-    """
-    with backends.store() as store:
-        find_version(store, host, None)
-        return [answer_of(ModelLine, each) for each in store.models.versions(host)]
-
-
-def model_answer(backends: KeptBackends, host: str, version: int) -> ModelAnswer:
-    """One version of a host's model.
-
-    Raises:
-        NotFound: The host does not have it.
-    """
-    with backends.store() as store:
-        stored = find_version(store, host, version)
-        versions, drifts = store.models.versions(host), store.drifts.of(host)
-        return model_in_full(stored, versions, drifts)
 
 
 def record_answer(backends: KeptBackends, target: str) -> CleanRecord:

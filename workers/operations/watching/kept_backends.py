@@ -69,6 +69,8 @@ class KeptBackends(Backends):
     search_s: ClassVar[float] = 0.05
     """A page of the console waits for it."""
 
+    names_near: ClassVar[bool] = False
+
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         """Opens nothing yet; ``clock`` has the seconds of remembered answers."""
         super().__init__(settings)

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from crawlclean.storage.store.overview import HostColumn, HostRow
-from crawlclean.workers.answers.crawls import CrawlLine, UrlClass
-from crawlclean.workers.answers.hosts import HostAnswer, ModelAnswer, ModelLine
-from crawlclean.workers.console.api.problems import refuse
-from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf, Part, following, place
+from crawlclean.workers.answers.crawls import CrawlLine
+from crawlclean.workers.console.api.registry import Api, Call, PageOf, Part, following, place
 from crawlclean.workers.operations.failures import failed_urls, failure_causes, failure_groups
+from crawlclean.workers.operations.hosts.classes import url_classes
+from crawlclean.workers.operations.hosts.host_models import model_answer, model_versions
+from crawlclean.workers.operations.hosts.hosts import host_answer, hosts_by_figure
 from crawlclean.workers.operations.watching.answers import (
     crawl_answer,
     crawl_answers,
-    host_answer,
-    model_answer,
-    model_lines,
 )
 from crawlclean.workers.operations.watching.views.crawls import list_crawls
-from crawlclean.workers.operations.watching.views.hosts import (
-    find_host,
-    list_hosts,
-    named_hosts,
-    paused_rows,
-)
-from crawlclean.workers.operations.watching.views.space import HostSpace, Room, hosts_room, room_of
+from crawlclean.workers.operations.watching.views.space import hosts_room, room_of
 
 # Crawls.
 
@@ -68,89 +57,19 @@ def register_failures(api: Api) -> None:
 # Hosts, their URL classes and models.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostsQuery(Part):
-    """Which hosts.
-
-    Attributes:
-        sort: The figure to sort by, largest first.
-        q: Only the first hosts whose names begin so, also behind ``www.``; without ``after``.
-        paused: Only paused hosts, by name; without ``after`` and ``limit``.
-    """
-
-    sort: HostColumn = "records"
-    q: Name = ""
-    paused: bool = False
-
-
 def register_hosts(api: Api) -> None:
     """Adds the addresses."""
-    api.get("/hosts", get_hosts, query=HostsQuery, page_of=HostRow)
-    api.get("/hosts/<host>", get_host, answer=HostAnswer)
-    api.get("/hosts/<host>/classes", get_classes, page_of=UrlClass)
-    api.get("/hosts/<host>/models", get_models, page_of=ModelLine)
-    api.get("/hosts/<host>/models/<int:version>", get_model, answer=ModelAnswer)
-
-
-def get_hosts(call: Call, query: HostsQuery) -> PageOf[HostRow]:
-    """Hosts by a figure, largest first.
-
-    The figures are kept ones, which cost nothing to read: fewer than those of `hosts`.
-    """
-    backends, of = call.console.backends, f"hosts {query.sort}"
-    after = place(query.after, of)
-    if after and (query.q or query.paused):
-        refuse(400, "after: the hosts of q and paused are in one part")
-    if query.q:
-        page = named_hosts(backends, query.q.strip().lower())
-    elif query.paused:
-        page = paused_rows(backends)
-    else:
-        page = list_hosts(backends, query.sort, after, query.limit)
-    return PageOf(items=page.rows, next=following(of, page.after), as_of=page.as_of)
-
-
-def get_host(call: Call, host: str) -> HostAnswer:
-    """One host in full: statistics, what it waits for, changes.
-
-    As `hosts HOST` prints it, but for `image_requests`, which are left out: they are counted from
-    all rows. `exact` is false when figures are older than this moment.
-    """
-    return host_answer(call.console.backends, host)
-
-
-def get_classes(call: Call, host: str) -> PageOf[UrlClass]:
-    """URL classes of a host in each of its crawls, at most 100; none while no queue runs."""
-    return PageOf(items=find_host(call.console.backends, host).classes)
-
-
-def get_models(call: Call, host: str) -> PageOf[ModelLine]:
-    """Versions of a host's model, newest first."""
-    return PageOf(items=model_lines(call.console.backends, host))
-
-
-def get_model(call: Call, version: int, host: str) -> ModelAnswer:
-    """One version of a host's model."""
-    return model_answer(call.console.backends, host, version)
+    api.ask("get_hosts", "/hosts", hosts_by_figure)
+    api.ask("get_host", "/hosts/<host>", host_answer)
+    api.ask("get_classes", "/hosts/<host>/classes", url_classes)
+    api.ask("get_models", "/hosts/<host>/models", model_versions)
+    api.ask("get_model", "/hosts/<host>/models/<int:version>", model_answer)
 
 
 # What takes the room.
 
-SPACE = "space hosts"
-
 
 def register_space(api: Api) -> None:
     """Adds the addresses."""
-    api.get("/space", get_space, answer=Room)
-    api.get("/space/hosts", get_host_space, query=Part, page_of=HostSpace)
-
-
-def get_space(call: Call) -> Room:
-    """Parts of the data folder, and what each crawl takes; at most a minute old."""
-    return room_of(call.console.backends)
-
-
-def get_host_space(call: Call, query: Part) -> PageOf[HostSpace]:
-    """What hosts take over all crawls, the most fetched first, at most 20 in a part."""
-    found = hosts_room(call.console.backends, place(query.after, SPACE), query.limit)
-    return PageOf(items=found.hosts, next=following(SPACE, found.after), as_of=found.as_of)
+    api.ask("get_space", "/space", room_of)
+    api.ask("get_host_space", "/space/hosts", hosts_room)

@@ -18,10 +18,10 @@ from crawlclean.storage.store.journal import Action as AuditRow, Operation
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.acting.action import Fact, Subject, read_asked, untold
 from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.hosts.hosts import changed_since
 from crawlclean.workers.operations.watching.journal import find_operation
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.signs.signs import Sign, SignKind, signs_now, signs_of
-from crawlclean.workers.operations.watching.views.hosts import changed_since
 
 # What came of a page that somebody tried: how far it is, what the host answered, what is in it.
 

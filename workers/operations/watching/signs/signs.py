@@ -29,15 +29,10 @@ from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
-from crawlclean.workers.operations.hosts.classes import classes_of
+from crawlclean.workers.operations.hosts.classes import changed_class, classes_of, with_templates
+from crawlclean.workers.operations.hosts.hosts import changed_since, pauses_of
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.views.crawls import newest_crawls
-from crawlclean.workers.operations.watching.views.hosts import (
-    changed_class,
-    changed_since,
-    pauses_of,
-    with_templates,
-)
 from crawlclean.workers.operations.watching.views.queues import queues_now
 from crawlclean.workers.operations.watching.views.space import low_room
 
@@ -132,7 +127,7 @@ def signs_now(backends: KeptBackends) -> Sequence[Sign]:
             found.extend(_room(backends))
         with suppress(ServiceError), backends.store() as store:
             found.extend(_poison(store))
-            found.extend(_barren(backends, store))
+            found.extend(_barren(backends))
             pauses = pauses_of(backends, store)
             changed = list(_changed(backends, store, pauses))
             found.extend(changed)
@@ -226,12 +221,12 @@ QUEUED = 20
 """URLs of a host that wait: fewer end by themselves."""
 
 
-def _barren(backends: KeptBackends, store: Store) -> Iterator[Sign]:
+def _barren(backends: KeptBackends) -> Iterator[Sign]:
     waits = sorted(running_waits(backends), key=lambda each: -each.urls)[:LARGEST]
     large = list(takewhile(lambda each: each.urls >= QUEUED, waits))
     with suppress(ServiceError), backends.queue() as frontier:
         stops = frontier.classes.all_stopped() if large else []
-        found = ((wait, _fetched_in_vain(store, frontier, wait, stops)) for wait in large)
+        found = ((wait, _fetched_in_vain(backends, frontier, wait, stops)) for wait in large)
         for wait, classes in islice((each for each in found if each[1]), MOST_OF_A_KIND):
             worst = max(classes, key=lambda each: each.pattern_pages)
             yield Sign(
@@ -246,7 +241,7 @@ def _barren(backends: KeptBackends, store: Store) -> Iterator[Sign]:
 
 
 def _fetched_in_vain(
-    store: Store, frontier: Frontier, wait: WaitingHost, stops: Sequence[StoppedClass]
+    backends: KeptBackends, frontier: Frontier, wait: WaitingHost, stops: Sequence[StoppedClass]
 ) -> list[UrlClass]:
     """The classes of a host's queue that bring nothing new and are still fetched."""
     crawl, host = wait.crawl, wait.host
@@ -260,7 +255,7 @@ def _fetched_in_vain(
         and not each.template.endswith("**")
     ]
     pins = frontier.classes.known(crawl, host).pins
-    return [each for each in with_templates(store, found) if pins.get(each.template) != FORBID]
+    return [each for each in with_templates(backends, found) if pins.get(each.template) != FORBID]
 
 
 def _is_barren(pages: int, with_news: int) -> bool:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.storage.crawl_types import CrawlState, UrlState
 from crawlclean.storage.store.overview import COUNTED, SAMPLED, HostRow, Space, SpaceKind
 from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.operations import parts
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.parts import Place
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.views.crawls import newest_crawls
 from crawlclean.workers.processes.fleet import size_of
@@ -158,45 +159,26 @@ class HostSpace:
     is_estimate: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostRoom:
-    """A part of the list of hosts by the bytes that were fetched of them.
-
-    Attributes:
-        hosts: The largest first.
-        after: Place behind the last host, as in the address; ``""`` at the end.
-        as_of: When the numbers of records and images were computed; None: of this moment.
-    """
-
-    hosts: Sequence[HostSpace]
-    after: str
-    as_of: datetime | None
-
-
 def hosts_room(
-    backends: KeptBackends, after: tuple[int, str] | None = None, limit: int = HOSTS_PER_PAGE
-) -> HostRoom:
-    """Returns what hosts take, the most fetched first; figures are at most a minute old.
+    backends: Backends, after: Place | None = None, limit: int = HOSTS_PER_PAGE
+) -> parts.Part[HostSpace]:
+    """What hosts take over all crawls, the most fetched first, at most 20 in a part.
 
     Args:
         backends: Queue and store.
         after: Only hosts behind this (fetched bytes, host).
-        limit: At most this many hosts, at most ``HOSTS_PER_PAGE``.
+        limit: At most this many.
     """
     most = min(limit, HOSTS_PER_PAGE)
-    ask = partial(_hosts_room, backends, after, most)
+
+    def ask() -> parts.Part[HostSpace]:
+        with backends.store() as store:
+            rows = store.overview.hosts("fetched_bytes", after, most + 1)
+            found = parts.part_of(rows, most, lambda row: (row.fetched_bytes, row.host))
+            hosts = [_host_space(store, row) for row in found.items]
+            return parts.Part(items=hosts, after=found.after, as_of=store.overview.as_of())
+
     return backends.remembered(("space of hosts", after, most), SPACE_S, ask)
-
-
-def _hosts_room(backends: KeptBackends, after: tuple[int, str] | None, most: int) -> HostRoom:
-    with backends.store() as store:
-        rows = store.overview.hosts("fetched_bytes", after, most + 1)
-        hosts = [_host_space(store, row) for row in rows[:most]]
-        as_of = store.overview.as_of()
-    last = rows[most - 1] if len(rows) > most else None
-    return HostRoom(
-        hosts=hosts, after=f"{last.fetched_bytes}~{last.host}" if last else "", as_of=as_of
-    )
 
 
 def _host_space(store: Store, row: HostRow) -> HostSpace:
@@ -259,14 +241,14 @@ def low_room(backends: KeptBackends) -> LowRoom | None:
 
 
 def room_of(backends: KeptBackends) -> Room:
-    """Returns what takes the room; figures are at most ten seconds old."""
+    """Parts of the data folder, and what each crawl takes; at most a minute old."""
     storage = backends.settings.storage
-    parts: Sequence[Part] = ()
+    folders: Sequence[Part] = ()
     free, total, mount = None, None, ""
     if storage.is_embedded and storage.data.exists():
         usage = shutil.disk_usage(storage.data)
         free, total = usage.free, usage.total
-        parts = backends.remembered(("folders",), SPACE_S, lambda: _parts(storage.data))
+        folders = backends.remembered(("folders",), SPACE_S, lambda: _parts(storage.data))
         mount = str(_mount_of(storage.data))
     crawls: Sequence[CrawlSpace] = ()
     why_no_store = ""
@@ -279,7 +261,7 @@ def room_of(backends: KeptBackends) -> Room:
     except ServiceError as error:
         why_no_store = str(error)
     return Room(
-        parts=parts,
+        parts=folders,
         free_bytes=free,
         total_bytes=total,
         quota_bytes=storage.disk_quota_bytes,
