@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import partial
+from itertools import groupby
 
 from markupsafe import Markup, escape
 
@@ -17,27 +19,11 @@ JOINERS = frozenset("\u200c\u200d")
 SPACES = re.compile(r"[\t\n\r\f\v\u2028\u2029\u0085]+")
 
 
-def _is_hidden(character: str, *, is_prose: bool) -> bool:
+def _hidden(character: str, *, is_prose: bool = False) -> str:
+    """What is shown for a character that has no shape, or reorders a line; ``""``: itself."""
     if character.isprintable() or unicodedata.category(character) == "Zs":
-        return False
-    return not (is_prose and character in JOINERS)
-
-
-def _parts(text: str, *, is_prose: bool) -> list[tuple[bool, str]]:
-    """Runs of a text: (whether it is a hidden character, text)."""
-    found: list[tuple[bool, str]] = []
-    run: list[str] = []
-    for character in text:
-        if _is_hidden(character, is_prose=is_prose):
-            if run:
-                found.append((False, "".join(run)))
-                run = []
-            found.append((True, f"U+{ord(character):04X}"))
-        else:
-            run.append(character)
-    if run:
-        found.append((False, "".join(run)))
-    return found
+        return ""
+    return "" if is_prose and character in JOINERS else f"U+{ord(character):04X}"
 
 
 def shown(text: object, *, is_prose: bool = False) -> Markup:
@@ -51,8 +37,10 @@ def shown(text: object, *, is_prose: bool = False) -> Markup:
     if line.isprintable():
         return Markup("<bdi>{}</bdi>").format(line)
     marked = (
-        Markup('<span class="ctl">{}</span>').format(part) if is_hidden else escape(part)
-        for is_hidden, part in _parts(line, is_prose=is_prose)
+        Markup('<span class="ctl">{}</span>').format(name) * len([*run])
+        if name
+        else escape("".join(run))
+        for name, run in groupby(line, partial(_hidden, is_prose=is_prose))
     )
     return Markup("<bdi>{}</bdi>").format(Markup("").join(marked))
 
@@ -62,6 +50,4 @@ def plain(text: object) -> str:
     line = SPACES.sub(" ", str(text))
     if line.isprintable():
         return line
-    return "".join(
-        f"[{part}]" if is_hidden else part for is_hidden, part in _parts(line, is_prose=False)
-    )
+    return "".join(f"[{name}]" if (name := _hidden(each)) else each for each in line)
