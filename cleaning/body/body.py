@@ -176,10 +176,6 @@ _LEAST_SEEN = 2  # pages of a URL class in the sample from which it is known ...
 _LEAST_OTHERS = 4  # ... and of other classes with their body at a place, from which that is enough
 _DOUBT = 0.5  # pages with their body elsewhere that are counted beside those of the sample
 _TRUST_WEIGHT = 1.0  # what such a share is worth in F1 when places compete
-# Text of the page's own body that a place may lose, in times of the place's text: without trust,
-# and in addition with full trust.
-_LOST_SHARE = 1.0
-_LOST_BY_TRUST = 9.0
 # Share of that text that may be neither of the template nor about the body, in times of the place's
 # text: a place with less of the body is a piece of it. No body of the labelled sites has .05.
 _OWN_SHARE = 0.2
@@ -278,8 +274,8 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
 def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
     """The body at a place that wins whatever the page's own body is; None without.
 
-    The place beats all others by trust alone, its block has text outside headings, and all text
-    outside is no more than the place may lose.
+    The place beats all others by trust alone, its block has text outside headings, and hardly any
+    text outside can be of the body: it is linked, or template.
     """
     tree, model = document.tree, places.model
     pattern = class_of(document.page.url)
@@ -299,36 +295,21 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
     places.body, places.place, places.trust = blocks[0], number, trust
     places.left_out = find_left_out(tree, blocks[0], places.dropped.get(number, {}))
     body = make_body(tree, _lines(tree, places), BodySource.SITE, title_line)
-    starts = [*tree.line_starts, len(tree.texts)]
-    first, end = starts[tree.block_lines[blocks[0]]], starts[tree.line_end(blocks[0])]
-    outside = sum(map(len, tree.texts[:first])) + sum(map(len, tree.texts[end:]))
     headings = (i for i in body.lines if tree.block_tags[tree.line_blocks[i]] in HEADINGS)
     size = len("".join(body.text.split()))
-    has_text = size >= LEAST_TEXT_CHARS + sum(len(tree.line_text(i)) for i in headings)
-    is_sure = has_text and outside <= size * _most_lost(trust)
-    return body if is_sure and _has_all(tree, blocks[0], size, model) else None
-
-
-def _has_all(tree: Tree, block: int, held: int, model: SiteModel) -> bool:
-    """Whether hardly any text outside a block can be of the body: it is linked, or template."""
-    first, last = tree.block_lines[block], tree.line_end(block)
-    left = held * _OWN_SHARE
-    starts = [*tree.line_starts, len(tree.texts)]
-    linked = tree.anchor_of
+    if size < LEAST_TEXT_CHARS + sum(len(tree.line_text(i)) for i in headings):
+        return None
+    first, last = tree.block_lines[blocks[0]], tree.line_end(blocks[0])
+    left = size * _OWN_SHARE
     for i in (*range(first), *range(last, len(tree.line_starts))):
-        runs = range(starts[i], starts[i + 1])
-        size = sum(len(tree.texts[run]) for run in runs)
-        own = sum(len(tree.texts[run]) for run in runs if linked[run] < 0)
-        if 2 * own > size and line_key(tree.line_text(i)) not in model.index.often:
-            left -= size
+        runs = range(*tree.line_runs(i))
+        whole = sum(len(tree.texts[run]) for run in runs)
+        own = sum(len(tree.texts[run]) for run in runs if tree.anchor_of[run] < 0)
+        if 2 * own > whole and line_key(tree.line_text(i)) not in model.index.often:
+            left -= whole
             if left < 0:
-                return False
-    return True
-
-
-def _most_lost(trust: float) -> float:
-    """Text of the page's own body that a place may lose, in times of the place's text."""
-    return _LOST_SHARE + trust * _LOST_BY_TRUST
+                return None
+    return body
 
 
 def _has_no_posts(index: SiteIndex, url: str) -> bool:
@@ -357,7 +338,6 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
         trust = _trust(model, number, places.bodies, pattern)
         is_tags = is_plain(model.body_rule.places[number].path)
         for block in blocks:
-            first, last = tree.block_lines[block], tree.line_end(block)
             places.body = block
             dropped = places.dropped.get(number, {})
             places.left_out = find_left_out(tree, block, dropped)
@@ -373,10 +353,7 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             size = sum(chars[i] for i in lines)
             if not size:
                 continue
-            lost = whole - sum(kept[first:last])
             agreement = 2 * sum(kept[i] for i in lines) / (size + whole)
-            if lost > size * _most_lost(trust):
-                continue
             if _own_chars(tree, kept, block, model) > size * _OWN_SHARE:
                 continue
             if agreement < (_PLAIN_AGREEMENT if is_tags else _LEAST_AGREEMENT) and (
