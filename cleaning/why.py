@@ -167,7 +167,7 @@ class Reasons:
         self._tree, self._body, self._places = tree, body, places
         self._trail = trail
         self.paths = Paths(tree)
-        self.lines: Lines = trail.lines or Lines(texts=[], own=[], linked=[], worth=[])
+        self.lines: Lines = trail.lines or Lines(tree, [], [], [], [])
         attempt = trail.chosen
         self._attempt = attempt or Attempt(noise=[])
         self._is_kept = frozenset(body.lines)

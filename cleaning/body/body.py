@@ -205,7 +205,9 @@ def read_body(
     tree, url = document.tree, document.page.url
     binary = binary_warning(document.page.html) if document.tree.has_controls else ()
     if binary:
-        return replace(make_body(tree, [], BodySource.NONE, weigh(tree, trail)[1]), warnings=binary)
+        return replace(
+            make_body(tree, [], BodySource.NONE, weigh(tree, trail).title), warnings=binary
+        )
     if places is None:
         body = alone or extract_body(tree, url, weighed=weigh(tree, trail))
     elif alone is None:
@@ -238,7 +240,7 @@ def find_body(document: Document, places: SitePlaces, trail: Trail | None = None
     may_be_thread = rule is not None or model.post_rule is None
     has_no_posts = rule is None and not (may_be_thread and is_forum(url, tree.title))
     if has_no_posts or _has_no_posts(model.index, url):
-        body = _sure_body(document, weighed[1], places)
+        body = _sure_body(document, weighed.title, places)
         if body is not None:
             return body
     alone = extract_body(

@@ -73,11 +73,12 @@ class Worth:
     container: int
 
 
-def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
+def cut_after_comments(lines: Lines, noise: Noise) -> None:
     """Makes the lines behind the comments worthless: comments end the text they are about.
 
     Where less running text comes before them than after, they are comments on something else.
     """
+    tree = lines.tree
     if not noise.comments:
         return
     worth, is_noise = lines.worth, noise.is_noise
@@ -85,14 +86,9 @@ def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
         (i, worth[i]) for i, part in enumerate(tree.line_blocks)
         if worth[i] > 0 and not is_noise[part]
     ]  # fmt: skip
+    sums = accumulate(value for _, value in texts)
     half = sum(value for _, value in texts) / 2
-    before = 0.0
-    half_line = len(worth)
-    for i, value in texts:
-        before += value
-        if before > half:
-            half_line = i
-            break
+    half_line = next((i for (i, _), before in zip(texts, sums, strict=True) if before > half), -1)
     start = next(
         (s for s in map(tree.block_lines.__getitem__, noise.comments) if s > half_line), -1
     )
@@ -100,14 +96,12 @@ def cut_after_comments(tree: Tree, lines: Lines, noise: Noise) -> None:
         for i, value in texts:
             if i >= start:
                 worth[i] = -1 - 0.1 * value
-                if lines.trail is not None:
-                    lines.trail.cut((i,), VerdictReason.BEHIND_COMMENTS)
+                lines.cut((i,), VerdictReason.BEHIND_COMMENTS)
 
 
-def cut_after_markers(
-    tree: Tree, lines: Lines, sums: Sums, title_line: int, is_noise: list[bool]
-) -> None:
+def cut_after_markers(lines: Lines, is_noise: list[bool]) -> None:
     """Makes the lines that markers govern worthless."""
+    tree, sums, title_line = lines.tree, lines.sums, lines.title
     own, linked, worth, texts = lines.own, lines.linked, lines.worth, lines.texts
     blocks, parents = tree.line_blocks, tree.block_parents
     behind: Behind | None = None
@@ -127,10 +121,10 @@ def cut_after_markers(
                     break
                 part = parents[part]
             end = tree.line_end(part)
-            if _goes_on(tree, sums, part, i) or not _heads_titles(tree, lines, i, end):
+            if _goes_on(tree, sums, part, i) or not _heads_titles(lines, i, end):
                 continue
             if behind is None:
-                behind = Behind(tree, lines, title_line)
+                behind = Behind(lines)
             most = _AFTER_MARKER_SHARE * sums.running[0]
             if end > cut_to and (behind.units(i + 1, end) < most or behind.are_replies(i, end)):
                 cut_to, marker = end, i
@@ -158,11 +152,12 @@ def _goes_on(tree: Tree, sums: Sums, part: int, line: int) -> bool:
     )
 
 
-def _heads_titles(tree: Tree, lines: Lines, marker: int, end: int) -> bool:
+def _heads_titles(lines: Lines, marker: int, end: int) -> bool:
     """Whether a marker is one by its whole line, or heads what may be titles of pages.
 
     Manuals name what else they describe under ``See also``: short names, often with a text.
     """
+    tree = lines.tree
     text = lines.texts[marker]
     if _is_listed(text) or heading_kind(text) not in _PAGE_KINDS:
         return True
@@ -202,8 +197,9 @@ def _markers() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
     return frozenset(words), starts, ends
 
 
-def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool]) -> list[float]:
+def weigh_parts(lines: Lines, is_noise: list[bool]) -> list[float]:
     """Returns the worth of each part; text in noise is made worthless."""
+    tree = lines.tree
     parents, worth = tree.block_parents, lines.worth
     weights = [0.0] * len(parents)
     for i, (part, value) in enumerate(zip(tree.line_blocks, worth, strict=True)):
@@ -218,8 +214,9 @@ def weigh_parts(tree: Tree, lines: Lines, is_noise: list[bool]) -> list[float]:
     return weights
 
 
-def find_container(tree: Tree, lines: Lines, weights: list[float], title_line: int) -> int:
+def find_container(lines: Lines, weights: list[float]) -> int:
     """Finds the part the body lies in."""
+    tree, title_line = lines.tree, lines.title
     best, best_weight = 0, weights[0]
     after_title = 0.0
     skipped: list[float] = []
@@ -272,16 +269,17 @@ def _running(tree: Tree, before: list[float], part: int) -> float:
     return before[tree.line_end(part)] - before[tree.block_lines[part]]
 
 
-def collect(tree: Tree, lines: Lines, sums: Sums, worth: Worth, title_line: int) -> list[int]:
+def collect(lines: Lines, worth: Worth) -> list[int]:
     """Collects the lines of the body: those of the container that are worth something.
 
     At its ends a few plain lines may stand that are not about the body; the title is never in it.
     """
+    tree, title_line = lines.tree, lines.title
     kept: list[int] = []
     for piece in _pieces(tree, worth):
-        kept += _lines_of(tree, lines, sums, worth, piece)
-    kept = _behind_title(lines, kept, title_line)
-    kept = drop_promotions(tree, lines, sums, kept, worth.container)
+        kept += _lines_of(lines, worth, piece)
+    kept = _behind_title(lines, kept)
+    kept = drop_promotions(lines, kept, worth.container)
     running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
     if not running:
         return [i for i in kept if i != title_line]
@@ -309,8 +307,9 @@ def collect(tree: Tree, lines: Lines, sums: Sums, worth: Worth, title_line: int)
     return head + kept[first : last + 1] + tail
 
 
-def _behind_title(lines: Lines, kept: list[int], title_line: int) -> list[int]:
+def _behind_title(lines: Lines, kept: list[int]) -> list[int]:
     """The kept lines behind the title, unless most of the running text is before it."""
+    title_line = lines.title
     if not kept or not kept[0] < title_line <= kept[-1]:
         return kept
     behind = [i for i in kept if i > title_line]
@@ -319,8 +318,7 @@ def _behind_title(lines: Lines, kept: list[int], title_line: int) -> list[int]:
         worth[i] for i in kept if worth[i] > 0
     ):
         return kept
-    if lines.trail is not None:
-        lines.trail.cut((i for i in kept if i <= title_line), VerdictReason.BEFORE_TITLE)
+    lines.cut((i for i in kept if i <= title_line), VerdictReason.BEFORE_TITLE)
     return behind
 
 
@@ -342,8 +340,9 @@ def _pieces(tree: Tree, worth: Worth) -> list[int]:
     ]  # fmt: skip
 
 
-def _lines_of(tree: Tree, lines: Lines, sums: Sums, worth: Worth, piece: int) -> list[int]:
+def _lines_of(lines: Lines, worth: Worth, piece: int) -> list[int]:
     """The lines of a part without lines of links and without worthless parts."""
+    tree, sums = lines.tree, lines.sums
     parents = tree.block_parents
     end = tree.block_ends[piece]
     dropped: set[int] = set()
@@ -404,7 +403,7 @@ _LEAST_UNITS = 12  # on the page, below which nothing is declared
 _TIMES = 3
 
 
-def find_declared(tree: Tree, lines: Lines) -> list[int]:
+def find_declared(lines: Lines) -> list[int]:
     """Returns the lines of the description of a page's product, growing; [] without.
 
     Args:
@@ -412,6 +411,7 @@ def find_declared(tree: Tree, lines: Lines) -> list[int]:
         lines: Its lines; those that repeat earlier ones are worthless.
     """
     # Most pages declare no product, and a plain search tells so in a tenth of the time.
+    tree = lines.tree
     sources = [each for each in tree.scripts.data if '"Product' in each and _PRODUCT.search(each)]
     if not sources:
         return []
@@ -427,16 +427,14 @@ def find_declared(tree: Tree, lines: Lines) -> list[int]:
     return found if sum(lines.own[i] for i in found) >= _LEAST_UNITS else []
 
 
-def find_declaring(
-    tree: Tree, lines: Lines, is_noise: list[bool], title_line: int
-) -> tuple[list[float], int]:
+def find_declaring(lines: Lines, is_noise: list[bool]) -> tuple[list[float], int]:
     """Returns the worth of each part and the container, where declared lines are worth more."""
     worth = lines.worth.copy()
     for i in lines.declared:
         worth[i] = _TIMES * max(worth[i], lines.own[i])
     told = replace(lines, worth=worth)
-    weights = weigh_parts(tree, told, is_noise)
-    return weights, find_container(tree, told, weights, title_line)
+    weights = weigh_parts(told, is_noise)
+    return weights, find_container(told, weights)
 
 
 def _plain(text: str) -> str:

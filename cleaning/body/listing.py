@@ -43,14 +43,7 @@ _TEXT_TAGS = frozenset(("p", "blockquote", "td", "th", "dd", *HEADINGS))
 _DIGITS = re.compile(r"\d+")
 
 
-def find_items(
-    tree: Tree,
-    lines: Lines,
-    sums: Sums,
-    find_noise: Callable[[], list[bool]],
-    article: list[int],
-    title_line: int,
-) -> list[int]:
+def find_items(lines: Lines, find_noise: Callable[[], list[bool]], article: list[int]) -> list[int]:
     """Finds the lines of a list and of the text around it.
 
     Args:
@@ -64,9 +57,10 @@ def find_items(
     Returns:
         The lines in order; [] where the page is no such list.
     """
+    tree, sums, title_line = lines.tree, lines.sums, lines.title
     is_noise: list[bool] = []
     titles = _Titles(tree, lines)
-    latest = _latest_start(lines, article, title_line)
+    latest = _latest_start(lines, article)
     for group in _by_size(sums, _groups(tree, sums, title_line, latest)):
         if not _is_list(titles, sums, group, article):
             continue
@@ -103,8 +97,9 @@ def _by_size(sums: Sums, groups: Iterable[list[int]]) -> list[list[int]]:
     return [group for _, group in sized[:_TRIED]]
 
 
-def _latest_start(lines: Lines, article: list[int], title_line: int) -> int:
+def _latest_start(lines: Lines, article: list[int]) -> int:
     """The last line on which the first item may begin: hardly any text of the body is before it."""
+    title_line = lines.title
     before = 0.0
     for i in article:
         if i > title_line:
@@ -234,14 +229,13 @@ _LEAST_TOPICS = 4  # of a hub
 _LIST_TEXT_TAGS = frozenset(("tr", "td", "p", "blockquote"))
 
 
-def is_list_of(
-    tree: Tree, lines: Lines, sums: Sums, article: list[int], cards: set[int], title_line: int
-) -> bool:
+def is_list_of(lines: Lines, article: list[int], cards: set[int]) -> bool:
     """Returns whether a page is a list of others: hardly any text but that of its teasers.
 
     Text behind the first teasers is about them (shops, catalogues); an article stands before those
     that end it.
     """
+    tree, sums, title_line = lines.tree, lines.sums, lines.title
     teasers = sum(sums.own[part] + sums.linked[part] for part in cards)
     body = sum(lines.own[i] for i in article)
     if not cards or body >= teasers:
@@ -266,9 +260,7 @@ def _first_card(tree: Tree, sums: Sums, cards: set[int], title_line: int) -> int
     return starts.get(best, len(tree.line_starts))
 
 
-def find_grid(
-    tree: Tree, lines: Lines, sums: Sums, article: list[int], title_line: int
-) -> list[int]:
+def find_grid(lines: Lines, article: list[int]) -> list[int]:
     """Finds the cards of the grid behind the title; [] where the page is no such list.
 
     Args:
@@ -278,6 +270,7 @@ def find_grid(
         article: The lines that would be its body.
         title_line: The line of its title, -1 without.
     """
+    tree, sums, title_line = lines.tree, lines.sums, lines.title
     body = sum(lines.own[i] for i in article)
     last, before = title_line, 0.0
     for line in (*(i for i in article if i > title_line), len(lines.own)):
@@ -293,14 +286,12 @@ def find_grid(
     return []
 
 
-def with_grid(
-    tree: Tree, lines: Lines, grid: list[int], article: list[int], title_line: int
-) -> list[int]:
+def with_grid(lines: Lines, grid: list[int], article: list[int]) -> list[int]:
     """Returns the lines of a grid with those of the text around it."""
-    return make_list(lines, _lines_of_grid(tree, lines, grid, title_line), article)
+    return make_list(lines, _lines_of_grid(lines, grid), article)
 
 
-def find_hub(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list[int]:
+def find_hub(lines: Lines, cards: set[int]) -> list[int]:
     """Finds the lines of a hub: topics with a heading, an abstract and a list of their pages.
 
     The headings and abstracts are what a hub is about; its lists are ways to other pages.
@@ -314,6 +305,7 @@ def find_hub(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list
     Returns:
         The lines in order; [] where the page is no hub.
     """
+    tree, title_line = lines.tree, lines.title
     topics: dict[tuple[str, ...], list[int]] = {}
     for line, block in enumerate(tree.line_blocks):
         part = tree.block_parents[block]
@@ -353,8 +345,9 @@ def make_list(lines: Lines, listed: Iterable[int], article: Iterable[int] = ()) 
     return kept
 
 
-def _lines_of_grid(tree: Tree, lines: Lines, grid: list[int], title_line: int) -> list[int]:
+def _lines_of_grid(lines: Lines, grid: list[int]) -> list[int]:
     """The lines of a grid and of the text before it, without the buttons of its cards."""
+    tree, title_line = lines.tree, lines.title
     starts = tree.block_lines
     spans = [range(starts[card], tree.line_end(card)) for card in grid]
     texts = Counter(

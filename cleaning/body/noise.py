@@ -329,7 +329,7 @@ _LEAST_SPAN_SHARE = 0.5
 _NO_REPLY = frozenset(("p", "td", "th", "html", "body", "main"))
 
 
-def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Sequence[int]) -> None:
+def mark_replies(lines: Lines, noise: Noise, held: Sequence[int]) -> None:
     """Marks the replies to the text of a page as noise, as comments are.
 
     Args:
@@ -339,11 +339,8 @@ def mark_replies(tree: Tree, lines: Lines, sums: Sums, noise: Noise, held: Seque
         noise: Its parts that are noise; gets the replies, too.
         held: Lines whose parts are no noise, -1 for none: the title's first, then declared ones.
     """
-    groups = [
-        group
-        for group in _groups(tree, sums, noise.is_noise)
-        if _are_replies(tree, lines, sums, group)
-    ]
+    tree, sums = lines.tree, lines.sums
+    groups = [group for group in _groups(tree, sums, noise.is_noise) if _are_replies(lines, group)]
     if not groups:
         return
     texts = [
@@ -387,7 +384,8 @@ class Behind:
         title_line: The line of its title, -1 without.
     """
 
-    def __init__(self, tree: Tree, lines: Lines, title_line: int) -> None:
+    def __init__(self, lines: Lines) -> None:
+        tree, title_line = lines.tree, lines.title
         texts = [worth if worth > 0 else 0.0 for worth in lines.worth]
         self._units = list(accumulate(texts, initial=0.0))
         self._texts = list(accumulate([text > 0 for text in texts], initial=0))
@@ -459,12 +457,13 @@ def _groups(tree: Tree, sums: Sums, is_noise: list[bool]) -> list[list[int]]:
     return found
 
 
-def _are_replies(tree: Tree, lines: Lines, sums: Sums, group: list[int]) -> bool:
+def _are_replies(lines: Lines, group: list[int]) -> bool:
     """Whether most of those parts that have a date or a text have both."""
+    sums = lines.sums
     count = replies = 0
     most_others = (1 - _REPLY_SHARE) * len(group)
     for part in group:
-        dates, has_text = _dates(tree, lines, part), sums.running[part] >= _LEAST_TEXT_UNITS
+        dates, has_text = _dates(lines, part), sums.running[part] >= _LEAST_TEXT_UNITS
         count += dates > 0 or has_text
         is_text = has_text and sums.linked[part] < sums.own[part]
         replies += is_text and 1 <= dates <= _MAX_DATES
@@ -473,11 +472,12 @@ def _are_replies(tree: Tree, lines: Lines, sums: Sums, group: list[int]) -> bool
     return replies >= max(_LEAST_REPLIES, _REPLY_SHARE * count)
 
 
-def _dates(tree: Tree, lines: Lines, part: int) -> int:
+def _dates(lines: Lines, part: int) -> int:
     """The number of short lines with a date in a part, up to one too many.
 
     A part with a linked heading has too many.
     """
+    tree = lines.tree
     dates = 0
     for i in range(tree.block_lines[part], tree.line_end(part)):
         if tree.block_tags[tree.line_blocks[i]] in HEADINGS:

@@ -49,7 +49,6 @@ from crawlclean.cleaning.features.lines import (
     MIN_UNITS,
     PLAIN_WORTH,
     Lines,
-    Sums,
     Trail,
     add_up,
     count_units,
@@ -113,15 +112,16 @@ class Body:
         return self.lines[-1] if self.lines else -1
 
 
-def weigh(tree: Tree, trail: Trail | None = None) -> tuple[Lines, int]:
-    """Weighs the lines of a parsed page; returns them and the line of its title (-1 without).
+def weigh(tree: Tree, trail: Trail | None = None) -> Lines:
+    """Weighs the lines of a parsed page, and finds that of its title.
 
     With a trail, all rules that read these lines note what they cut.
     """
     lines = weigh_lines(tree, trail)
     if trail is not None:
         trail.lines = lines
-    return lines, find_title_line(tree, lines)
+    lines.title = find_title_line(lines)
+    return lines
 
 
 def extract_body(
@@ -131,7 +131,7 @@ def extract_body(
     *,
     may_be_thread: bool = True,
     may_be_list: bool = True,
-    weighed: tuple[Lines, int] | None = None,
+    weighed: Lines | None = None,
 ) -> Body:
     """Finds the body by the page's own evidence.
 
@@ -144,16 +144,19 @@ def extract_body(
         may_be_list: Whether the teasers of other pages may be the body, where there is no text.
         weighed: The result of ``weigh``, if at hand; the lines are changed.
     """
-    lines, title_line = weighed or weigh(tree)
+    lines = weighed or weigh(tree)
     is_thread = may_be_thread and is_forum(url, tree.title)
-    kept, source, thread = _find_lines(
-        tree, lines, title_line, posts, is_thread=is_thread, may_be_list=may_be_list
-    )
+    kept, source, thread = _find_lines(lines, posts, is_thread=is_thread, may_be_list=may_be_list)
     if thread is None and source is not BodySource.LIST:
-        kept, source = _not_by_names_alone(tree, lines, title_line, kept, source)
+        # Names alone do not decide that nearly all text of a page is beside its body.
+        body, whole = sum(lines.own[i] for i in kept), sum(lines.own)
+        if body < _FEW_UNITS and whole > _FEW_OF_UNITS:
+            found, new_source = _find_without_names(lines)
+            if sum(lines.own[i] for i in found) >= max(_FEW_UNITS, _MORE_TIMES * body):
+                kept, source = found, new_source
     if lines.trail is not None:
         lines.trail.choose(kept)
-    return make_body(tree, kept, source, title_line, thread)
+    return make_body(tree, kept, source, lines.title, thread)
 
 
 def make_body(
@@ -186,50 +189,37 @@ def without_lines(body: Body) -> Body:
 
 
 def _find_lines(
-    tree: Tree,
-    lines: Lines,
-    title_line: int,
-    shape: Shape | None,
-    *,
-    is_thread: bool,
-    may_be_list: bool,
+    lines: Lines, shape: Shape | None, *, is_thread: bool, may_be_list: bool
 ) -> tuple[list[int], BodySource, Thread | None]:
     """The lines of the body in order, the method that found them, and the posts among them."""
+    tree, title_line = lines.tree, lines.title
     if title_line >= 0 and lines.worth[title_line] > 0:
         lines.worth[title_line] = PLAIN_WORTH
-    cut_repeats(tree, lines)
-    sums = add_up(tree, lines)
+    cut_repeats(lines)
+    sums = add_up(lines)
     worth = lines.worth.copy()
-    cards = find_cards(tree, lines, sums)
-    lines.declared = find_declared(tree, lines)
+    cards = find_cards(lines)
+    lines.declared = find_declared(lines)
     held = (title_line, *lines.declared)
     noise = find_noise(tree, sums, cards, held)
     if not (is_thread or shape):
-        mark_replies(tree, lines, sums, noise, held)
-    article, source = _find_article(tree, lines, sums, noise, title_line)
+        mark_replies(lines, noise, held)
+    article, source = _find_article(lines, noise)
     # A page that describes a product is about one, whatever it lists.
     may_be_list = may_be_list and not lines.declared
     if may_be_list and not (is_thread or shape):
-        items = find_items(
-            tree,
-            lines,
-            sums,
-            lambda: find_noise(tree, sums, None, held).is_noise,
-            article,
-            title_line,
-        )
+        items = find_items(lines, lambda: find_noise(tree, sums, None, held).is_noise, article)
         if items:
             return make_list(lines, items), BodySource.LIST, None
-    is_list = may_be_list and is_list_of(tree, lines, sums, article, cards, title_line)
+    is_list = may_be_list and is_list_of(lines, article, cards)
     if may_be_list and not (is_list or is_thread or shape):
-        grid = find_grid(tree, lines, sums, article, title_line)
+        grid = find_grid(lines, article)
         if grid:
-            return with_grid(tree, lines, grid, article, title_line), BodySource.LIST, None
+            return with_grid(lines, grid, article), BodySource.LIST, None
     # Where nothing else is left, comments and teasers are what the page is for.
     is_article = not is_thread and sum(lines.own[i] for i in article) >= MIN_UNITS
     if is_article and shape is None and not is_list:
-        found = article, source
-        return _widen(tree, lines, sums, noise, title_line, found), source, None
+        return _widen(lines, noise, article, source), source, None
     noise = find_noise(tree, sums, None, (title_line,))
     if is_thread or shape is not None:
         lines.worth = worth.copy()
@@ -246,145 +236,114 @@ def _find_lines(
         if thread is None and is_thread:
             thread = find_thread_of_users(reader, article, title)
         if thread is not None:
-            if lines.trail is not None:
-                lines.trail.end(thread.lines)
+            lines.end(thread.lines)
             return thread.lines, BodySource.POSTS, thread
         is_short = sum(lines.own[i] for i in article) < _LIST_UNITS
         if is_thread and is_short and not is_list:
             single = PostFinder(tree, lines, noise.is_noise).find_single(plain_title(title))
             if single:
-                if lines.trail is not None:
-                    lines.trail.end(single)
+                lines.end(single)
                 return single, BodySource.PLAIN_LINES, None
     listed: list[int] = []
     if is_list:
         if lines.trail is not None:
             lines.trail.begin(noise_rules(tree, noise))
         lines.worth = worth.copy()
-        listed = [] if is_thread else find_hub(tree, lines, cards, title_line)
+        listed = [] if is_thread else find_hub(lines, cards)
         if not listed:
-            listed = _find_listed(tree, lines, cards, title_line)
+            listed = _find_listed(lines, cards)
             if is_article and listed and 0 <= title_line < listed[0]:
                 # What stands beside a list under the title is about it.
                 listed = sorted({*listed, *article})
     if not is_article:
         lines.worth = worth
-        article, source = found = _find_article(tree, lines, sums, noise, title_line)
+        article, source = _find_article(lines, noise)
         if not (is_list or is_thread):
-            article = _widen(tree, lines, sums, noise, title_line, found)
+            article = _widen(lines, noise, article, source)
     units = [own + linked for own, linked in zip(lines.own, lines.linked, strict=True)]
     if sum(units[i] for i in listed) > sum(units[i] for i in article):
         return listed, BodySource.LIST, None
     return article, source, None
 
 
-def _widen(
-    tree: Tree,
-    lines: Lines,
-    sums: Sums,
-    noise: Noise,
-    title_line: int,
-    found: tuple[list[int], BodySource],
-) -> list[int]:
+def _widen(lines: Lines, noise: Noise, article: list[int], source: BodySource) -> list[int]:
     """The lines of a body with those between it and the page's heading, where they belong to it.
 
     Of a text of few words, and of a manual, as much stands beside the part with most of the running
     text: synopses, prices, tables, sections of short lines.
     """
-    article, source = found
+    tree, title_line = lines.tree, lines.title
     is_short = source is BodySource.PLAIN_LINES
     if not (is_short or tree.code_blocks):
         return article
-    weights, container = _weigh(tree, lines, noise, title_line)
+    if lines.declared:
+        weights, container = find_declaring(lines, noise.is_noise)
+    else:
+        weights = weigh_parts(lines, noise.is_noise)
+        container = find_container(lines, weights)
     around = with_title(tree, container, title_line)
     behind = tree.block_ends[around]
     is_manual = any(around <= block < behind for block in tree.code_blocks)
     if around == container or not (is_manual or is_short):
         return article
     worth = Worth(of=weights, is_noise=noise.is_noise, container=around)
-    kept = collect(tree, lines, sums, worth, title_line)
+    kept = collect(lines, worth)
     if len(kept) <= len(article) + 1:
         return article  # with a byline or an abstract at most
+    lines.end(kept)
     if lines.trail is not None:
-        lines.trail.end(kept)
         lines.trail.attempts[-1].container = around
     return kept
 
 
-def _weigh(tree: Tree, lines: Lines, noise: Noise, title_line: int) -> tuple[list[float], int]:
-    """The worth of each part, and the container."""
-    if lines.declared:
-        return find_declaring(tree, lines, noise.is_noise, title_line)
-    weights = weigh_parts(tree, lines, noise.is_noise)
-    return weights, find_container(tree, lines, weights, title_line)
-
-
-def _not_by_names_alone(
-    tree: Tree, lines: Lines, title_line: int, kept: list[int], source: BodySource
-) -> tuple[list[int], BodySource]:
-    """The lines of a body, looked for without names where these leave hardly a line of much text.
-
-    Names alone do not decide that nearly all text of a page is beside its body.
-    """
-    body, whole = sum(lines.own[i] for i in kept), sum(lines.own)
-    if whole <= _FEW_OF_UNITS or body >= _FEW_UNITS:
-        return kept, source
-    found, new_source = _find_without_names(tree, title_line, lines.trail)
-    is_more = sum(lines.own[i] for i in found) >= max(_FEW_UNITS, _MORE_TIMES * body)
-    return (found, new_source) if is_more else (kept, source)
-
-
-def _find_without_names(
-    tree: Tree, title_line: int, trail: Trail | None
-) -> tuple[list[int], BodySource]:
+def _find_without_names(lines: Lines) -> tuple[list[int], BodySource]:
     """The lines of a body where names left none of a page with much text."""
-    lines = weigh_lines(tree, trail)
-    sums = add_up(tree, lines)
-    noise = find_noise(tree, sums, None, (title_line,), by_names=False)
-    return _find_article(tree, lines, sums, noise, title_line)
+    again = weigh_lines(lines.tree, lines.trail)
+    again.title = lines.title
+    noise = find_noise(lines.tree, add_up(again), None, (again.title,), by_names=False)
+    return _find_article(again, noise)
 
 
-def _find_listed(tree: Tree, lines: Lines, cards: set[int], title_line: int) -> list[int]:
+def _find_listed(lines: Lines, cards: set[int]) -> list[int]:
     """The lines of a list of other pages: its teasers with their linked titles."""
+    tree, title_line = lines.tree, lines.title
     own, linked, worth = lines.own.copy(), lines.linked.copy(), lines.worth
     for part in cards:
         for i in range(tree.block_lines[part], tree.line_end(part)):
             own[i] += linked[i]
             linked[i] = 0.0
             worth[i] = own[i] if own[i] >= LEAST_TEASER_UNITS else PLAIN_WORTH
-    listed = Lines(texts=lines.texts, own=own, linked=linked, worth=worth, trail=lines.trail)
-    sums = add_up(tree, listed)
+    listed = replace(lines, own=own, linked=linked)
+    sums = add_up(listed)
     noise = find_noise(tree, sums, set(), (title_line,))
     lost = sum(sums.own[part] for part in cards if noise.is_noise[part])
     if lost > _LOST_OF_CARDS * sum(sums.own[part] for part in cards):
         noise = find_noise(tree, sums, None, (title_line,))  # of comments, or of forms
-    kept, _ = _find_article(tree, listed, sums, noise, title_line)
+    kept, _ = _find_article(listed, noise)
     return kept
 
 
-def _find_article(
-    tree: Tree, lines: Lines, sums: Sums, noise: Noise, title_line: int
-) -> tuple[list[int], BodySource]:
+def _find_article(lines: Lines, noise: Noise) -> tuple[list[int], BodySource]:
     """The lines of an article's body in order, and the method that found them."""
     is_noise = noise.is_noise
     if lines.trail is not None:
-        lines.trail.begin(noise_rules(tree, noise))
-    cut_after_markers(tree, lines, sums, title_line, is_noise)
-    cut_after_comments(tree, lines, noise)
+        lines.trail.begin(noise_rules(lines.tree, noise))
+    cut_after_markers(lines, is_noise)
+    cut_after_comments(lines, noise)
     source = BodySource.CONTAINER
-    weights = weigh_parts(tree, lines, is_noise)
-    container = find_container(tree, lines, weights, title_line)
+    weights = weigh_parts(lines, is_noise)
+    container = find_container(lines, weights)
     if weights[container] < _LIST_UNITS:
         source = BodySource.PLAIN_LINES
-        weigh_plain_lines(lines, title_line)
-        weights = weigh_parts(tree, lines, is_noise)
-        container = find_container(tree, lines, weights, title_line)
+        weigh_plain_lines(lines)
+        weights = weigh_parts(lines, is_noise)
+        container = find_container(lines, weights)
     if lines.declared:
-        weights, container = find_declaring(tree, lines, is_noise, title_line)
+        weights, container = find_declaring(lines, is_noise)
     worth = Worth(of=weights, is_noise=is_noise, container=container)
-    kept = collect(tree, lines, sums, worth, title_line)
+    kept = collect(lines, worth)
+    lines.end(kept)
     if lines.trail is not None:
-        lines.trail.end(kept)
         attempt = lines.trail.attempts[-1]
         attempt.container, attempt.weights, attempt.worth = container, weights, lines.worth.copy()
     return kept, source
@@ -414,6 +373,7 @@ _ROOTS = frozenset(
     ("app", "root", "__next", "__nuxt", "__layout", "react-root", "app-root",
      "gatsby-focus-wrapper", "mount", "main-app", "approot", "appmount", "svelte", "q-app")
 )  # fmt: skip
+_ROOT_TAGS = ("div", "main", "body", "section")
 _ASKS = re.compile(
     r"(?:enable|activate|turn on|requires?|needs?|without|allow)\b.{0,40}\bjavascript"
     r"|javascript\b.{0,40}\b(?:enabled?|disabled|required|turned off|not supported)"
@@ -437,15 +397,16 @@ def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
     scripts = tree.scripts
     if len(body.text) >= _MAX_BODY_CHARS or not (scripts.chars or scripts.files):
         return ()
-    visible = 0
-    for text in tree.texts:
-        visible += len(text)
-        if visible > _MAX_VISIBLE_CHARS:
-            return ()
+    visible = sum(map(len, tree.texts))
+    if visible > _MAX_VISIBLE_CHARS:
+        return ()
     evidence = []
-    root = _empty_root(tree)
-    if root:
-        evidence.append(f"the element {root} is empty")
+    for block, tag in enumerate(tree.block_tags):
+        names = tree.block_names[block].split() if tag in _ROOT_TAGS else []
+        roots = [name for name in names if name.lower() in _ROOTS]
+        if roots and tree.line_end(block) == tree.block_lines[block]:
+            evidence.append(f"the element #{roots[0]} is empty")
+            break
     if _ASKS.search(scripts.noscript) or _ASKS.search(" ".join(tree.texts)):
         evidence.append("it asks for JavaScript")
     if scripts.state:
@@ -471,13 +432,3 @@ def empty_warning(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
         return ()
     detail = f"{units:.0f} words outside links, and no part of them is a body"
     return (PageWarning(kind=WarningKind.EMPTY_BODY, detail=detail),)
-
-
-def _empty_root(tree: Tree) -> str:
-    """The first empty element that frameworks fill: ``#app``; ``""`` without."""
-    for block, names in enumerate(tree.block_names):
-        if names and tree.block_tags[block] in ("div", "main", "body", "section"):
-            for name in names.split():
-                if name.lower() in _ROOTS and tree.line_end(block) == tree.block_lines[block]:
-                    return f"#{name}"
-    return ""

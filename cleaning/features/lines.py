@@ -126,20 +126,36 @@ class Lines:
     """The lines of a tree, as parallel lists.
 
     Attributes:
+        tree: The page.
         texts: White space collapsed; ``""`` for a line of links, see ``Tree.line_text``.
         own: Units outside links.
         linked: Units inside links.
         worth: > 0 for running text, -0.3 for plain lines, <= -1 for links and disclaimers.
         trail: Notes why lines are cut, where they are asked for.
+        title: The line of the page's title, -1 without.
         declared: Lines that the page declares as the description of its product, growing.
+        sums: The sums of the parts, once ``add_up`` has made them.
     """
 
+    tree: Tree
     texts: list[str]
     own: list[float]
     linked: list[float]
     worth: list[float]
     trail: Trail | None = None
+    title: int = -1
     declared: list[int] = field(default_factory=list)
+    sums: Sums = field(init=False)
+
+    def cut(self, lines: Iterable[int], reason: VerdictReason) -> None:
+        """Notes that a rule cut lines in the present attempt, where it is asked for."""
+        if self.trail is not None:
+            self.trail.cut(lines, reason)
+
+    def end(self, kept: list[int]) -> None:
+        """Notes the lines that the present attempt found, where it is asked for."""
+        if self.trail is not None:
+            self.trail.end(kept)
 
 
 def trim_to(text: str, wanted: re.Pattern[str]) -> str:
@@ -230,16 +246,17 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
             if worth[i] == PLAIN_WORTH and not texts[i].isdigit():
                 worth[i] = own[i] - linked[i]
     tree.known_texts = texts.copy()
-    return Lines(texts=texts, own=own, linked=linked, worth=worth, trail=trail)
+    return Lines(tree, texts, own, linked, worth, trail)
 
 
-def cut_repeats(tree: Tree, lines: Lines) -> None:
+def cut_repeats(lines: Lines) -> None:
     """Makes lines worthless that stand in an earlier part already: second layouts, summaries.
 
     Repeats side by side are the text's own: refrains, forms. So is one line of like parts whose
     other lines differ: notes on several functions, goods of one make. Where neighbours repeat too,
     the short lines among them are cut with the running text.
     """
+    tree = lines.tree
     parents, texts, worths = tree.block_parents, lines.texts, lines.worth
     first_in: dict[str, int] = {}
     for i, worth in enumerate(worths):
@@ -286,11 +303,12 @@ def _shape(tree: Tree, block: int) -> tuple[str, str, str, str]:
     )
 
 
-def weigh_plain_lines(lines: Lines, title_line: int) -> None:
+def weigh_plain_lines(lines: Lines) -> None:
     """Makes lines that are neither running text nor links worth half of their words.
 
     Lines about the body are worth an eighth: some bodies have such words.
     """
+    title_line = lines.title
     for i, (own, linked) in enumerate(zip(lines.own, lines.linked, strict=True)):
         if lines.worth[i] == PLAIN_WORTH and own >= _LEAST_WORDS and i != title_line:
             lines.worth[i] = (own - linked) / (_META_COST if is_meta(lines.texts[i]) else 2)
@@ -350,8 +368,9 @@ class Sums:
     teases: list[bool]
 
 
-def add_up(tree: Tree, lines: Lines) -> Sums:
-    """Sums up the lines of all parts."""
+def add_up(lines: Lines) -> Sums:
+    """Sums up the lines of all parts; the sums are those of the lines from then on."""
+    tree = lines.tree
     count = len(tree.block_tags)
     parents = tree.block_parents
     own = [0.0] * count
@@ -380,15 +399,17 @@ def add_up(tree: Tree, lines: Lines) -> Sums:
             linked[parents[block]] += links
             if teases[block]:
                 teases[parents[block]] = True
-    return Sums(own=own, linked=linked, running=running, teases=teases)
+    lines.sums = Sums(own=own, linked=linked, running=running, teases=teases)
+    return lines.sums
 
 
-def find_title_line(tree: Tree, lines: Lines) -> int:
+def find_title_line(lines: Lines) -> int:
     """Finds the line that repeats ``<title>``, else the first h1; -1 without either.
 
     The title without punctuation must hold the line or the reverse; the more of it the better,
     headings before others, links last; of equal lines the first.
     """
+    tree = lines.tree
     title = plain_title(tree.title)
     best, best_score = -1, _LEAST_TITLE_SCORE
     if title:

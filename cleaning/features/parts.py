@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 
 from crawlclean.cleaning.document.tree import Tree
-from crawlclean.cleaning.features.lines import TEASER_UNITS, Lines, Sums
+from crawlclean.cleaning.features.lines import TEASER_UNITS, Lines
 from crawlclean.cleaning.lexicon import word_table
 
 _DIGITS = re.compile(r"\d+")
@@ -292,11 +292,7 @@ class Cards:
     """
 
     def __init__(
-        self,
-        tree: Tree,
-        line_ends: list[int],
-        titles: list[int],
-        links: list[int],
+        self, tree: Tree, line_ends: list[int], titles: list[int], links: list[int]
     ) -> None:
         self._tree, self.line_ends = tree, line_ends
         self._titles, self._links = titles, links
@@ -356,12 +352,13 @@ _MIN_CARDS = 3  # fewest like parts side by side that are a list of teasers
 _CARD_TEXT_TAGS = frozenset(("tr", "td", "p", "blockquote"))  # texts are written in them
 
 
-def find_cards(tree: Tree, lines: Lines, sums: Sums) -> set[int]:
+def find_cards(lines: Lines) -> set[int]:
     """Finds teasers of other pages: like parts side by side, each small and with a linked title.
 
     Rows, cells and paragraphs are no cards: texts are written in them. Nor are sections that each
     end with one button.
     """
+    tree, sums = lines.tree, lines.sums
     own, linked, teases = sums.own, sums.linked, sums.teases
     tags, parents = tree.block_tags, tree.block_parents
     small: dict[int, int] = {}
@@ -391,15 +388,16 @@ def find_cards(tree: Tree, lines: Lines, sums: Sums) -> set[int]:
             if (
                 len(linking) >= 0.8 * len(group)
                 and 10 * len(teasing) >= 7 * len(linking)
-                and (tags[group[0]] == "article" or _differ(tree, lines, teasing))
-                and not _end_with_links(tree, lines, teasing)
+                and (tags[group[0]] == "article" or _differ(lines, teasing))
+                and not _end_with_links(lines, teasing)
             ):
                 cards.update(group)
     return cards
 
 
-def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
+def _differ(lines: Lines, teasing: list[int]) -> bool:
     """Whether parts link to different titles; equal words in each are a button."""
+    tree = lines.tree
     first = ""
     for part in teasing:
         for i in range(tree.block_lines[part], tree.line_end(part)):
@@ -412,8 +410,9 @@ def _differ(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
     return False
 
 
-def _end_with_links(tree: Tree, lines: Lines, teasing: list[int]) -> bool:
+def _end_with_links(lines: Lines, teasing: list[int]) -> bool:
     """Whether most parts have text before their first link: it is a button, and no title."""
+    tree = lines.tree
     count = 0
     for part in teasing:
         for i in range(tree.block_lines[part], tree.line_end(part)):

@@ -176,9 +176,7 @@ _OUTER_HEADING_UNITS = 14  # longest heading of links that are not in the body
 _SENTENCE_END = "。！？.!?"
 
 
-def drop_promotions(
-    tree: Tree, lines: Lines, sums: Sums, kept: list[int], container: int
-) -> list[int]:
+def drop_promotions(lines: Lines, kept: list[int], container: int) -> list[int]:
     """Removes promotions, their boxes and the lines behind them at the end from the body's lines.
 
     Args:
@@ -188,6 +186,7 @@ def drop_promotions(
         kept: Numbers of the body's lines, growing.
         container: The part of the body; boxes are smaller.
     """
+    tree, sums = lines.tree, lines.sums
     promoting = {
         line
         for line in kept
@@ -210,10 +209,9 @@ def drop_promotions(
         default=-1,
     )  # fmt: skip
     end = min((n for n in promoting if n > last >= 0), default=len(lines.own))
-    if lines.trail is not None:
-        lines.trail.cut((n for n in kept if n >= end), VerdictReason.BEHIND_PROMOTION)
-        lines.trail.cut(dropped.intersection(kept), VerdictReason.PROMOTION)
-        lines.trail.cut(bare, VerdictReason.NO_LINKS_BELOW)
+    lines.cut((n for n in kept if n >= end), VerdictReason.BEHIND_PROMOTION)
+    lines.cut(dropped.intersection(kept), VerdictReason.PROMOTION)
+    lines.cut(bare, VerdictReason.NO_LINKS_BELOW)
     return [n for n in kept if n not in dropped and n < end]
 
 

@@ -242,8 +242,8 @@ def _differs(name: Name, voters: list[tuple[_Read, Thread]]) -> bool:
 def _read(tree: Tree, thread: Thread | None) -> _Read:
     """A thread page with its noise and its template found."""
     lines = weigh_lines(tree)
-    title_line = find_title_line(tree, lines)
-    noise = find_noise(tree, add_up(tree, lines), None, (title_line,))
+    title_line = find_title_line(lines)
+    noise = find_noise(tree, add_up(lines), None, (title_line,))
     reader = PostReader(tree, lines, noise.is_noise)
     title = tree.line_text(title_line) if title_line >= 0 else ""
     reader.cut_template([0], plain_title(title))
@@ -480,7 +480,7 @@ def _user_links(tree: Tree, post: PostPlace) -> set[str]:
 
 def _reader(tree: Tree, title_line: int) -> PostFinder:
     lines = weigh_lines(tree)
-    noise = find_noise(tree, add_up(tree, lines), None, (title_line,))
+    noise = find_noise(tree, add_up(lines), None, (title_line,))
     return PostFinder(tree, lines, noise.is_noise)
 
 

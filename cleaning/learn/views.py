@@ -178,7 +178,7 @@ def view(page: RawPage) -> View:
     return View(
         document=document,
         body=body,
-        units=(weighed[0].own, weighed[0].linked),
+        units=(weighed.own, weighed.linked),
         texts=[line_key(tree.line_text(i)) for i in range(count)],
         own=own,
         linked=linked,

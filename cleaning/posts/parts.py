@@ -298,8 +298,8 @@ class PostReader:
                     seen.add(text)
             if why is None:
                 texts.append(i)
-            elif self.lines.trail is not None:
-                self.lines.trail.cut((i,), why)
+            else:
+                self.lines.cut((i,), why)
         return self.without_template(texts), quotes
 
     def _is_byline(self, line: int) -> bool:
@@ -326,8 +326,8 @@ class PostReader:
             around = tree.block_parents[tree.line_blocks[i]]
             if text not in self.template or self.text[around] < LEAST_UNITS:
                 kept.append(i)
-            elif self.lines.trail is not None:
-                self.lines.trail.cut((i,), VerdictReason.POST_TEMPLATE)
+            else:
+                self.lines.cut((i,), VerdictReason.POST_TEMPLATE)
         return kept
 
     def _states(self, contents: Collection[Name], signatures: Collection[Name]) -> list[_State]:
