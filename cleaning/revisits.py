@@ -40,7 +40,7 @@ from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.lexicon import pattern_of, word_list
 from crawlclean.cleaning.records import CleanRecord, PageKind, UrlKind
 
-MINUTE, HOUR, DAY = 60, 3_600, 86_400
+MINUTE, HOUR, DAY = 60, 3_600, 86_400  # in seconds
 
 QUANTILE = 0.5
 """Probability of a change until the next visit.
@@ -353,20 +353,20 @@ def after_visit(
 #
 # Times are seconds since 1970 UTC.
 
-SAMPLE = 200
-LEAST_STILL = 20
-MOST_UNANNOUNCED = 0.05
+SAMPLE = 200  # pages of a host that are compared; they are stored with the trust in it
+LEAST_STILL = 20  # visits; fewer say nothing of a share of 5 %
+MOST_UNANNOUNCED = 0.05  # of the changes that a skipped visit may miss
 LEAST_MOVED = 5
 """Visits of pages with a moved date that a share of 30 % is taken from."""
-LEAST_TRUE = 0.3
-RECENT_SHARE = 0.25
+LEAST_TRUE = 0.3  # of the pages with a moved date: below it hurrying costs visits alone
+RECENT_SHARE = 0.25  # of the gap before a visit: an older sitemap cannot tell of its change
 LEAST_DATES = 10
 """Fewer dates of a sitemap prove no lie."""
-EQUAL_SHARE = 0.8
+EQUAL_SHARE = 0.8  # of a sitemap's dates: they are of the day on which it was made
 NEAR_S = HOUR
 DISTRUST_S = 30 * DAY
-LEAST_TRUE_CHANGES = 3
-LEAST_CHECKS = 50
+LEAST_TRUE_CHANGES = 3  # one or two may be chance
+LEAST_CHECKS = 50  # pages that are quiet by themselves prove little each
 UNCONDITIONAL_EVERY, UNPROVEN_EVERY = 8, 2
 """Visits of a page of which one has no condition, of a proven host and of others.
 

@@ -108,8 +108,8 @@ def kind_of_links(tree: Tree, links: Sequence[Link], line: int) -> LinkKind | No
 
 # The rule that decided on each line of a page, read from the notes of the search for its body.
 
-_MAX_PATH_CHARS = 400
-_MAX_BY_CHARS = 120
+_MAX_PATH_CHARS = 400  # of a verdict's path: a page may nest a thousand parts
+_MAX_BY_CHARS = 120  # of a step or a marker in a verdict; a name may be any length
 _OF_DROPPED = {
     DropReason.REPEATS: VerdictReason.HOST_REPEATS,
     DropReason.LINKS: VerdictReason.HOST_LINKS,

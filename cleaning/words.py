@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import log
 from typing import Any
 
-_CACHED_TEXTS = 4096
+_CACHED_TEXTS = 4096  # whose words are remembered: titles and link texts come several times
 HIGHEST_IDF = 9.0
 """The idf of words that the dictionary does not have: names, terms, most words in Latin letters."""
 

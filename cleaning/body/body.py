@@ -43,7 +43,7 @@ from crawlclean.cleaning.url_classes.rules import class_of
 LEAST_TEXT_CHARS = 40  # least text outside headings of a body that is no list
 # Most text of a dropped part: so many times its text on other pages, and so many characters more.
 _MORE_TIMES = 2.0
-_MORE_CHARS = 200
+_MORE_CHARS = 200  # a notice or a caption that the other pages do not have
 _KNOWN_SHARE = 0.7  # share of a paragraph's text that is of known lines
 
 
@@ -168,7 +168,7 @@ def _paragraphs_of(tree: Tree, line: int) -> tuple[int, str] | None:
 # A place is trusted without its URL class from this F1 of the block's text with the body by the
 # page's own evidence; a path of tags alone always needs the greater one.
 _LEAST_AGREEMENT = 0.6
-_PLAIN_AGREEMENT = 0.9
+_PLAIN_AGREEMENT = 0.9  # any part of a page may stand at a path without names
 # A place is trusted without agreement when it explains the body of this share of the pages of the
 # URL class (of a class not seen: of the pages that have the place).
 _LEAST_TRUST = 0.65
@@ -182,9 +182,9 @@ _OWN_SHARE = 0.2
 # Posts found on the page alone do not count when so many pages of its URL class have bodies at
 # known places, and at most this share of them posts.
 _LEAST_PAGES = 3
-_THREADS_SHARE = 0.1
+_THREADS_SHARE = 0.1  # few threads of a class with bodies are pages read wrongly
 _BYLINE_CHARS = 60  # longest line about the body
-_SHOWN_CHARS = 80
+_SHOWN_CHARS = 80  # of a dropped body in its warning: enough to know it again
 _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
 

@@ -46,7 +46,7 @@ _CHILD_COST = 30
 # often beside the text than part of it; and this share of the parent's running text, for links
 # beside it may cost as much as text is worth.
 _NEAR_SHARE = 0.87
-_TEXT_SHARE = 0.65
+_TEXT_SHARE = 0.65  # with less, a third of the text would be lost with the parent
 _HEAD_LINES = 8  # plain lines kept before the first line of running text: headings, places
 _TAIL_LINES = 6  # plain lines kept behind the last line of running text: signatures, dates
 _MARKER_UNITS = 14  # longest marker
@@ -54,12 +54,12 @@ _MARKER_UNITS = 14  # longest marker
 # were the body's own.
 _AFTER_MARKER_SHARE = 0.3
 _LETTER = re.compile(r"[^\W\d_]")
-_MAX_MARKER_LEVELS = 12
+_MAX_MARKER_LEVELS = 12  # parts that hold a marker alone; a deeper chain would cost too much
 # Of headings of links; those of lists and of what is popular are headings of bodies, too.
 _MARKER_KINDS = frozenset(("related", "maybe", "comment", "author"))
 # Kinds of headings of other pages, and most lines behind one in which the first title stands.
 _PAGE_KINDS = frozenset(("related", "maybe"))
-_MAX_HEADED = 12
+_MAX_HEADED = 12  # farther below stands another block
 # Tags of text: each is a piece of a body and never all of it.
 TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
 

@@ -211,7 +211,7 @@ def _told(tree: Tree, items: list[int]) -> Iterator[int]:
 
 # A page with less text before its teasers, and less than this share of theirs, is their list.
 _BEFORE_SHARE = 0.2
-LEAST_TEASER_UNITS = 3
+LEAST_TEASER_UNITS = 3  # shortest line of a teaser that is text: fewer words are a label
 # A grid has so many cards, each of two lines or more: navigation has lines, or few columns.
 _LEAST_CARDS = 8
 _LEAST_GAP = 12  # lines between two of the text; a grid has more
@@ -219,7 +219,7 @@ _MAX_CARD_UNITS = 100  # of the card in the middle; sections are larger
 # Text that the page's body has before the grid, and the least text of the grid, as shares of the
 # text of the grid and of the body; a grid behind more text ends an article.
 _BEFORE_GRID_SHARE = 0.3
-_LEAST_BODY_SHARE = 0.3
+_LEAST_BODY_SHARE = 0.3  # a smaller grid stands beside a text
 _ALIKE_SHARE = 0.7  # cards with about as many lines as the one in the middle
 _TITLED_CARDS_SHARE = (
     0.8  # cards with more than one word in links; replies of readers have a "reply"

@@ -322,7 +322,7 @@ _MAX_SHARE = 0.9  # of the page's text in replies: above it the page is about th
 # questions with answers and first posts of threads are no longer than that. On pages of products,
 # whose descriptions may be short lists, less is enough.
 _LEAST_BEFORE_UNITS = 20
-_BEFORE_TIMES, _BEFORE_TIMES_OF_PRODUCT = 4.0, 0.5
+_BEFORE_TIMES, _BEFORE_TIMES_OF_PRODUCT = 4.0, 0.5  # in times of the middle reply
 # Least share of the text from the first reply to the last that is in replies: what a manual has on
 # each function, with its version, stands between paragraphs.
 _LEAST_SPAN_SHARE = 0.5

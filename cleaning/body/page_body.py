@@ -359,15 +359,15 @@ def _find_article(lines: Lines, noise: Noise) -> tuple[list[int], BodySource]:
 # Control characters that no text has, and the most of them in a page: random bytes have
 # eight times this share, whatever the charset.
 _CONTROLS = "\x01\x02\x03\x04\x05\x06\x0e\x0f"
-_CONTROL_SHARE = 0.004
+_CONTROL_SHARE = 0.004  # a few stray bytes of a text stay below it
 MUCH_UNITS = 500.0  # text outside links with which a page has a body
 # A page may need scripts only with less body and visible text; scripts alone are evidence only with
 # next to no visible text, and so many characters or files of them.
 _MAX_BODY_CHARS = 100
-_MAX_VISIBLE_CHARS = 600
-_NO_VISIBLE_CHARS = 30
-_SCRIPT_CHARS = 2000
-_SCRIPT_FILES = 3
+_MAX_VISIBLE_CHARS = 600  # menu and footer of a page without its text
+_NO_VISIBLE_CHARS = 30  # a title, "Loading..."
+_SCRIPT_CHARS = 2000  # less is a counter or a switch of fonts
+_SCRIPT_FILES = 3  # an application has several; one or two count visitors
 # Ids and classes of the elements that frameworks fill.
 _ROOTS = frozenset(
     ("app", "root", "__next", "__nuxt", "__layout", "react-root", "app-root",

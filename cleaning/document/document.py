@@ -114,10 +114,10 @@ class RawPage:
 
 
 MAX_BASE_CHARS = 2048  # of a base URL, which every relative URL of the page would repeat
-_MAX_VALUE_CHARS = 2000
+_MAX_VALUE_CHARS = 2000  # of a meta that are read: a title or a list of names is shorter
 _AUTHOR_NAMES = frozenset(("author", "article:author", "dc.creator", "byl", "parsely-author"))
-_MAX_OBJECTS = 2000
-_MAX_CHARS = 500
+_MAX_OBJECTS = 2000  # of JSON-LD, so that a script of a million objects costs no more
+_MAX_CHARS = 500  # of a value of JSON-LD: headlines and lists of names have fewer
 # Parts that describe the page itself.
 _FOLLOWED = ("@graph", "mainEntity", "mainEntityOfPage")
 _ARTICLE_ENDINGS = ("article", "posting", "report")

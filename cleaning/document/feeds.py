@@ -20,7 +20,7 @@ from crawlclean.cleaning.urls.normal_form import normal_form, normalize, resolve
 
 MAX_BYTES = 64 * 2**20  # after decompression
 MAX_ITEM_CHARS = 2**20  # the rest of a longer item is left out: an entry with its page has a tenth
-PIECE_BYTES = 65_536
+PIECE_BYTES = 65_536  # unpacked at once, so that a bomb is noticed before it fills the memory
 SAMPLE_BYTES = 2**20  # that the charset is found by
 GZIP = b"\x1f\x8b\x08"
 
@@ -219,7 +219,7 @@ def _from_xml(body: bytes, base: str, damaged: int) -> Sitemap:
 # memory. Its entries lead to pages; their text is that of the pages, which are fetched anyway.
 
 MAX_ENTRIES = 5_000  # a feed has 10 to 100; longer ones list a whole site
-MAX_TITLE_CHARS = 300
+MAX_TITLE_CHARS = 300  # a longer one is the text of its entry
 NAMES = frozenset({"rss", "feed", "rdf:RDF"})
 DATES = ("updated", "pubdate", "date", "published", "modified")  # the newest first
 MOST_NAMED = 5  # of a page

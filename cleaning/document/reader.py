@@ -49,10 +49,10 @@ _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"
 _EACH_CONTROL = tuple(bytes((control,)) for control in _CONTROLS)
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
-_MAX_INDENT = 1000
+_MAX_INDENT = 1000  # characters of white space before a line that are kept; code has fewer
 _PILCROW = "¶"  # leads to its own place wherever it stands, other symbols in headings alone
 _MAX_SYMBOL_CHARS = 4  # white space and a selector of its looks included
-_PIECE_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 16  # 64 KB: more calls cost time, and an error is noticed at a piece's end
 # The variable pages made by scripts keep their data in.
 _STATE = re.compile(
     r"\s{0,99}(?:window|self|globalThis|var)[\s.\[]{1,3}['\"]?(__[A-Z][A-Z_]{0,40})"
@@ -63,12 +63,13 @@ _FILES = frozenset(
      "prefetch", "preconnect", "dns-prefetch")
 )  # fmt: skip
 _STATE_IDS = frozenset(("__NEXT_DATA__", "__NUXT_DATA__"))
+# Of JSON-LD: behind it a script is left out whole, and its values with it.
 _MAX_DATA_CHARS = 256_000
-_MAX_NOSCRIPT_CHARS = 1000
+_MAX_NOSCRIPT_CHARS = 1000  # of it that are kept: the length and the request are all that is asked
 # A request to switch scripts on has fewer characters, a frame of a page without its text too.
 _LEAST_NOSCRIPT_CHARS = 400
-_LEAST_TITLE_CHARS = 4
-_MAX_SILENT_CHARS = 200
+_LEAST_TITLE_CHARS = 4  # shorter words begin many titles
+_MAX_SILENT_CHARS = 200  # of visible text beside it: a message such as "Loading"
 _NOSCRIPT = re.compile(rb"</?noscript\b[^>]*>", re.I)
 _SIGNATURE = signature(lambda _tag, _names: None)  # lxml would inspect ``start`` for each page
 _LIMITS = Limits()

@@ -119,7 +119,7 @@ _ATTRIBUTES = frozenset(
     }
 )  # fmt: skip
 _DROPPED_TEXT = frozenset({"script", "title", "xml"})
-_MAX_TITLE_CHARS = 300
+_MAX_TITLE_CHARS = 300  # of an element's title, which has an address of any length
 _MAX_STYLE_CHARS = 2_000_000  # of all sheets; cut in pieces they take twenty times their size
 
 

@@ -33,7 +33,7 @@ _BESIDE_LEVELS = 5  # parts up to the one that holds the code and its numbers
 _NUMBERS = re.compile(r"\d{1,6}(?:\s+\d{1,6})*")
 _NUMBERED_LINE = re.compile(r"[ \t]{0,8}(\d{1,6})(?:[ \t.:|]|$)")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u3000-\u303f]")
-_LEAST_NUMBERED = 3
+_LEAST_NUMBERED = 3  # rows; two that begin with 1 and 2 may be code
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class Trail:
 
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
-_LEAST_WORDS = 2
+_LEAST_WORDS = 2  # a plain line of one word is a label
 _META_COST = 8  # words about the body that are worth one word
 _DATE = re.compile(r"\d{4}\s*[-/年.]\s*\d{1,2}\s*[-/月.]\s*\d{1,2}")
 # Every threshold stands in the middle of a wide plateau of scores on labelled pages; none was
@@ -115,8 +115,8 @@ _REPEAT_UNITS = 15
 _MAX_REPEATED = 12  # lines on each side of one that are compared, so that the cost stays linear
 TEASER_UNITS = 4  # shortest link text that can be another page's title
 _MAX_TITLE_UNITS = 60  # longest line that can be the title
-_LEAST_TITLE_CHARS = 4
-_LEAST_TITLE_SCORE = 0.25
+_LEAST_TITLE_CHARS = 4  # a shorter line stands in many titles by chance
+_LEAST_TITLE_SCORE = 0.25  # less than a quarter of a title is a part of it: a channel, a date
 _KEPT_CHARS = 100  # longest text whose plain form is remembered
 _NO_LETTERS = re.compile(r"[\W_]+")
 

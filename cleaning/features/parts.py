@@ -194,7 +194,7 @@ def _link_phrases() -> list[tuple[str, str]]:
 # label governs the part of its place, shown or hidden. Else the strongest label governs what stands
 # behind the row, and the others are notes and buttons (换一换).
 
-_MAX_LABELS = 12
+_MAX_LABELS = 12  # in a row; a longer one is a menu
 _MAX_LEVELS = 3  # parts around a row that hold nothing else
 _BUTTONS = frozenset(("button",))
 _LEAST_LINKS = 2  # of a panel; the items of a list are none

@@ -168,7 +168,7 @@ def _heading_words() -> tuple[
 
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _GAP = ".{0,20}"
-_MAX_LEVELS = 6
+_MAX_LEVELS = 6  # parts around a line that may be its box; boxes nest no deeper
 _PROMOTION_UNITS = 40  # longest line, and largest box, of a promotion
 # Shortest line that is surely a paragraph: behind the last one a promotion ends the body.
 _PARAGRAPH_UNITS = 30
@@ -269,7 +269,7 @@ def _promotion_words() -> tuple[frozenset[str], re.Pattern[str]]:
     )
 
 
-_HEADING_UNITS = 12
+_HEADING_UNITS = 12  # longest heading of a block of links; a longer line is a title
 _TITLE_UNITS = 6  # shorter ones may be the name of a column, which titles hold too
 _MAX_LINKS = 2  # a heading and its 更多
 _MAX_DEPTH = 8  # headings within headings

@@ -23,7 +23,7 @@ from crawlclean.cleaning.features.lines import count_words, is_meta, plain_title
 from crawlclean.cleaning.features.sections import promotes
 from crawlclean.cleaning.lexicon import word_list
 
-MAX_CHARS = 500
+MAX_CHARS = 500  # of a caption in a record; the longest that are read have 120 units
 _LEVELS = 4  # parts around a picture that may be its figure
 _MAX_LINES = 6  # lines of a figure
 _SHORT_UNITS = 60  # longest caption, in text units

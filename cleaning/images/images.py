@@ -191,10 +191,10 @@ _LAZY = ("data-src", "data-original", "data-lazy-src", "data-actualsrc", "data-o
          "data-echo", "data-lazyload", "_src", "original")  # fmt: skip
 _LATE = frozenset(_LAZY)
 _SIZE_VALUE = re.compile(r"\s*+(\d{1,5})(?:\.\d*+)?\s*+(?:px\s*+)?", re.I)
-_MAX_DIGITS = 5
-MAX_IMAGES = 20_000
-_ICON_WIDTH_PX = 48
-_ICON_HEIGHT_PX = 32
+_MAX_DIGITS = 5  # of a width; more are no pixels
+MAX_IMAGES = 20_000  # of a page, as of its links
+_ICON_WIDTH_PX = 48  # widest icon; portraits of users in lists are no wider
+_ICON_HEIGHT_PX = 32  # lower ones are icons, buttons and rules, however wide
 _MAX_SHOWN = 2  # times a page shows a content picture: itself, and perhaps its thumbnail
 _KIND_OF_LINK = {
     LinkKind.AD: ImageKind.AD,
@@ -202,8 +202,8 @@ _KIND_OF_LINK = {
     LinkKind.LEGAL: ImageKind.CHROME,
     LinkKind.NAVIGATION: ImageKind.CHROME,
 }
-_BANNER_RATIO = 3.0
-_BANNER_PX = 200
+_BANNER_RATIO = 3.0  # width by height: photographs are less wide
+_BANNER_PX = 200  # narrower ones are buttons
 
 _MIN_NAMED_PX = 10  # smaller numbers in a URL are aspect ratios
 

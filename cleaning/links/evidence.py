@@ -69,8 +69,8 @@ _SHARES = re.compile(
     r"|/intent/|/pin/create|/submit$|/send$",
     re.I,
 )
-_MAX_KEYWORD_CHARS = 20
-_MAX_QUERY_CHARS = 500
+_MAX_KEYWORD_CHARS = 20  # longest keyword; a longer text is a title
+_MAX_QUERY_CHARS = 500  # of an address that are read; a search has fewer
 _OF_REL = {
     "sponsored": LinkKind.AD,
     "author": LinkKind.OTHER,
@@ -293,11 +293,11 @@ RunKey = tuple[int, str]
 """(section, region) of the links of a run."""
 
 _LEAST = 3  # titles of a run
-_MOST = 40
+_MOST = 40  # titles; more are an archive, which shares words with every page
 _LEAST_WORDS = 0.8  # words of the topic for each title of a run
 _MOST_WORDS = 2  # of one title that count
 _AGREED_SHARE = 1 / 3  # share of titles that have a word they agree on
-_MAX_BODY_CHARS = 5000
+_MAX_BODY_CHARS = 5000  # of a body: its topic is told at its beginning
 _BODY_COUNT = 4  # times that it says them at least
 
 

@@ -47,7 +47,7 @@ _COUNTER = re.compile(
     re.I,
 )
 _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
-_MAX_COUNTER_CHARS = 24
+_MAX_COUNTER_CHARS = 24  # longest count with its word
 # Shares of lines or links of a list, each in the middle of a wide plateau on labelled pages.
 _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
 _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side

@@ -183,10 +183,10 @@ def _is_template(tree: Tree, anchor: Anchor, template: frozenset[str], text: str
     return len(line) < _SENTENCE_CHARS + 2 * len(text) and line_key(line) in template
 
 
-MAX_LINKS = 20_000
-MAX_TEXT_CHARS = 2000
-MAX_OUTLINKS = 20_000
-_MAX_OUTLINK_CHARS = 80
+MAX_LINKS = 20_000  # of a page: an index has some thousand, a trap any number
+MAX_TEXT_CHARS = 2000  # of a link: one that is never closed has the rest of its page
+MAX_OUTLINKS = 20_000  # as MAX_LINKS
+_MAX_OUTLINK_CHARS = 80  # of its text, by which a topic judges: a title
 
 # Expected worth of fetching by kind of link: content first, then pages that lead to content.
 _SCORES = {

@@ -71,7 +71,7 @@ _AD_NAMES = {
     "outbrain": re.compile("outbrain"),
 }
 _TAG_WORDS = ("tag", "Tag", "keyword", "label")
-TAGGED, COMMENT, AD = 1, 2, 4
+TAGGED, COMMENT, AD = 1, 2, 4  # bits
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
 
 

@@ -38,7 +38,7 @@ _MARKS = {STRONG: "**", EMPHASIS: "*", STRONG | EMPHASIS: "***"}
 _UNLINKED = frozenset((LinkKind.AD, LinkKind.FUNCTION))
 # A link that is never closed goes around thousands of lines, and each would repeat its address.
 _ROOM_CHARS = 20_000
-_ROOM_PER_CHAR = 32
+_ROOM_PER_CHAR = 32  # an address of a hundred characters around a text of three
 
 
 @dataclass(slots=True)

@@ -44,7 +44,7 @@ from crawlclean.cleaning.records import Image, ImageKind, Link
 # followed by empty cells, so that every value stands under its heading.
 
 _NO_CELLS = HEADINGS | {"pre", "blockquote", "form", "article"}
-_MAX_COLUMNS = 60
+_MAX_COLUMNS = 60  # no person reads a wider table; a colspan may be any number
 _MOST_UNITS = 120  # text units of one cell; more is a paragraph
 _MEAN_UNITS = 25  # text units of a cell on average
 _MOST_LINES = 8  # lines of one cell
@@ -213,9 +213,9 @@ def _cell(lines: list[int], cell_text: Callable[[int], str]) -> str:
     return "<br>".join(cell_text(line) for line in lines).replace("|", "\\|")
 
 
-_MAX_NESTING = 8
-_MAX_HEADING_CHARS = 300
-_TOP_LEVEL = 2
+_MAX_NESTING = 8  # quotes and items in each other; layouts by lists nest deeper
+_MAX_HEADING_CHARS = 300  # longer ones are text in the tag of a heading
+_TOP_LEVEL = 2  # level 1 is the page's title
 _RULE = "___"  # --- and *** would end a list item that begins with them
 _FORMS = frozenset(("table", "blockquote", "li", "dt", "dd", *HEADINGS))
 # Never the part with all lines: a list or table that holds the whole text is part of the text.

@@ -37,7 +37,7 @@ _LINES_BEHIND = 12  # lines behind the body
 _LINES_AT_ENDS = 2  # first and last lines of the body itself
 _LINES_UNDER = 4  # lines under a title that is part of the body
 _MAX_LINES = 40  # lines from the first one above the title to the body
-MAX_LINE_CHARS = 160
+MAX_LINE_CHARS = 160  # longest line of a byline; a longer one is a paragraph
 _MAX_SOURCE_CHARS = 4 * MAX_LINE_CHARS  # before white space is collapsed
 Inline = tuple[str, dict[str, str], int]
 """An inline element: tag, attributes, first run, such as ``("time", {"datetime": "2026"}, 41)``."""
@@ -47,9 +47,10 @@ _MAX_NAMES = 8
 _END_MARKS = " :：/|-—·,，.。"
 _BRACKET_PAIRS = dict(zip("()（）[]【】", ")(）（][】【", strict=True))
 _NEAR_LINES = 5  # lines behind a body with its author; cards of other texts stand farther behind
-_MAX_NAMES_CHARS = 200
-_MAX_NAME_CHARS = 40
-_MAX_WORDS = 5
+_MAX_NAMES_CHARS = 200  # of class names that are searched: some pages list a hundred
+_MAX_NAME_CHARS = 40  # longest name of an author; a longer text is a sentence
+_MAX_WORDS = 5  # of a name in Latin letters, titles of persons included
+# Of a name in Chinese characters, a foreign one with its dots; more is a sentence.
 _MAX_WIDE_CHARS = 14
 _ORGANISATION_ENDS = ("网", "網", "报", "報", "社", "台", "臺", "局", "部", "厅", "院", "版")
 _NO_NAME = re.compile(r"[:：=<>{}?？!！。]|(?:19|20)\d\d")

@@ -25,9 +25,10 @@ from crawlclean.cleaning.lexicon import by_first_letter, find_words, word_table
 from crawlclean.cleaning.metadata.byline import Byline, Inline
 
 MAX_CHARS = 400  # characters of a text that are searched for a date
-FIRST_YEAR = 1990
+FIRST_YEAR = 1990  # no page is older; an earlier date is one that the text tells of
+# A date so little after the fetch is one of a clock that is fast.
 _CLOCKS_DIFFER = timedelta(minutes=10)
-_ZONES_DIFFER = timedelta(hours=14)
+_ZONES_DIFFER = timedelta(hours=14)  # the zones farthest ahead of UTC have 14 hours
 _ZONES: dict[str, tzinfo] = {
     "zh": timezone(timedelta(hours=8), "CST"),
     "ja": timezone(timedelta(hours=9), "JST"),
@@ -91,7 +92,7 @@ _UNITS = {
 }  # fmt: skip
 _DIGITS = {c: n for n, c in enumerate("〇一二三四五六七八九")} | {"○": 0, "零": 0, "Ｏ": 0}
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_MAX_BEFORE_YEAR = 32
+_MAX_BEFORE_YEAR = 32  # characters before a year that may be its day and month
 _LATIN = re.compile("[A-Za-z]")
 _WITHOUT_NAMES = (_YEAR_FIRST, _YEAR_LAST)
 _WITH_NAMES = (*_WITHOUT_NAMES, _MONTH_DAY, _DAY_MONTH)

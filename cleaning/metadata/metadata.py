@@ -87,13 +87,13 @@ class LostFields:
 _INDEX_TYPES = frozenset(("collectionpage", "itemlist"))
 _OTHER_TYPES = frozenset(("profilepage", "searchresultspage", "contactpage", "checkoutpage"))
 _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
-_HEADLINE_CHARS = 8
-_MIN_LINKS = 3
-_TEXT_POINTS = 10
+_HEADLINE_CHARS = 8  # shortest link text that is a headline, not a channel
+_MIN_LINKS = 3  # fewer are no list
+_TEXT_POINTS = 10  # one strong sign, or two weak ones: each has 5 to 25
 _MOST_OF_LINKS = 14 + 7  # most points for few links outside the body
 _LEAST_OF_LINKS = 7  # most points against many links outside the body
-_MANY_PIECES = 4
-_LIST_SHARE = 0.7
+_MANY_PIECES = 4  # headlines of other pages that part a text
+_LIST_SHARE = 0.7  # of the lines of a body; a text with many references stays below
 _TEXT_TYPES = frozenset(("article", "news", "newsarticle", "blog"))
 _LATIN_WORD = re.compile(r"[a-z]+")
 _NUMBER_AT_END = re.compile(r"\d{3}[^/]{0,12}$|(?:19|20)\d\d[-/]?\d\d")
@@ -103,12 +103,12 @@ _PAGE_OF_LIST = re.compile(
 _WHITE = " \n\t"
 _SURE_CHARS = 400  # a text of 400 characters is no form or profile
 _LITTLE_CHARS = 120  # a shorter text does not speak against a login page
-_LONG_CHARS = 300
-_SHORT_CHARS = 30
-_MAX_LINKS_READ = 5000
-_FEW_HEADLINES = 8
-_POST_CHARS = 60
-_MAX_PARAMETERS = 20
+_LONG_CHARS = 300  # a teaser is shorter
+_SHORT_CHARS = 30  # a label, a message
+_MAX_LINKS_READ = 5000  # so that a page of many links costs no more; their share is known by then
+_FEW_HEADLINES = 8  # a page of news ends with some, a list has more
+_POST_CHARS = 60  # in one stretch: rows of a board on a home page have less
+_MAX_PARAMETERS = 20  # of an address; those with words come first
 _ACTIONS = frozenset(
     ("mod", "action", "act", "mode", "do", "view", "a", "m", "c", "r", "op", "page")
 )
@@ -370,14 +370,14 @@ def kind_of_words(url: str, skip: str = "") -> str:
 
 _PRIMARY = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_].*|\s*[,;].*|\s*)", re.S)
 _METAS = ("content-language", "og:locale", "language", "inlanguage")
-_READ_CHARS = 300
+_READ_CHARS = 300  # from the middle of a page: a few sentences
 _SLICES = 8  # parts of a long body that are read
-_SLICE_CHARS = 100
+_SLICE_CHARS = 100  # some 15 words: eight such parts are enough for a language
 _WORD_LETTERS = 3  # of which a word among Han characters counts; one of these counts two
 _LEAST_PROSE = 0.25  # of the words; the others may be code
 _WORDS_PER_FREQUENT = 4  # prose words for each of the most frequent ones
-_LEAST_LETTERS = 20
-_LEAST_WIDE = 8
+_LEAST_LETTERS = 20  # fewer are a name or a label, in any language
+_LEAST_WIDE = 8  # Han characters and kana; fewer are a name in a foreign text
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]+")
 _KANA = re.compile(r"[\u3040-\u30ff]+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]+")
@@ -398,8 +398,8 @@ _SCRIPTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 _OTHER_SCRIPTS = frozenset(x for _, codes in _SCRIPTS for x in codes) | {"zh", "ja"}
 # Letters of a script's other languages that its first language does not have.
 _DISTINCTIVE = (("uk", "іїєґ"), ("ur", "ٹڈڑںے"), ("fa", "پچژگ"))
-_LEAST_WORDS = 5
-_CLEAR = 2.0
+_LEAST_WORDS = 5  # frequent ones; fewer stand in texts of other languages, too
+_CLEAR = 2.0  # times the words of the rival: close languages share frequent words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,9 +42,9 @@ _QUOTED = re.compile(
     r"«(?=\S)[^«»]*(?<=\S)»|»(?=\S)[^«»]*(?<=\S)«|^«[^«»]+»|«[^«»]+»$"
     r"|‹(?=\S)[^‹›]*(?<=\S)›|›(?=\S)[^‹›]*(?<=\S)‹|＜(?=\S)[^＜＞]*(?<=\S)＞"
 )
-_MAX_PIECES = 12
-_MAX_HEADINGS = 20
-_MAX_RUNS = 20
+_MAX_PIECES = 12  # of a title; more are keywords, and pairs of pieces cost their square
+_MAX_HEADINGS = 20  # of a page; its own stands at the beginning
+_MAX_RUNS = 20  # of a heading, which may hold half a page
 _LEAST_CHARS = 2  # letters and digits of a headline
 _LEAST_OWN_CHARS = 2  # characters of a title that must be left without the learned site name
 _MAX_SITE_CHARS = 20  # longest piece that is the site's by its last word

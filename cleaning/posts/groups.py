@@ -28,10 +28,10 @@ from crawlclean.cleaning.posts.parts import (
 )
 from crawlclean.cleaning.posts.runs import Name, name_alike
 
-_HEADLINE_UNITS = 6
-_ROW_SHARE = 0.7
+_HEADLINE_UNITS = 6  # shortest link text that is a headline: names of users are shorter
+_ROW_SHARE = 0.7  # of the parts; a post here and there quotes a headline
 _MAX_GROUPS = 4  # groups of parts that are tried as posts
-_MAX_LEVELS = 24
+_MAX_LEVELS = 24  # parts around a sign that may be its post: layouts nest no deeper
 _MIN_POSTS = 2  # fewest parts with a date that are the posts of a thread
 _LIST_SHARE = 0.6  # share of a part's text in the posts inside it when it is their list
 _MAX_PIECES = 3  # parts with a sign of which one post may consist

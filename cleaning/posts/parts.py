@@ -52,7 +52,7 @@ _DATE = re.compile(
     re.I,
 )
 DATE_UNITS = 20  # longest line about a post
-_MAX_DATE_CHARS = 80
+_MAX_DATE_CHARS = 80  # of an attribute or a link text: a date or a name is shorter
 _MAX_CELLS = 4  # of a row of posts
 _LEAST_DATED = 10  # shortest line of text with a date in it
 _LEAST_LINKED = 4  # shortest line of links that is text
@@ -61,7 +61,7 @@ POST_SHARE = 0.6  # share of the posts that must have text, and that one templat
 LEAST_UNITS = 2  # shortest text of a post
 DIGIT = re.compile(r"\d")
 DIGITS = re.compile(r"\d+")
-MAX_NAME_CHARS = 40
+MAX_NAME_CHARS = 40  # longest name of a user; a longer text is a title
 _NAME_UNITS = 4  # longest name of a user that is no link
 _USER_UNITS = 12  # longest line with a link to the author of a post
 _SENTENCE = re.compile(r"[。！？；，!?;,|•:：]")

@@ -51,7 +51,7 @@ from crawlclean.cleaning.records import Post
 # threads: an article with comments has the same structure.
 
 _SEPARATOR = re.compile(r"[-_|–—·»«]")
-_MAX_PARAMETERS = 12
+_MAX_PARAMETERS = 12  # of an address; those that name a thread come first
 _FEW_UNITS = 2  # of the name of a column
 _COPY_UNITS = 15.0  # shortest text of which a second is a copy
 _LETTER_OF_NEWS = re.compile(r"/[a-z]/(?:19|20)\d\d(?:[-_/]|\d\d)")
@@ -324,16 +324,16 @@ def _words() -> tuple[tuple[str, ...], frozenset[str], tuple[str, ...]]:
 
 
 QUOTE = "> "
-_TIMES = 512
+_TIMES = 512  # short texts of a page whose time is remembered
 _MAX_LINES = 80  # around one post
 _MAX_POSTS = 200  # that slots are chosen by
-_MAX_SLOT_CHARS = 120
+_MAX_SLOT_CHARS = 120  # of a text around a post: names, times and floors are shorter
 _FLOOR = re.compile(
     r"(?:^|\s)#\s?(\d{1,6})\b|\b(\d{1,6})\s?#|第?\s?(\d{1,6})\s?[楼樓层層](?!上)|^\W*(\d{1,6})(?:\s|$)|\b(\d{1,5})F\b"
 )
 _NAMED_FLOORS = {"楼主": 1, "樓主": 1, "沙发": 2, "沙發": 2, "板凳": 3, "地板": 4}
 _DIGIT = re.compile(r"\d")
-_MAX_FLOOR_CHARS = 40
+_MAX_FLOOR_CHARS = 40  # the number of a floor stands at the beginning of its text
 _WORD = re.compile("[A-Za-z][a-z]*")
 _LABEL = re.compile(r"^(?:by|posted by|作者|楼主|发帖人|author)\s?[:：]?\s*", re.I)
 _CLOCK = re.compile(r"\d{1,2}[:：]\d{2}")
@@ -651,7 +651,7 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 _END = re.compile("[.:]")
 _MOST_ENDS = 8  # of an address
 _LEAST_NAMED = 2  # posts with the name of a place ...
-_BUTTON_SHARE = 0.5
+_BUTTON_SHARE = 0.5  # of the posts; names of members differ from post to post
 _MEMBERS_SHARE = 0.5  # ... and their share of all, from which they are members
 
 

@@ -35,8 +35,8 @@ Name = tuple[str, str]
 """Tag, and the first class names and id: ``("div", "post-body p")``."""
 
 _DIGITS = re.compile(r"\d+")
-_MOST_NAMES = 3
-_LEAST_REPEATS = 2
+_MOST_NAMES = 3  # of a part: behind the third stand states and looks
+_LEAST_REPEATS = 2  # a name that stands once is one part's own
 _NONE: frozenset[str] = frozenset()
 
 
@@ -119,7 +119,7 @@ _LEAST_ALIKE = 3  # parts side by side
 _ALIKE_SHARE = 0.6  # of the common paths that a part of a run has, and of its parts at a path
 _OWN_SHARE = 0.4  # of the paths in a part that are common
 _COMMON_SHARE = 0.9  # of the parts at a path that have a word in common
-_MOST_WORDS = 3
+_MOST_WORDS = 3  # of a name, as of _MOST_NAMES
 _LOOSE, _PATH, _TURN = "*", ":", "~"
 _NO_RUN = frozenset(("p", "td", "th", "option", "head", "br", "dt", "dd"))
 
