@@ -205,11 +205,11 @@ class TemplateAnswer:
     text: str
     found: tuple[str, ...]
     verdict: TemplateVerdict | None
-    whole_body_of: int
-    body_sources: dict[BodySource, int]
-    kept_because: str
-    examples: tuple[str, ...]
-    is_whole: bool
+    whole_body_of: int = 0
+    body_sources: dict[BodySource, int] = field(default_factory=dict)
+    kept_because: str = ""
+    examples: tuple[str, ...] = ()
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,6 +197,7 @@ class Rows:
         row: The cells of an answer; None: it is printed as ``lines``.
         lines: The lines of an answer.
         text: The text of all answers, in place of both.
+        status: Exit status of the command.
         empty: What is said when nothing is found.
         drop: Columns that narrow terminals leave out.
         last: A line behind them for people.
@@ -212,6 +213,7 @@ class Rows:
     drop: tuple[str, ...] = ()
     last: str = ""
     fit: bool = True
+    status: int = Exit.DONE
 
     def print(self, *, as_json: bool) -> None:
         """Prints them."""
@@ -245,6 +247,17 @@ class Rows:
             sys.stdout.write(self.last + "\n")
 
 
+Argument = tuple[tuple[str, ...], dict[str, Any]]
+
+
+class EitherOf:
+    """Arguments of which one at most is given."""
+
+    def __init__(self, *arguments: Argument) -> None:
+        """The arguments, in the order of the help."""
+        self.arguments = arguments
+
+
 Ask = Callable[["Backends", argparse.Namespace], "Rows | int"]
 
 
@@ -255,7 +268,7 @@ class Asking:
     summary: str
     ask: Ask
     about: str
-    arguments: tuple[tuple[tuple[str, ...], dict[str, Any]], ...]
+    arguments: tuple[Argument | EitherOf, ...]
 
     @property
     def name(self) -> str:
@@ -266,8 +279,14 @@ class Asking:
         """Adds the command and its arguments."""
         parser = commands.add(self.name, self.run, self.summary, self.about)
         add_json(parser)
-        for names, how in self.arguments:
-            parser.add_argument(*names, **how)
+        for each in self.arguments:
+            if isinstance(each, EitherOf):
+                group = parser.add_mutually_exclusive_group()
+                for names, how in each.arguments:
+                    group.add_argument(*names, **how)
+            else:
+                names, how = each
+                parser.add_argument(*names, **how)
 
     def run(self, settings: Settings, arguments: argparse.Namespace) -> int:
         """Asks and prints."""
@@ -280,20 +299,22 @@ class Asking:
             if isinstance(answer, int):
                 return answer
             answer.print(as_json=arguments.json)
-            return Exit.DONE
+            return answer.status
 
 
-def argument(*names: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+def argument(*names: str, **how: Any) -> Argument:
     """An argument as argparse takes it; one that may be left out of a place is ``""`` then."""
     return names, how if names[0].startswith("-") else {"nargs": "?", "default": "", **how}
 
 
-def limit(default: int) -> tuple[tuple[str, ...], dict[str, Any]]:
+def limit(default: int) -> Argument:
     """``--limit N``."""
     about = f"list at most N (default {default})"
     return argument("--limit", type=int, default=default, metavar="N", help=about)
 
 
-def asking(summary: str, about: str = "", *arguments: Any) -> Callable[[Ask], Asking]:
+def asking(
+    summary: str, about: str = "", *arguments: Argument | EitherOf
+) -> Callable[[Ask], Asking]:
     """Makes a command of the function that answers it, under the function's name."""
     return lambda ask: Asking(summary, ask, about, arguments)

@@ -281,17 +281,19 @@ def _learn_imported(settings: Settings, hosts: Sequence[str]) -> None:
     Raises:
         KeyboardInterrupt: Ctrl-C ended a re-cleaning.
     """
+    from crawlclean.workers.operations.backends import Backends
     from crawlclean.workers.operations.hosts.host_models import learn_now
     from crawlclean.workers.operations.hosts.host_recleaning import reclean_host
 
     for host in hosts:
-        learned = learn_now(settings, host)
+        with Backends(settings) as backends:
+            learned = learn_now(backends, host)
         done = reclean_host(settings, host, lambda *_: None, dry_run=False, again=False)
-        if not done.is_whole:
+        if done.interrupted:
             raise KeyboardInterrupt
         version = learned.about.version
         new = "" if learned.is_new else ", as before"
         sys.stdout.write(
             f"{host}: learned version {version} of its model{new}, "
-            f"{done.total.cleaned} pages re-cleaned, {done.total.changed} changed\n"
+            f"{done.cleaned} pages re-cleaned, {done.changed} changed\n"
         )

@@ -50,18 +50,14 @@ def traps(backends: Backends, asked: argparse.Namespace) -> Rows:
     ),
     argument("target", type=crawl_name, metavar="CRAWL|HOST", help="only this crawl or host"),
 )
-def failures(backends: Backends, asked: argparse.Namespace) -> Rows | int:
+def failures(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The URLs without record, newest first; or their causes, most URLs first."""
-    from crawlclean.workers.operations.answering.urls import failed_url
-    from crawlclean.workers.operations.reading import failures_of
+    from crawlclean.workers.operations.failures import every_failed_url
 
     if asked.causes:
         return _causes(backends, asked.target)
-    with failures_of(backends.settings, asked.target) as rows:
-        Rows(found=map(failed_url, rows), lines=_failure, empty="no URL has failed").print(
-            as_json=asked.json
-        )
-    return Exit.DONE
+    found = every_failed_url(backends, asked.target)
+    return Rows(found=found, lines=_failure, empty="no URL has failed")
 
 
 def _failure(row: Any) -> tuple[str]:

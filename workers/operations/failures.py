@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import chain, islice
 from typing import Annotated
 
 import msgspec
@@ -16,7 +17,7 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import READ_FAILURES, FailureKey
 from crawlclean.workers.answers.crawls import FailedUrl
-from crawlclean.workers.operations.answering.urls import failed_url
+from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import unknown_name
@@ -165,7 +166,26 @@ def failed_urls(
     if not rows and after is None and _find(groups, key) is None:
         raise NotFound(f"no URL of {host} has failed so in crawl {crawl}")
     found = part_of(rows, limit, _place_of_url, as_of)
-    return Part(items=[failed_url(row) for row in found.items], after=found.after, as_of=as_of)
+    return Part(items=[_failed_url(row) for row in found.items], after=found.after, as_of=as_of)
+
+
+def every_failed_url(backends: Backends, target: str) -> Iterator[FailedUrl]:
+    """Returns all URLs that gave no record, newest first, read while they are asked for.
+
+    Args:
+        backends: Queue and store.
+        target: Only of this crawl or host; ``""``: all.
+
+    Raises:
+        NotFound: Neither a crawl nor a host has this name.
+    """
+    with backends.store() as store:
+        crawl = target if store.crawls.get(target) else None
+        rows = store.urls.failures(crawl, None if crawl or not target else target)
+        first = list(islice(rows, 1))
+        if target and not crawl and not first and store.statistics.get(target) is None:
+            raise unknown_name(store, target)
+        return map(_failed_url, chain(first, rows))
 
 
 def find_group(backends: Backends, key: FailureKey) -> FailureGroup | None:
@@ -181,6 +201,10 @@ def _groups_of_host(backends: Backends, store: Store, key: FailureKey) -> list[F
 def _find(groups: Sequence[FailureGroup], key: FailureKey) -> FailureGroup | None:
     cause = (key.reason, key.status)
     return next((each for each in groups if (each.reason, each.status) == cause), None)
+
+
+def _failed_url(row: FailureRow) -> FailedUrl:
+    return answer_of(FailedUrl, row, crawl=row.crawl_id)
 
 
 def _sample_and_crawl(text: str) -> tuple[str, str]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, islice
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
-from crawlclean.storage.crawl_types import FailureRow, UrlRow
+from crawlclean.storage.crawl_types import UrlRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.topics import StoryLine
 from crawlclean.workers.config import Settings
@@ -22,7 +19,6 @@ from crawlclean.workers.operations.topics.told_stories import story_of
 from crawlclean.workers.operations.urls.near_matches import (
     did_you_mean,
     near_urls,
-    unknown_name,
     with_scheme,
 )
 
@@ -88,26 +84,6 @@ def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
     if image is None:
         raise NotFound(f"no record of {target}; `why {target}` shows its steps{did_you_mean(near)}")
     return image
-
-
-@contextmanager
-def failures_of(settings: Settings, target: str) -> Iterator[Iterator[FailureRow]]:
-    """Opens the store for an iteration over all URLs that gave no record, newest first.
-
-    Args:
-        settings: Where the store is.
-        target: Only of this crawl or host; ``""``: all.
-
-    Raises:
-        NotFound: Neither a crawl nor a host has this name.
-    """
-    with existing_store(settings) as store:
-        crawl = target if store.crawls.get(target) else None
-        rows = store.urls.failures(crawl, None if crawl or not target else target)
-        first = list(islice(rows, 1))
-        if target and not crawl and not first and store.statistics.get(target) is None:
-            raise unknown_name(store, target)
-        yield chain(first, rows)
 
 
 def read_time(text: str) -> datetime:

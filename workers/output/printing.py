@@ -54,7 +54,12 @@ def escape_line(line: bytes) -> bytes:
 
 def write_lines(lines: Iterable[str]) -> None:
     """Prints lines for people."""
-    sys.stdout.write("".join(readable_line(line) + "\n" for line in lines))
+    sys.stdout.write(lines_text(lines))
+
+
+def lines_text(lines: Iterable[str]) -> str:
+    """Lines for people as text."""
+    return "".join(readable_line(line) + "\n" for line in lines)
 
 
 def terminal_columns() -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.learn.model_diff import differences, explain, is_left_out
@@ -16,7 +16,12 @@ from crawlclean.cleaning.records import BodySource, CleanRecord
 from crawlclean.cleaning.urls.normal_form import host_of, normal_form, normalize, page_id
 from crawlclean.storage.store.models import DriftEvent, LearnReason, ModelLine, StoredModel
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.answers.hosts import ModelAnswer, TemplateVerdict
+from crawlclean.workers.answers.hosts import (
+    ModelAnswer,
+    ModelDifferences,
+    TemplateAnswer,
+    TemplateVerdict,
+)
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.learning import Learned, learn_host, roll_back
@@ -52,68 +57,17 @@ class ModelHistory:
     drifts: Sequence[DriftEvent]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelDiff:
-    """The differences between two versions of a host's model, one line each."""
-
-    host: str
-    lines: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateReasons:
-    """Why a text, a link or an image is template.
-
-    Attributes:
-        host: Lower-case authority.
-        version: Of the host's model.
-        found: A line for each reason; empty when it is not template.
-        elsewhere: A line with the pages that have it when it is not template; ``""`` otherwise.
-        verdict: What cleaning does with a text; None for a URL.
-        bodies: The records whose whole body is the text.
-    """
-
-    host: str
-    version: int
-    found: Sequence[str]
-    elsewhere: str
-    verdict: TemplateVerdict | None
-    bodies: WholeBodies
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WholeBodies:
-    """The records of a host whose whole body is one text.
-
-    Attributes:
-        sources: How many there are, by the method that gave the body.
-        examples: URLs of some of them.
-        because: Why the text was kept there; ``""`` when there is none.
-        is_whole: Whether all records of the host were searched, which ``SEARCH_S`` may end.
-    """
-
-    sources: Mapping[BodySource, int] = field(default_factory=dict)
-    examples: Sequence[str] = ()
-    because: str = ""
-    is_whole: bool = True
-
-    @property
-    def count(self) -> int:
-        """How many records there are."""
-        return sum(self.sources.values())
-
-
-def learn_now(settings: Settings, host: str) -> Learned:
+def learn_now(backends: Backends, host: str) -> Learned:
     """Learns a host from the archive, and stores a changed model as its next version.
 
     Args:
-        settings: Where the store is.
+        backends: Queue and store.
         host: A host, or any URL of it.
 
     Raises:
         NotFound: The archive holds no page of the host.
     """
-    with existing_store(settings) as store:
+    with backends.store() as store:
         return learn_host(store, host_named(host), LearnReason.ASKED)
 
 
@@ -168,17 +122,18 @@ def model_in_full(found: ModelHistory) -> ModelAnswer:
     )
 
 
-def compare_models(settings: Settings, host: str, old: int, new: int) -> ModelDiff:
+def compare_models(backends: Backends, host: str, old: int, new: int) -> ModelDifferences:
     """Returns the differences from an older to a newer version of a host's model.
 
     Raises:
         NotFound: The host does not have one of the versions.
     """
-    with existing_store(settings) as store:
+    with backends.store() as store:
         before, after = (
             read_model(find_version(store, host_named(host), each)) for each in (old, new)
         )
-    return ModelDiff(host=before.host, lines=tuple(differences(before, after)))
+    lines = tuple(differences(before, after))
+    return ModelDifferences(host=before.host, old=old, new=new, differences=lines)
 
 
 def take_up(settings: Settings, host: str, version: int) -> ModelLine:
@@ -192,34 +147,32 @@ def take_up(settings: Settings, host: str, version: int) -> ModelLine:
 
 
 def explain_template(
-    settings: Settings, host: str, version: int | None, text: str
-) -> TemplateReasons:
+    backends: Backends, host: str, version: int | None, text: str
+) -> tuple[TemplateAnswer, str]:
     """Returns why a text, a link or an image is template, and on which pages it was seen.
 
     Args:
-        settings: Where the store is.
+        backends: Queue and store.
         host: A host, or any URL of it.
         version: Of its model; None: the one in use.
         text: A line of text, or the URL of a link or an image.
 
+    Returns:
+        The reasons; a line with the pages that have it when it is not template, ``""`` otherwise.
+
     Raises:
         NotFound: The host does not have the version.
     """
-    with existing_store(settings) as store:
+    with backends.store() as store:
         model = read_model(find_version(store, host_named(host), version))
         url = normal_form(text)
-        found = list(_explain_url(store, model, url) if url else explain(model, text))
+        found = tuple(_explain_url(store, model, url) if url else explain(model, text))
         elsewhere = "" if found else _seen_on(store, model, text)
         verdict = None if url else _verdict(model, text, found)
-        bodies = WholeBodies() if verdict is None else _whole_bodies(store, model, text, verdict)
-    return TemplateReasons(
-        host=model.host,
-        version=model.version,
-        found=found,
-        elsewhere=elsewhere,
-        verdict=verdict,
-        bodies=bodies,
-    )
+        answer = TemplateAnswer(
+            host=model.host, version=model.version, text=text, found=found, verdict=verdict
+        )
+        return _with_bodies(store, model, answer) if verdict else answer, elsewhere
 
 
 def _verdict(model: SiteModel, text: str, found: Sequence[str]) -> TemplateVerdict:
@@ -229,11 +182,9 @@ def _verdict(model: SiteModel, text: str, found: Sequence[str]) -> TemplateVerdi
     return TemplateVerdict.REPEATED if found else TemplateVerdict.OWN
 
 
-def _whole_bodies(
-    store: Store, model: SiteModel, text: str, verdict: TemplateVerdict
-) -> WholeBodies:
-    """Searches the records of a host for those whose whole body is a text."""
-    signature = signature_of(text)
+def _with_bodies(store: Store, model: SiteModel, answer: TemplateAnswer) -> TemplateAnswer:
+    """Searches the records of a host for those whose whole body is the text."""
+    signature = signature_of(answer.text)
     deadline = time.monotonic() + SEARCH_S
     sources: Counter[BodySource] = Counter()
     urls: list[str] = []
@@ -244,11 +195,14 @@ def _whole_bodies(
         if time.monotonic() > deadline:
             is_whole = False
             break
-    because = KEPT_AT_PLACE if set(sources) == {BodySource.SITE} else KEPT[verdict]
-    return WholeBodies(
-        sources=dict(sources),
-        examples=urls,
-        because=because if sources else "",
+    assert answer.verdict is not None  # noqa: S101 - the caller has looked
+    because = KEPT_AT_PLACE if set(sources) == {BodySource.SITE} else KEPT[answer.verdict]
+    return replace(
+        answer,
+        whole_body_of=sources.total(),
+        body_sources=dict(sources),
+        kept_because=because if sources else "",
+        examples=tuple(urls),
         is_whole=is_whole,
     )
 

@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.hosts import RecordVersion
+from crawlclean.workers.answers.hosts import ChangedPage, RecleaningReport
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.hooks.loading import load_hooks
-from crawlclean.workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
+from crawlclean.workers.jobs.recleaning import (
+    RecleanedPage,
+    RecleaningCounts,
+    older_records,
+    reclean_records,
+)
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.hosts.host_models import find_version, host_named
 from crawlclean.workers.operations.process_pool import batches, spread
 from crawlclean.workers.site_models import read_model
 
 EXAMPLES = 5
+SHOWN_CHARS = 60  # of a value that has changed
 PARALLEL_LOTS = 4  # fewer batches are done before other processes have started
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recleaned:
-    """The result of re-cleaning a host.
-
-    Attributes:
-        host: Lower-case authority.
-        version: Of the model that was used; 0 without a model.
-        total: Counts, failures and examples.
-        is_whole: Whether every record was looked at; False after Ctrl-C.
-        fetches_images: Whether a crawl of the store fetches images.
-    """
-
-    host: str
-    version: int
-    total: RecleaningCounts
-    is_whole: bool
-    fetches_images: bool
 
 
 def reclean_host(
@@ -49,7 +38,7 @@ def reclean_host(
     *,
     dry_run: bool,
     again: bool,
-) -> Recleaned:
+) -> RecleaningReport:
     """Re-cleans the records of a host that older versions of its model made.
 
     Ctrl-C ends the work in order; records that were re-cleaned until then stay so.
@@ -85,13 +74,25 @@ def reclean_host(
             pass
         if not dry_run:
             store.statistics.refresh()
-        fetches_images = any(row.spec.images for row in store.crawls.all())
-    return Recleaned(
+    return RecleaningReport(
         host=host,
-        version=version,
-        total=total,
-        is_whole=is_whole,
-        fetches_images=fetches_images,
+        model_version=version,
+        dry_run=dry_run,
+        cleaned=total.cleaned,
+        changed=total.changed,
+        with_new_content_images=total.with_new_images,
+        by_field=dict(total.by_field),
+        not_archived=total.unarchived,
+        older_layout=total.outdated,
+        failed=len(total.failed),
+        examples=tuple(
+            ChangedPage(
+                url=each.before.url,
+                changes={name: (old, new) for name, old, new in _changes(each)},
+            )
+            for each in total.examples
+        ),
+        interrupted=not is_whole,
     )
 
 
@@ -119,3 +120,42 @@ def _reclean_batch(
 def _not_recleaned(version: RecordVersion) -> RecleaningCounts:
     error = f"{version.page_id}: the process that cleaned it died (out of memory?)"
     return RecleaningCounts(failed=[error])
+
+
+def _changes(each: RecleanedPage) -> Iterator[tuple[str, str, str]]:
+    """Yields (field, before, after) of each change: ``("images", "content 1", "chrome 1")``."""
+    for name in each.changed:
+        before, after = getattr(each.before, name), getattr(each.after, name)
+        if name in ("links", "images", "outlinks", "warnings"):
+            old, new = _kinds(before), _kinds(after)
+            yield name, old, new if new != old else "same kinds, other items or scores"
+        elif isinstance(before, str) and isinstance(after, str):
+            yield name, *_where_they_differ(before, after)
+        elif isinstance(before, tuple):
+            yield name, str(len(before)), str(len(after))
+        else:
+            yield name, str(before), str(after)
+
+
+def _kinds(found: Sequence[Any]) -> str:
+    counts = Counter(str(each.kind) for each in found).most_common()
+    return ", ".join(f"{kind} {count}" for kind, count in counts) or "none"
+
+
+def _where_they_differ(before: str, after: str) -> tuple[str, str]:
+    """Cuts both texts to the part around their first difference; adds the lengths of long ones."""
+    at = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
+        min(len(before), len(after)),
+    )
+    start = max(0, at - 10)
+    return _cut(before, start), _cut(after, start)
+
+
+def _cut(text: str, start: int) -> str:
+    shown = " ".join(text[start : start + SHOWN_CHARS].split())
+    if start or len(text) > SHOWN_CHARS:
+        before = "..." if start else ""
+        after = "..." if start + SHOWN_CHARS < len(text) else ""
+        return f"{before}{shown}{after} ({len(text)} characters)"
+    return shown or "none"
