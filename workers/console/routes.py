@@ -175,3 +175,9 @@ def asked_number() -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         abort(400, description="after")
     return int(text)
+
+
+def asked_row() -> tuple[int, str] | None:
+    """``after=`` of the address where rows have numbers, as a place in the list: ``(480, "")``."""
+    number = asked_number()
+    return None if number is None else (number, "")

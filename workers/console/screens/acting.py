@@ -25,7 +25,7 @@ from crawlclean.workers.console.routes import (
     Page,
     Routes,
     asked_limit,
-    asked_number,
+    asked_row,
     render,
     see,
 )
@@ -44,11 +44,12 @@ from crawlclean.workers.operations.acting.action import (
     untold,
 )
 from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.parts import Place
 from crawlclean.workers.operations.watching.journal import (
+    audit,
     find_action,
     find_operation,
-    list_actions,
-    list_operations,
+    operations,
 )
 from crawlclean.workers.operations.watching.signs.following import follow
 
@@ -284,13 +285,13 @@ READ_ROWS = 200
 
 def show_audit(console: Console) -> Page:
     """The actions, newest first."""
-    page = list_actions(console.backends, asked_number(), asked_limit())
+    page = audit(console.backends, asked_row(), asked_limit())
     return render(
         "audit.html",
         page=page,
         known=ACTIONS,
         levels=LEVELS,
-        rows=[_values_of_row(console, row) for row in page.rows],
+        rows=[_values_of_row(console, row) for row in page.items],
     )
 
 
@@ -298,14 +299,14 @@ def export_audit(console: Console) -> Page:
     """Every action as a line of JSON, newest first."""
 
     def lines() -> Iterator[str]:
-        before: int | None = None
+        after: Place | None = None
         while True:
-            page = list_actions(console.backends, before, READ_ROWS)
-            for row in page.rows:
+            page = audit(console.backends, after, READ_ROWS)
+            for row in page.items:
                 yield json.dumps(msgspec.to_builtins(row), ensure_ascii=False) + "\n"
             if not page.after:
                 return
-            before = page.after
+            after = (int(page.after), "")
 
     return Response(lines(), 200, content_type="application/x-ndjson; charset=utf-8")
 
@@ -337,7 +338,7 @@ def _action(console: Console, seq: int) -> dict[str, object]:
 
 def show_operations(console: Console) -> Page:
     """The long actions, newest first."""
-    page = list_operations(console.backends, asked_number(), asked_limit())
+    page = operations(console.backends, asked_row(), asked_limit())
     return render("operations.html", page=page, states=STATES)
 
 

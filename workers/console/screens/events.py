@@ -10,10 +10,10 @@ from crawlclean.workers.console.routes import (
     Page,
     Routes,
     asked_limit,
-    asked_number,
+    asked_row,
     render,
 )
-from crawlclean.workers.operations.watching.journal import list_events
+from crawlclean.workers.operations.watching.journal import events
 
 LEVELS = {
     EventKind.DIED: "bad",
@@ -42,9 +42,7 @@ def show_events(console: Console) -> Page:
     asked = request.args.get("kind", "")
     kind = next((each for each in EventKind if each.value == asked), None)
     crawl, host = request.args.get("crawl", "").strip(), request.args.get("host", "").strip()
-    wanted = {"kind": kind.value if kind else "", "crawl_id": crawl, "host": host.lower()}
-    of = {name: value for name, value in wanted.items() if value}
-    page = list_events(console.backends, asked_number(), asked_limit(), of)
+    page = events(console.backends, kind, crawl, host.lower(), asked_row(), asked_limit())
     return render(
         "events.html", page=page, kind=kind, kinds=list(EventKind), levels=LEVELS, crawl=crawl,
         host_name=host,

@@ -2,59 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.storage.store.journal import Action, Event, Operation
+from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.parts import Part, Place, part_of
 
 Row = TypeVar("Row", Event, Action, Operation)
 
 
-@dataclass(frozen=True, slots=True)
-class JournalPage(Generic[Row]):
-    """A part of a list.
-
-    Attributes:
-        rows: Newest first.
-        after: Number of the last row, behind which the next part begins; 0 at the end.
-    """
-
-    rows: Sequence[Row]
-    after: int
-
-
-def list_events(
-    backends: KeptBackends, before: int | None, limit: int, of: Mapping[str, str]
-) -> JournalPage[Event]:
-    """Returns events; there are none before the first crawl.
+def events(
+    backends: Backends,
+    kind: EventKind | None = None,
+    crawl: str = "",
+    host: str = "",
+    after: Place | None = None,
+    limit: int = 50,
+) -> Part[Event]:
+    """What happened to crawls, hosts and processes, newest first.
 
     Args:
         backends: Queue and store.
-        before: Only events with a smaller number; None: from the newest.
-        limit: At most this many, >= 1.
-        of: Only events with these values of ``kind``, ``host`` or ``crawl_id``.
+        kind: Only of this kind.
+        crawl: Only of this crawl.
+        host: Only of this host.
+        after: Place of the last row of the part before.
+        limit: At most this many.
     """
-    return _page(backends, lambda store: store.events.read(before, limit + 1, **of), limit)
+    asked = {"kind": kind.value if kind else "", "crawl_id": crawl, "host": host}
+    of = {name: value for name, value in asked.items() if value}
+    return _part(backends, lambda store: store.events.read(_before(after), limit + 1, **of), limit)
 
 
-def list_actions(backends: KeptBackends, before: int | None, limit: int) -> JournalPage[Action]:
-    """Returns actions of console and API; arguments as in ``list_events``."""
-    return _page(backends, lambda store: store.audit.read(before, limit + 1), limit)
+def audit(backends: Backends, after: Place | None = None, limit: int = 50) -> Part[Action]:
+    """Who did what by console or API, newest first.
+
+    Args:
+        backends: Queue and store.
+        after: Place of the last row of the part before.
+        limit: At most this many.
+    """
+    return _part(backends, lambda store: store.audit.read(_before(after), limit + 1), limit)
 
 
-def list_operations(
-    backends: KeptBackends, before: int | None, limit: int
-) -> JournalPage[Operation]:
-    """Returns long operations; arguments as in ``list_events``."""
-    return _page(backends, lambda store: store.operations.read(before, limit + 1), limit)
+def operations(backends: Backends, after: Place | None = None, limit: int = 50) -> Part[Operation]:
+    """Long actions with their progress, newest first.
+
+    Args:
+        backends: Queue and store.
+        after: Place of the last row of the part before.
+        limit: At most this many.
+    """
+    return _part(backends, lambda store: store.operations.read(_before(after), limit + 1), limit)
 
 
-def find_action(backends: KeptBackends, seq: int) -> Action:
-    """Returns one action.
+def find_action(backends: Backends, seq: int) -> Action:
+    """One action.
 
     Raises:
         NotFound: It is not kept.
@@ -65,8 +71,8 @@ def find_action(backends: KeptBackends, seq: int) -> Action:
     raise NotFound(f"there is no action {seq} in the audit")
 
 
-def find_operation(backends: KeptBackends, seq: int) -> Operation:
-    """Returns one long operation.
+def find_operation(backends: Backends, seq: int) -> Operation:
+    """One long action.
 
     Raises:
         NotFound: It is not kept.
@@ -77,12 +83,15 @@ def find_operation(backends: KeptBackends, seq: int) -> Operation:
     raise NotFound(f"there is no operation {seq}")
 
 
-def _page(
-    backends: KeptBackends, read: Callable[[Store], list[Row]], limit: int
-) -> JournalPage[Row]:
+def _before(after: Place | None) -> int | None:
+    return after[0] if after else None
+
+
+def _part(backends: Backends, read: Callable[[Store], list[Row]], limit: int) -> Part[Row]:
+    """A part of a list; there are no rows before the first crawl."""
     try:
         with backends.store() as store:
             rows = read(store)
-    except NotFound:  # before the first crawl
+    except NotFound:
         rows = []
-    return JournalPage(rows[:limit], rows[limit - 1].seq if len(rows) > limit else 0)
+    return part_of(rows, limit, lambda row: row.seq)
