@@ -21,7 +21,7 @@ from inspect import isfunction
 from typing import Any, TypeVar
 
 from redis import Redis, exceptions
-from redis.asyncio import Redis as AsyncRedis
+from redis.asyncio import BlockingConnectionPool, Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
@@ -44,6 +44,7 @@ AWAY = (*SERVER_AWAY, OSError)
 RETRY_PAUSE_S = 0.2
 ANSWER_S = 30.0  # a server that is silent for so long hangs: its longest script takes a second
 LISTEN_S = 5.0
+MOST_CONNECTIONS = 8  # of a spider: one listens; the server does one command at a time anyway
 
 
 # First words of error replies after which the command may succeed later: disk or memory are full,
@@ -82,24 +83,31 @@ def open_client(url: str) -> Any:
 def open_async_client(url: str) -> Any:
     """Opens an asyncio client that repeats no command: its caller decides.
 
+    Commands wait for one of ``MOST_CONNECTIONS``. Without a bound a slow moment has one for each
+    command, they are kept, and a server that may open few files has none left for workers.
+
     Raises:
         ConfigError: The URL cannot be read.
     """
-    return _opened(
-        AsyncRedis,
+    pool = _opened(
+        BlockingConnectionPool,
         url,
+        max_connections=MOST_CONNECTIONS,
+        timeout=ANSWER_S,
         socket_timeout=ANSWER_S,
         socket_connect_timeout=5,
         driver_info=None,
         retry=AsyncRetry(NoBackoff(), 0),
         **_socket_options(url),
     )
+    return AsyncRedis.from_pool(pool)
 
 
 def _opened(client: Any, url: str, **options: Any) -> Any:
     try:
         opened = client.from_url(url, **options)
-        opened.connection_pool.make_connection()  # connects nothing; reads the URL's options
+        # Connects nothing; reads the URL's options.
+        getattr(opened, "connection_pool", opened).make_connection()
         return opened
     except TypeError as error:
         option = str(error).rpartition(" ")[2]

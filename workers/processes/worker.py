@@ -259,6 +259,8 @@ class CleaningWorker(Worker):
     def handle_work_horse_killed(self, job: Job, _retpid: int, ret_val: int, _rusage: Any) -> None:
         """Gives back the pages of a dead child, or breaks its claim, before the claim expires."""
         if os.WIFEXITED(ret_val) and os.WEXITSTATUS(ret_val) == os.EX_TEMPFAIL:
+            # This process may reach it all the same: the server may have no room for another one.
+            self._outage.notice(QueueUnavailable("it could not be reached by a job's process"))
             self._frontier.give_back(job.id)
             return
         log.warning("job's process died", extra={"job": job.id, "status": ret_val})

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import closing
+
 import pytest
 from redis.exceptions import ResponseError
 
 from crawlclean.cleaning.errors import QueueUnavailable
-from crawlclean.storage.queue.clients import OutageLog, open_client, send_packed, wait_for_queue
+from crawlclean.storage.queue.clients import (
+    MOST_CONNECTIONS,
+    OutageLog,
+    open_async_client,
+    open_client,
+    send_packed,
+    wait_for_queue,
+)
 
 
 def test_one_line_when_it_goes_and_one_when_it_is_back(caplog: pytest.LogCaptureFixture) -> None:
@@ -46,3 +56,19 @@ def test_packed_commands_outlive_a_lost_connection(queue_url: str) -> None:
     client.client_kill_filter(_type="normal", skipme=False)
     assert send_packed(client, [ask]) == [b"x"]
     client.close()
+
+
+def test_a_spider_leaves_connections_to_others(queue_url: str) -> None:
+    """However many commands it has at a time: with `ulimit -n 80` a server takes 48 clients."""
+
+    async def ask_at_once() -> int:
+        client = open_async_client(queue_url)
+        try:
+            await asyncio.gather(*(client.ping() for _ in range(10 * MOST_CONNECTIONS)))
+            return len(blocking.client_list())
+        finally:
+            await client.aclose()
+
+    with closing(open_client(queue_url)) as blocking:
+        before = len(blocking.client_list())
+        assert asyncio.run(ask_at_once()) <= before + MOST_CONNECTIONS
