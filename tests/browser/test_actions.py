@@ -14,7 +14,8 @@ from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
-from crawlclean.workers.operations.controlling.crawl_states import list_pauses
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.controlling.crawls import list_pauses
 from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
 from tests.browser.test_pages import PHONE, WIDE, assert_calm, violations
 from tests.kit.console import settings_of
@@ -29,7 +30,7 @@ def acting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def paused(world: World) -> list[str]:
-    return [each.why for each in list_pauses(settings_of(world.data))]
+    return [each.why for each in list_pauses(Backends(settings_of(world.data)))]
 
 
 def test_failures_are_retried_in_the_background(chromium: Browser, acting: World) -> None:

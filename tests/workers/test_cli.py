@@ -199,7 +199,7 @@ def test_an_interrupted_command_is_status_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(
-        "crawlclean.workers.operations.controlling.crawls.list_crawls", press_ctrl_c
+        "crawlclean.workers.operations.controlling.crawls.crawls_in_full", press_ctrl_c
     )
     assert main(["crawls"]) == 130
     assert capsys.readouterr().err == "crawlclean: interrupted\n"

@@ -11,7 +11,6 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.storage.crawl_types import CrawlState, UrlState
 from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, crawl_name
-from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import printable, readable_line
 
 if TYPE_CHECKING:
@@ -37,16 +36,17 @@ HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "URLS LEFT", "IN FLIGHT", "STARTE
 )
 def crawls(backends: Backends, asked: argparse.Namespace) -> Rows:
     """Every crawl with its state and counts."""
-    settings = backends.settings
-    from crawlclean.workers.operations.controlling.crawl_states import list_pauses, paused_line
-    from crawlclean.workers.operations.controlling.crawls import crawl_line, list_crawls
+    from crawlclean.workers.operations.controlling.crawl_states import paused_line
+    from crawlclean.workers.operations.controlling.crawls import (
+        crawl_line,
+        crawls_in_full,
+        list_pauses,
+    )
 
-    found, pauses = list_crawls(settings, asked.crawl), list_pauses(settings)
+    found, pauses = crawls_in_full(backends, asked.crawl), list_pauses(backends)
     if asked.json:
-        paused = {each.name: [p.target for p in pauses if each.name in p.crawls] for each in found}
         with_hosts = bool(asked.crawl)
-        lines = (crawl_line(each, paused[each.name], with_hosts=with_hosts) for each in found)
-        return Rows(found=lines)
+        return Rows(found=[crawl_line(each, pauses, with_hosts=with_hosts) for each in found])
     about = [*_wait_lines(found), *_visit_lines(found)]
     about += _host_lines(found[0]) if asked.crawl else []
     about += [paused_line([pause.target for pause in pauses])] if pauses else []
@@ -155,13 +155,12 @@ _TARGET = argument("target", nargs=None, type=crawl_name, metavar="CRAWL|HOST")
 )
 def pause(backends: Backends, asked: argparse.Namespace) -> Rows:
     """A crawl or a host that is paused now; without a target the paused crawls, then hosts."""
-    settings = backends.settings
-    from crawlclean.workers.operations.controlling.crawl_states import all_paused
+    from crawlclean.workers.operations.controlling.crawls import all_paused
 
     if asked.target:
-        return _changed(settings, asked, CrawlState.PAUSED, asked.why)
+        return _changed(backends, asked, CrawlState.PAUSED, asked.why)
     return Rows(
-        found=all_paused(settings),
+        found=all_paused(backends),
         head=("PAUSED", "SINCE", "BY", "WHY", "CRAWLS"),
         row=lambda each: (
             f"{each.kind} {each.target}",
@@ -178,23 +177,21 @@ def pause(backends: Backends, asked: argparse.Namespace) -> Rows:
 @asking("end a pause (a crawl or a host)", "", _TARGET)
 def resume(backends: Backends, asked: argparse.Namespace) -> Rows:
     """A crawl or a host that goes on."""
-    settings = backends.settings
-    return _changed(settings, asked, CrawlState.RUNNING)
+    return _changed(backends, asked, CrawlState.RUNNING)
 
 
 @asking("end a crawl; the same command resumes it (a crawl or a host)", "", _TARGET)
 def stop(backends: Backends, asked: argparse.Namespace) -> Rows:
     """A crawl that has ended, or a host that is paused."""
-    settings = backends.settings
-    return _changed(settings, asked, CrawlState.STOPPED)
+    return _changed(backends, asked, CrawlState.STOPPED)
 
 
 def _changed(
-    settings: Settings, asked: argparse.Namespace, state: CrawlState, why: str = ""
+    backends: Backends, asked: argparse.Namespace, state: CrawlState, why: str = ""
 ) -> Rows:
     from crawlclean.workers.operations.controlling.crawl_states import change_state, this_user
 
-    change = change_state(settings, asked.target, state, who=this_user(), why=why)
+    change = change_state(backends.settings, asked.target, state, who=this_user(), why=why)
     return Rows(found=[change], lines=lambda each: [_line(each, asked.command)])
 
 
@@ -237,7 +234,6 @@ def purge(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    settings = backends.settings
     from crawlclean.workers.operations.controlling import purging
 
     def planned(plan: PurgePlan) -> str:
@@ -248,13 +244,13 @@ def purge(backends: Backends, asked: argparse.Namespace) -> Rows | int:
         return f"deleted {urls} and {records} of {each.target}"
 
     if asked.dry_run or not asked.yes:
-        plan = purging.plan_purge(settings, asked.target)
+        plan = purging.plan_purge(backends.settings, asked.target)
         if asked.dry_run:
             return Rows(found=[plan], lines=lambda each: [planned(each)])
         if not is_confirmed(planned(plan)):
             sys.stderr.write("nothing was deleted\n")
             return Exit.FAILED
-    found = purging.purge(settings, asked.target, keep_records=asked.keep_records)
+    found = purging.purge(backends.settings, asked.target, keep_records=asked.keep_records)
     return Rows(found=[found], lines=lambda each: [done(each)])
 
 
@@ -300,15 +296,14 @@ def drop_raw(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    settings = backends.settings
     from crawlclean.workers.operations.controlling import fetching_again
 
-    found = fetching_again.plan_drop(settings, asked.target)
+    found = fetching_again.plan_drop(backends.settings, asked.target)
     line = f"{found.responses:,} archived responses of {found.target}, {found.freed_bytes:,} bytes"
     if not asked.dry_run:
         if not asked.yes and not is_confirmed(f"drop-raw drops {line}"):
             sys.stderr.write("nothing was dropped\n")
             return Exit.FAILED
-        found = fetching_again.drop_raw(settings, asked.target)
+        found = fetching_again.drop_raw(backends.settings, asked.target)
     what = "would drop" if asked.dry_run else "dropped"
     return Rows(found=[found], lines=lambda _: [f"{what} {line}"])

@@ -9,16 +9,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.page import clean
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.opening import join_queue, open_store
 from crawlclean.storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.maintenance import MEMORY_WATERMARK
@@ -28,9 +28,10 @@ from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.answers.control import Check, CheckStatus, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.loading import find_hooks
-from crawlclean.workers.operations.backends import existing_store
-from crawlclean.workers.operations.controlling.crawl_states import all_paused, pause_text
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.controlling.crawl_states import pause_text
 from crawlclean.workers.operations.controlling.crawls import (
+    all_paused,
     other_queues,
     queue_text,
 )
@@ -52,23 +53,9 @@ class Warned(NamedTuple):
     detail: str
 
 
-def folder_checks(settings: Settings) -> list[tuple[str, Callable[[], str | Warned]]]:
-    """Returns name and function of each check, in order; a failed check raises."""
-    data = settings.storage.data
-    return [
-        ("data folder", lambda: _data(data)),
-        ("disk", lambda: _disk(data, settings.storage.disk_quota_bytes)),
-        ("crawls", lambda: _crawls(settings)),
-        ("pauses", lambda: _pauses(settings)),
-        ("back-pressure", lambda: _holds(settings)),
-        ("receivers", lambda: _receivers(settings)),
-        ("store", lambda: _store(settings)),
-    ]
-
-
-def _receivers(settings: Settings) -> str | Warned:
+def _receivers(backends: Backends) -> str | Warned:
     try:
-        with existing_store(settings) as store:
+        with backends.store() as store:
             found, failing = store.receivers.all(), troubles(store, datetime.now(UTC))
     except NotFound:
         return "none yet"
@@ -109,27 +96,24 @@ def _disk(data: Path, quota: int) -> str | Warned:
     return Warned(text) if used > NEARLY_FULL * quota else text
 
 
-def _crawls(settings: Settings) -> str:
+def _crawls(backends: Backends) -> str:
     try:
-        store = open_store(settings.storage)
+        with backends.store() as store:
+            crawls, records = store.crawls.all(), store.records.count()
     except NotFound:
         return "none yet"
-    with closing(store):
-        crawls, records = store.crawls.all(), store.records.count()
-        others = other_queues(settings, store)
-    with _queue(settings) as frontier:
+    with _queue(backends) as frontier:
         running = ", one is running" if frontier else ", none is running"
-    found = f"{len(crawls)} crawl{'' if len(crawls) == 1 else 's'}"
-    found += f", {records} record{'' if records == 1 else 's'}{running}"
-    for other in others:
+    found = f"{counted(len(crawls), 'crawl')}, {counted(records, 'record')}{running}"
+    for other in other_queues(backends):
         run = sum(row.queue == other.queue_id for row in crawls)
         found += f"; {run} of another queue: {queue_text(other)}"
     return found
 
 
-def _pauses(settings: Settings) -> str | Warned:
+def _pauses(backends: Backends) -> str | Warned:
     try:
-        paused = all_paused(settings)
+        paused = all_paused(backends)
     except NotFound:
         return "none"
     names = [
@@ -143,8 +127,8 @@ def _pauses(settings: Settings) -> str | Warned:
     return Warned(f"nothing is fetched of {named}{more}: `pause` lists them, `resume` ends a pause")
 
 
-def _holds(settings: Settings) -> str | Warned:
-    with _queue(settings) as frontier:
+def _holds(backends: Backends) -> str | Warned:
+    with _queue(backends) as frontier:
         if frontier is None:
             return "no queue is running"
         waits = frontier.waits.of([])
@@ -155,19 +139,18 @@ def _holds(settings: Settings) -> str | Warned:
     return f"none: {waits.pages_in_flight} URLs wait for workers"
 
 
-def _store(settings: Settings) -> str | Warned:
+def _store(backends: Backends) -> str | Warned:
     """The time of the newest record; whether the archive is damaged, or the store is old."""
     try:
-        store = open_store(settings.storage)
+        with backends.store() as store, _queue(backends) as frontier:
+            saved = store.records.newest()
+            crawls = frontier.crawl_ids() if frontier else []
+            gaps = [
+                each for each in crawls if frontier and find_gap(frontier, store.urls, each).missing
+            ]
+            fault = store.archive_fault(READ_S) if isinstance(store, SqliteStore) else ""
     except NotFound:
         return "none yet"
-    with closing(store), _queue(settings) as frontier:
-        saved = store.records.newest()
-        crawls = frontier.crawl_ids() if frontier else []
-        gaps = [
-            each for each in crawls if frontier and find_gap(frontier, store.urls, each).missing
-        ]
-        fault = store.archive_fault(READ_S) if isinstance(store, SqliteStore) else ""
     if fault:
         return Warned(fault)
     if gaps:
@@ -179,36 +162,42 @@ def _store(settings: Settings) -> str | Warned:
 
 
 @contextmanager
-def _queue(settings: Settings) -> Iterator[Frontier | None]:
+def _queue(backends: Backends) -> Iterator[Frontier | None]:
     """The running queue, None when none runs."""
-    try:
-        frontier = join_queue(settings.storage)
-    except NotFound:
-        yield None
-        return
-    with closing(frontier):
-        yield frontier
+    with ExitStack() as opened:
+        found = None
+        with suppress(NotFound):
+            found = opened.enter_context(backends.queue())
+        yield found
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
     """Yields the result of every check, in order; some take a second."""
-    checks: list[tuple[str, Callable[[], str | Warned]]] = [
-        ("python", lambda: sys.version.split()[0]),
-        ("sqlite", sqlite_version),
-        ("queue server", _server),
-        ("queue memory", lambda: _memory(settings)),
-        ("cleaning", _cleaning),
-        *folder_checks(settings),
-        ("hooks", lambda: _hooks(settings)),
-    ]
-    for name, check in checks:
-        try:
-            found = check()
-            status = CheckStatus.WARNING if isinstance(found, Warned) else CheckStatus.OK
-            detail = found.detail if isinstance(found, Warned) else found
-            yield Check(name=name, status=status, detail=detail)
-        except (ServiceError, OSError, subprocess.SubprocessError) as error:
-            yield Check(name=name, status=CheckStatus.FAILED, detail=str(error))
+    storage = settings.storage
+    with Backends(settings) as backends:
+        checks: list[tuple[str, Callable[[], str | Warned]]] = [
+            ("python", lambda: sys.version.split()[0]),
+            ("sqlite", sqlite_version),
+            ("queue server", _server),
+            ("queue memory", lambda: _memory(settings)),
+            ("cleaning", _cleaning),
+            ("data folder", lambda: _data(storage.data)),
+            ("disk", lambda: _disk(storage.data, storage.disk_quota_bytes)),
+            ("crawls", lambda: _crawls(backends)),
+            ("pauses", lambda: _pauses(backends)),
+            ("back-pressure", lambda: _holds(backends)),
+            ("receivers", lambda: _receivers(backends)),
+            ("store", lambda: _store(backends)),
+            ("hooks", lambda: _hooks(settings)),
+        ]
+        for name, check in checks:
+            try:
+                found = check()
+                status = CheckStatus.WARNING if isinstance(found, Warned) else CheckStatus.OK
+                detail = found.detail if isinstance(found, Warned) else found
+                yield Check(name=name, status=status, detail=detail)
+            except (ServiceError, OSError, subprocess.SubprocessError) as error:
+                yield Check(name=name, status=CheckStatus.FAILED, detail=str(error))
 
 
 def _server() -> str:

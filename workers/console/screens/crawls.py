@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from flask import g
 
 from crawlclean.storage.crawl_types import UrlState
-from crawlclean.storage.live_state import WaitReason
 from crawlclean.workers.console.charts import Part
 from crawlclean.workers.console.routes import (
     Console,
@@ -16,13 +17,15 @@ from crawlclean.workers.console.routes import (
     render,
 )
 from crawlclean.workers.console.words import say
-from crawlclean.workers.operations.watching.views.crawls import (
-    CrawlDetails,
-    find_crawl,
+from crawlclean.workers.operations.controlling.crawls import (
+    CrawlStatus,
+    crawls_in_full,
     list_crawls,
+    pause_of,
 )
+from crawlclean.workers.operations.failures import failure_causes, failure_groups
 
-MOST_QUEUES = 20
+MOST_GROUPS = MOST_QUEUES = 20
 KINDS = {
     UrlState.RECORD: 3,
     UrlState.REDIRECT: 1,
@@ -49,27 +52,30 @@ def show_crawls(console: Console) -> Page:
 
 def show_crawl(console: Console, crawl: str) -> Page:
     """One crawl."""
-    details = find_crawl(console.backends, crawl)
+    backends = console.backends
+    (line,) = crawls_in_full(backends, crawl)
     parts = [
         Part(name=say(g.language, f"url_state.{state}"), value=n, kind=KINDS[state])
-        for state, n in details.line.row.pages.items()
+        for state, n in line.row.pages.items()
     ]
-    return render("crawl.html", parts=parts, **_live(details))
+    return render(
+        "crawl.html", parts=parts, causes=failure_causes(backends, crawl).items,
+        groups=failure_groups(backends, crawl, limit=MOST_GROUPS).items,
+        pause=pause_of(backends, line), **_live(line),
+    )  # fmt: skip
 
 
 def live_crawl(console: Console, crawl: str) -> Page:
     """The part of a crawl's page that is asked for again and again."""
-    return render("crawl_live.html", **_live(find_crawl(console.backends, crawl)))
+    return render("crawl_live.html", **_live(crawls_in_full(console.backends, crawl)[0]))
 
 
-def _live(details: CrawlDetails) -> dict[str, object]:
-    waits: dict[WaitReason, int] = {}
-    hosts = details.line.waits.hosts if details.line.waits else ()
-    for host in hosts:
-        waits[host.reason] = waits.get(host.reason, 0) + 1
+def _live(line: CrawlStatus) -> dict[str, object]:
+    hosts = line.waits.hosts if line.waits else ()
+    waits = Counter(host.reason for host in hosts)
     queues = sorted((host for host in hosts if host.urls), key=lambda each: (-each.urls, each.host))
     return {
-        "details": details,
+        "line": line,
         "waits": sorted(waits.items(), key=lambda each: (-each[1], each[0])),
         "queues": queues[:MOST_QUEUES],
     }

@@ -1,4 +1,4 @@
-"""Pauses, resumes and stops crawls and hosts, and lists what is paused."""
+"""Pauses, resumes and stops crawls and hosts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import getpass
 import os
 import socket
 from collections.abc import Sequence
-from contextlib import closing, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.opening import join_queue
 from crawlclean.storage.queue.ownership import check_owner
 from crawlclean.storage.queue.receipts import check_store
 from crawlclean.storage.store.hosts import Pause
@@ -21,7 +19,6 @@ from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.backends import any_queue, existing_store
-from crawlclean.workers.operations.controlling.crawls import list_crawls
 from crawlclean.workers.operations.urls.near_matches import hosts_hint
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
@@ -54,44 +51,6 @@ def this_user() -> str:
     except (KeyError, OSError):  # a container's user has no name
         name = str(os.getuid())
     return f"{name}@{socket.gethostname()}"
-
-
-def list_pauses(settings: Settings) -> list[Paused]:
-    """Returns the paused hosts: of the queue while it runs, else of the store.
-
-    Raises:
-        NotFound: The data folder holds no crawl.
-    """
-    with existing_store(settings) as store:
-        stored = store.pauses.all()
-    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-        return [paused_host(pause, frontier.crawls_of(pause.host)) for pause in frontier.pauses()]
-    return [paused_host(pause, pause.crawls) for pause in stored]
-
-
-def all_paused(settings: Settings) -> list[Paused]:
-    """Returns the paused crawls, then the paused hosts.
-
-    Raises:
-        NotFound: The data folder holds no crawl.
-    """
-    paused = (each.name for each in list_crawls(settings) if each.state is CrawlState.PAUSED)
-    crawls = [
-        Paused(kind=TargetKind.CRAWL, target=name, since=None, crawls=(name,)) for name in paused
-    ]
-    return crawls + list_pauses(settings)
-
-
-def paused_host(pause: Pause, crawls: Sequence[str] = ()) -> Paused:
-    """The answer of a stored pause; ``crawls`` know the host."""
-    return Paused(
-        kind=TargetKind.HOST,
-        target=pause.host,
-        since=pause.since,
-        who=pause.who,
-        why=pause.why,
-        crawls=tuple(crawls),
-    )
 
 
 def change_state(

@@ -1,10 +1,10 @@
-"""Lists the crawls of a data folder with their counts and waits."""
+"""The crawls with their counts and waits, for commands, API and console; which are paused."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,20 +14,30 @@ from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
 from crawlclean.storage.live_state import Waits
-from crawlclean.storage.opening import join_queue
-from crawlclean.storage.store.crawls import QueueRow
+from crawlclean.storage.store.crawls import QueueRow, StateSince
+from crawlclean.workers.answers.control import Paused, TargetKind
 from crawlclean.workers.answers.crawls import CrawlLine
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.waits import hosts_left, wait_counts
+from crawlclean.workers.operations.parts import Part, Place, part_of
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
     from crawlclean.storage.queue.frontier import Frontier
-    from crawlclean.storage.store.protocol import Store
 
+ROWS_S = 3.0
+"""How old the rows of all crawls may be: 10,000 of them (`sites`) take 0.1 s to read."""
 
-MOST_EXAMINED = 2_000  # hosts whose waits are read, of all crawls: about 0.2 s
-FEWEST_EXAMINED = 20  # of each crawl, however many crawls there are
+WAITS_S = 4.0
+"""How old the waits of a crawl's hosts may be: several who look at a crawl ask once."""
+
+FEWEST_EXAMINED = 20
+"""Hosts of each crawl whose waits are read, however many crawls there are."""
+
+NEWEST = 100
+"""Crawls among which those at work are looked for: one read; older ones rarely run."""
+
+BEFORE_ALL = 253_402_300_799_999_999
+"""Place of crawls that are only in the queue, in microseconds since 1970: the end of 9999."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,18 +88,18 @@ class CrawlStatus:
 
 
 def crawl_line(
-    crawl: CrawlStatus, paused_hosts: Collection[str], *, with_hosts: bool = False
+    crawl: CrawlStatus, pauses: Collection[Paused], *, with_hosts: bool = False
 ) -> CrawlLine:
     """One crawl; what the queue holds only while the queue runs.
 
     Args:
         crawl: The crawl.
-        paused_hosts: Its paused hosts.
+        pauses: The paused hosts of all crawls.
         with_hosts: Whether each examined host is in it.
     """
     row, counts, waits = crawl.row, crawl.counts, crawl.waits
     return CrawlLine(
-        crawl=row.spec.crawl_id,
+        crawl=crawl.name,
         state=crawl.state,
         records=row.pages.get(UrlState.RECORD, 0),
         failed=row.pages.get(UrlState.FAILED, 0),
@@ -99,7 +109,7 @@ def crawl_line(
         seeds=tuple(row.spec.seeds),
         include=row.spec.include,
         exclude=row.spec.exclude,
-        paused_hosts=tuple(paused_hosts),
+        paused_hosts=tuple(each.target for each in pauses if crawl.name in each.crawls),
         keep_fresh=row.spec.keep_fresh,
         next_visit=crawl.next_visit,
         other_queue=crawl.other_queue.place if crawl.other_queue else UNSET,
@@ -117,65 +127,101 @@ def crawl_line(
     )
 
 
-def list_crawls(settings: Settings, only: str = "") -> list[CrawlStatus]:
+def get_crawls(backends: Backends, after: Place | None = None, limit: int = 50) -> Part[CrawlLine]:
+    """Crawls, newest first.
+
+    The fields that tell what hosts wait for are left out here.
+
+    Args:
+        backends: Queue and store.
+        after: Only crawls behind this (microseconds since 1970 of the first run, name).
+        limit: At most this many.
+    """
+    part = list_crawls(backends, after, limit)
+    return Part(items=lines_of(backends, part.items), after=part.after, as_of=part.as_of)
+
+
+def get_crawl(backends: Backends, crawl: str) -> CrawlLine:
+    """One crawl, with what its hosts wait for; at most 200 hosts are examined."""
+    (found,) = crawls_in_full(backends, crawl)
+    return crawl_line(found, list_pauses(backends), with_hosts=True)
+
+
+def lines_of(backends: Backends, crawls: Sequence[CrawlStatus]) -> list[CrawlLine]:
+    """Some crawls as answers."""
+    pauses = list_pauses(backends) if crawls else ()
+    return [crawl_line(each, pauses) for each in crawls]
+
+
+def list_crawls(
+    backends: Backends, after: Place | None = None, limit: int = 50
+) -> Part[CrawlStatus]:
+    """Returns crawls, newest first, without what their hosts wait for.
+
+    Args:
+        backends: Queue and store.
+        after: Only crawls behind this (microseconds since 1970 of the first run, name).
+        limit: At most this many.
+    """
+    rows = [row for row in _rows(backends) if after is None or _place(row) < after]
+    part = part_of(rows, limit, _place)
+    with backends.store() as store:
+        as_of = backends.figures(store).as_of()
+    return Part(items=_statuses(backends, part.items, as_of), after=part.after, as_of=as_of)
+
+
+def newest_crawls(backends: Backends) -> list[CrawlStatus]:
+    """Returns the newest crawls; NotFound: the data folder holds none."""
+    return list(list_crawls(backends, limit=NEWEST).items)
+
+
+def crawl_names(backends: Backends) -> list[str]:
+    """Returns the names of all crawls, newest first; NotFound: the data folder holds none."""
+    return [row.spec.crawl_id for row in _rows(backends)]
+
+
+def crawls_in_full(backends: Backends, only: str = "") -> list[CrawlStatus]:
     """Returns every crawl, oldest first, then those only in the queue; ``only``: just this crawl.
 
     Raises:
         NotFound: There is no crawl named ``only``.
     """
-    live = _live(settings, only)
-    with existing_store(settings) as store:
-        if not live:  # while a crawl runs, its housekeeper keeps the figures
-            store.statistics.refresh()
-        as_of = store.overview.as_of()
-        stored = store.crawls.all()
-        rows = [row for row in stored if only in ("", row.spec.crawl_id)]
+    with backends.store() as store:
+        as_of = backends.settled(store)
+        rows = [row for row in reversed(_rows(backends)) if only in ("", row.spec.crawl_id)]
+        if only and not rows:
+            raise NotFound(f"no crawl is named {only}; `crawls` lists them")
         fresh = [row.spec.crawl_id for row in rows if row.spec.keep_fresh]
-        queues = {each.queue_id: each for each in other_queues(settings, store)}
-        due = {crawl_id: store.revisits.next_due(crawl_id) for crawl_id in fresh}
-    known = {row.spec.crawl_id for row in stored}
-    if missing := live.keys() - known:
-        with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-            rows += [row for row in queued_only(frontier, known) if row.spec.crawl_id in missing]
-    if only and not rows:
-        raise NotFound(f"no crawl is named {only}; `crawls` lists them")
-    found = []
-    for row in rows:
-        counts, waits = live.get(row.spec.crawl_id, (None, None))
-        found.append(
-            CrawlStatus(
-                row=row,
-                counts=counts,
-                waits=waits,
-                next_visit=due.get(row.spec.crawl_id),
-                as_of=as_of,
-                other_queue=queues.get(row.queue),
-            )
+        due = {crawl: store.revisits.next_due(crawl) for crawl in fresh}
+        queues = {each.queue_id: each for each in other_queues(backends)}
+    found = _statuses(backends, rows, as_of)
+    live = sum(each.counts is not None for each in found)
+    most = max(FEWEST_EXAMINED, backends.examined_hosts // max(1, live))
+    return [
+        replace(
+            each,
+            waits=_waits(backends, each.name, most) if each.counts else None,
+            next_visit=due.get(each.name),
+            other_queue=queues.get(each.row.queue),
         )
-    return found
+        for each in found
+    ]
 
 
-def other_queues(settings: Settings, store: Store) -> list[QueueRow]:
-    """Returns the queues of the store's crawls that are not ours; none without our queue."""
-    if settings.storage.is_embedded:
-        return []
-    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-        ours = frontier.identity(make=False).queue_id
-        return [each for each in store.queues.all() if each.queue_id != ours]
-    return []
+def _rows(backends: Backends) -> list[CrawlRow]:
+    """Every crawl, newest first, before them those that are only in the queue."""
+
+    def ask() -> list[CrawlRow]:
+        with backends.store() as store:
+            rows = store.crawls.all()
+        with suppress(ServiceError), backends.queue() as frontier:
+            rows += _queued_only(frontier, {row.spec.crawl_id for row in rows})
+        return sorted(rows, key=_place, reverse=True)
+
+    return backends.remembered("crawls", ROWS_S, ask)
 
 
-def queue_text(queue: QueueRow) -> str:
-    """Says where a queue is, and when it was heard: ``redis://db1:6379/0, heard 3 s ago``."""
-    heard = (
-        f"heard {queue.silent_s:.0f} s ago"
-        if queue.is_alive
-        else (f"silent since {minute(queue.heard_at)} UTC")
-    )
-    return f"{queue.place}, {heard}"
-
-
-def queued_only(frontier: Frontier, stored: Collection[str]) -> list[CrawlRow]:
+def _queued_only(frontier: Frontier, stored: Collection[str]) -> list[CrawlRow]:
     """Returns the crawls of the queue that the store does not have, as rows without a time.
 
     Args:
@@ -191,13 +237,97 @@ def queued_only(frontier: Frontier, stored: Collection[str]) -> list[CrawlRow]:
     return rows
 
 
-def _live(settings: Settings, only: str) -> dict[str, tuple[CrawlCounts, Waits]]:
-    """Returns counts and waits of the crawls in a running queue; empty when none runs."""
-    with suppress(ServiceError), closing(join_queue(settings.storage)) as frontier:
-        crawls = [crawl for crawl in frontier.crawl_ids() if only in ("", crawl)]
-        most = max(FEWEST_EXAMINED, MOST_EXAMINED // max(1, len(crawls)))
-        return {
-            crawl: (frontier.counts(crawl), frontier.waits.of_crawl(crawl, most))
-            for crawl in crawls
-        }
-    return {}
+def _place(row: CrawlRow) -> Place:
+    at = row.created_at
+    return (round(at.timestamp() * 1_000_000) if at else BEFORE_ALL), row.spec.crawl_id
+
+
+def _statuses(
+    backends: Backends, rows: Sequence[CrawlRow], as_of: datetime | None = None
+) -> list[CrawlStatus]:
+    """The rows with their counts in the queue, while it runs."""
+    counts: dict[str, CrawlCounts] = {}
+    with suppress(ServiceError), backends.queue() as frontier:
+        counts = frontier.counts_of([row.spec.crawl_id for row in rows])
+    return [CrawlStatus(row=row, counts=counts.get(row.spec.crawl_id), as_of=as_of) for row in rows]
+
+
+def _waits(backends: Backends, crawl: str, most: int) -> Waits | None:
+    def ask() -> Waits:
+        with backends.queue() as frontier:
+            return frontier.waits.of_crawl(crawl, most)
+
+    with suppress(ServiceError):
+        return backends.remembered(("waits of", crawl), WAITS_S, ask)
+    return None
+
+
+# Queues that share the store.
+
+
+def other_queues(backends: Backends) -> list[QueueRow]:
+    """Returns the queues of the store's crawls that are not ours; none without our queue."""
+    if backends.settings.storage.is_embedded:
+        return []
+    with suppress(ServiceError), backends.queue() as frontier, backends.store() as store:
+        ours = frontier.identity(make=False).queue_id
+        return [each for each in store.queues.all() if each.queue_id != ours]
+    return []
+
+
+def queue_text(queue: QueueRow) -> str:
+    """Says where a queue is, and when it was heard: ``redis://db1:6379/0, heard 3 s ago``."""
+    heard = (
+        f"heard {queue.silent_s:.0f} s ago"
+        if queue.is_alive
+        else (f"silent since {minute(queue.heard_at)} UTC")
+    )
+    return f"{queue.place}, {heard}"
+
+
+# What is paused.
+
+
+def all_paused(backends: Backends) -> list[Paused]:
+    """Returns the paused crawls, then the paused hosts.
+
+    Raises:
+        NotFound: The data folder holds no crawl.
+    """
+    crawls = [
+        Paused(kind=TargetKind.CRAWL, target=each.name, since=None, crawls=(each.name,))
+        for each in reversed(_statuses(backends, _rows(backends)))
+        if each.state is CrawlState.PAUSED
+    ]
+    return crawls + list_pauses(backends)
+
+
+def pause_of(backends: Backends, crawl: CrawlStatus) -> StateSince | None:
+    """Returns since when a crawl is paused, and by whom; None: it is not."""
+    if crawl.state is not CrawlState.PAUSED:
+        return None
+    with backends.store() as store:
+        return store.crawls.state_since(crawl.name, CrawlState.PAUSED)
+
+
+def list_pauses(backends: Backends) -> list[Paused]:
+    """Returns the paused hosts: of the queue while it runs, else of the store.
+
+    Raises:
+        NotFound: The data folder holds no crawl.
+    """
+    with backends.store() as store:
+        found = [(pause, pause.crawls) for pause in store.pauses.all()]
+    with suppress(ServiceError), backends.queue() as frontier:
+        found = [(pause, tuple(frontier.crawls_of(pause.host))) for pause in frontier.pauses()]
+    return [
+        Paused(
+            kind=TargetKind.HOST,
+            target=pause.host,
+            since=pause.since,
+            who=pause.who,
+            why=pause.why,
+            crawls=crawls,
+        )
+        for pause, crawls in found
+    ]

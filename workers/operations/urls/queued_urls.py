@@ -33,7 +33,7 @@ from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, queued_rules, unpacked_rules
 from crawlclean.workers.jobs.url_filter import HOPS, Refusal, UrlFilter
 from crawlclean.workers.operations.backends import Backends, QueueSide
-from crawlclean.workers.operations.controlling.crawl_states import pause_text, paused_host
+from crawlclean.workers.operations.controlling.crawl_states import pause_text
 
 if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
@@ -168,7 +168,7 @@ def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> s
     command = f"`topic {topic}`" if topic else "`run` with the same URLs"
     is_at_rest = not is_running or bool(topic and counts.state is CrawlState.STOPPED)
     pause = next((each for each in frontier.pauses() if each.host == host), None)
-    noted = f" {pause_text(paused_host(pause))}" if pause else ""
+    noted = f" {pause_text(pause)}" if pause else ""
     reasons = [
         (counts.state is CrawlState.PAUSED, f"the crawl is paused (`resume {crawl}`)"),
         (

@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime
-
-from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.records import CleanRecord
-from crawlclean.workers.answers.crawls import CrawlLine as CrawlAnswer
 from crawlclean.workers.answers.topics import StoryLine
-from crawlclean.workers.operations.controlling.crawls import CrawlStatus, crawl_line
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.topics.told_stories import story_line, story_of_id
 from crawlclean.workers.operations.urls.near_matches import with_scheme
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.views.crawls import find_crawl
 
 STORIES_S = 30.0
 """How old a list of stories may be: it reads every member."""
-
-
-def crawl_answers(
-    backends: KeptBackends, lines: Sequence[CrawlStatus], as_of: datetime | None
-) -> list[CrawlAnswer]:
-    """Crawls of a list whose figures were computed then, without what their hosts wait for."""
-    paused = _paused_by_crawl(backends)
-    return [crawl_line(replace(line, as_of=as_of), paused(line.name)) for line in lines]
-
-
-def crawl_answer(backends: KeptBackends, crawl: str) -> CrawlAnswer:
-    """One crawl in full.
-
-    Raises:
-        NotFound: No crawl has this name.
-    """
-    found = find_crawl(backends, crawl)
-    paused = _paused_by_crawl(backends)
-    return crawl_line(found.line, paused(crawl), with_hosts=True)
 
 
 def record_answer(backends: KeptBackends, target: str) -> CleanRecord:
@@ -80,12 +53,3 @@ def story_answer(backends: KeptBackends, story: str) -> StoryLine:
     """
     with backends.store() as store:
         return story_line(store, story_of_id(store, story), with_pages=True)
-
-
-def _paused_by_crawl(backends: KeptBackends) -> Callable[[str], list[str]]:
-    """Paused hosts of each crawl: of the queue while it runs, else of the store."""
-    with backends.store() as store:
-        hosts: dict[str, Sequence[str]] = {pause.host: pause.crawls for pause in store.pauses.all()}
-    with suppress(ServiceError), backends.queue() as frontier:
-        hosts = {pause.host: frontier.crawls_of(pause.host) for pause in frontier.pauses()}
-    return lambda crawl: sorted(host for host, crawls in hosts.items() if crawl in crawls)

@@ -71,6 +71,9 @@ class KeptBackends(Backends):
 
     names_near: ClassVar[bool] = False
 
+    examined_hosts: ClassVar[int] = 200
+    """20 ms."""
+
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         """Opens nothing yet; ``clock`` has the seconds of remembered answers."""
         super().__init__(settings)

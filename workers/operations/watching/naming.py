@@ -7,8 +7,8 @@ from contextlib import suppress
 from enum import StrEnum
 
 from crawlclean.cleaning.errors import ServiceError
+from crawlclean.workers.operations.controlling.crawls import crawl_names
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.views.crawls import has_crawl
 
 PAGE_ID = re.compile(r"[0-9a-f]{32}")
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
@@ -31,7 +31,7 @@ def what_is(backends: KeptBackends, text: str) -> Named:
     if SCHEME.match(text) or "/" in text:
         return Named.URL
     with suppress(ServiceError):
-        if has_crawl(backends, text):
+        if text in crawl_names(backends):
             return Named.CRAWL
         with backends.store() as store:
             if store.overview.host(text.lower()):

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-from crawlclean.workers.answers.crawls import CrawlLine
-from crawlclean.workers.console.api.registry import Api, Call, PageOf, Part, following, place
+from crawlclean.workers.console.api.registry import Api
+from crawlclean.workers.operations.controlling.crawls import get_crawl, get_crawls
 from crawlclean.workers.operations.failures import failed_urls, failure_causes, failure_groups
 from crawlclean.workers.operations.hosts.classes import url_classes
 from crawlclean.workers.operations.hosts.host_models import model_answer, model_versions
 from crawlclean.workers.operations.hosts.hosts import host_answer, hosts_by_figure
-from crawlclean.workers.operations.watching.answers import (
-    crawl_answer,
-    crawl_answers,
-)
-from crawlclean.workers.operations.watching.views.crawls import list_crawls
 from crawlclean.workers.operations.watching.views.space import hosts_room, room_of
 
 # Crawls.
 
-CRAWLS = "crawls"
-
 
 def register_crawls(api: Api) -> None:
     """Adds the addresses."""
-    api.get("/crawls", get_crawls, query=Part, page_of=CrawlLine)
-    api.get("/crawls/<crawl>", get_crawl, answer=CrawlLine)
-
-
-def get_crawls(call: Call, query: Part) -> PageOf[CrawlLine]:
-    """Crawls, newest first.
-
-    The fields that tell what hosts wait for are left out here.
-    """
-    page = list_crawls(call.console.backends, place(query.after, CRAWLS), query.limit)
-    return PageOf(
-        items=crawl_answers(call.console.backends, page.crawls, page.as_of),
-        next=following(CRAWLS, page.after),
-        as_of=page.as_of,
-    )
-
-
-def get_crawl(call: Call, crawl: str) -> CrawlLine:
-    """One crawl, with what its hosts wait for; at most 200 hosts are examined."""
-    return crawl_answer(call.console.backends, crawl)
+    api.ask("get_crawls", "/crawls", get_crawls)
+    api.ask("get_crawl", "/crawls/<crawl>", get_crawl)
 
 
 # Failures: groups of a host and a cause, their URLs, causes of crawls.

@@ -14,7 +14,7 @@ from crawlclean.workers.answers.moments import (
 from crawlclean.workers.console.api.registry import Api, Call, PageOf
 from crawlclean.workers.console.holding import said, sentence
 from crawlclean.workers.console.words import Language
-from crawlclean.workers.operations.watching.answers import crawl_answers
+from crawlclean.workers.operations.controlling.crawls import lines_of
 from crawlclean.workers.operations.watching.journal import (
     audit,
     events,
@@ -45,7 +45,7 @@ def get_now(call: Call) -> NowAnswer:
         pending=moment.pending,
         rates=backends.meter.read(moment.queue) if moment.queue else {},
         waits=dict(moment.waits),
-        crawls=tuple(crawl_answers(backends, moment.crawls, moment.as_of)) if moment.crawls else (),
+        crawls=tuple(lines_of(backends, moment.crawls)),
         causes=tuple(moment.causes),
         disk=DiskSpace(free_bytes=moment.disk.free_bytes, total_bytes=moment.disk.total_bytes)
         if moment.disk

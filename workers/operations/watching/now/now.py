@@ -13,10 +13,9 @@ from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import QueueNow, WaitReason
 from crawlclean.storage.store.overview import FailureCause
-from crawlclean.workers.operations.controlling.crawls import CrawlStatus
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus, newest_crawls
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.signs.signs import Sign, running_waits, signs_now
-from crawlclean.workers.operations.watching.views.crawls import newest_crawls
 
 CAUSES_S = 5.0
 MOST_CRAWLS = 8

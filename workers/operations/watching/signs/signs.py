@@ -28,11 +28,10 @@ from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
-from crawlclean.workers.operations.controlling.crawls import CrawlStatus
+from crawlclean.workers.operations.controlling.crawls import CrawlStatus, newest_crawls
 from crawlclean.workers.operations.hosts.classes import changed_class, classes_of, with_templates
 from crawlclean.workers.operations.hosts.hosts import changed_since, pauses_of
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.views.crawls import newest_crawls
 from crawlclean.workers.operations.watching.views.queues import queues_now
 from crawlclean.workers.operations.watching.views.space import low_room
 

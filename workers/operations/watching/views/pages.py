@@ -18,6 +18,7 @@ from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.hosts import PageVersion, VersionDifference
 from crawlclean.workers.answers.topics import TopicVerdict
+from crawlclean.workers.operations.controlling.crawls import crawl_names
 from crawlclean.workers.operations.pages.judged_page import (
     JudgedPage,
     NewReading,
@@ -35,7 +36,6 @@ from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.urls.explaining import Explanation, explain_from
 from crawlclean.workers.operations.urls.near_matches import with_scheme
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.views.crawls import crawl_names
 from crawlclean.workers.site_models import SiteModels
 
 # What happened to a page beside its steps in the queue: models, changes, versions, judgements.

@@ -13,9 +13,9 @@ from crawlclean.storage.store.overview import COUNTED, SAMPLED, HostRow, Space, 
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations import parts
 from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.controlling.crawls import newest_crawls
 from crawlclean.workers.operations.parts import Place
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.views.crawls import newest_crawls
 from crawlclean.workers.processes.fleet import size_of
 
 AT_WORK = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
