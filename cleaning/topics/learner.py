@@ -113,20 +113,6 @@ class LinkExample(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     names: tuple[str, ...] = ()
 
 
-class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One weight for people.
-
-    Attributes:
-        name: Name of the feature: ``host:example.com``.
-        weight: What the feature adds to the logit of relevance.
-        sd: Standard deviation of the weight.
-    """
-
-    name: str
-    weight: float
-    sd: float
-
-
 class _Packed(msgspec.Struct, frozen=True, array_like=True):
     """A model at rest: only weights that differ from their prior."""
 
@@ -285,23 +271,26 @@ class LinkModel(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         changes = [abs(self.score(ids)[0] - older.score(ids)[0]) for ids in links]
         return sum(changes) / len(changes) if changes else 0.0
 
-    def weights(self) -> list[WeightRow]:
-        """Returns the weights that differ from their prior, the largest first."""
+    def weights(self) -> list[tuple[str, float, float]]:
+        """Returns the weights that differ from their prior, as ``explain``."""
         return self.explain(self._learned().keys() | self.records.keys())
 
-    def explain(self, ids: Iterable[int]) -> list[WeightRow]:
-        """Returns what features add to a logit, the largest first; their sum is the ``score``."""
+    def explain(self, ids: Iterable[int]) -> list[tuple[str, float, float]]:
+        """Returns what features add to a logit, the largest first; their sum is the ``score``.
+
+        Each is (name, weight, standard deviation of the weight): ``("host:a.example", -0.5, 0.9)``.
+        """
         words = {number: name for name, number in self._word_ids.items()}
         names = {**self.names, **dict(enumerate(FIXED)), **words}
         rows = [
-            WeightRow(
-                name=names.get(number, f"bucket {number}"),
-                weight=self._weights[number],
-                sd=self.precisions[number] ** -0.5,
+            (
+                names.get(number, f"bucket {number}"),
+                self._weights[number],
+                self.precisions[number] ** -0.5,
             )
             for number in ids
         ]
-        return sorted(rows, key=lambda row: (-abs(row.weight), row.name))
+        return sorted(rows, key=lambda row: (-abs(row[1]), row[0]))
 
     def _learned(self) -> dict[int, tuple[float, float]]:
         return {

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit
-from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
     from crawlclean.storage.store.stories import RebuildProgress
@@ -101,7 +100,7 @@ def images(backends: Backends, asked: argparse.Namespace) -> Rows:
     from crawlclean.workers.output.topic_report import picture_lines
 
     return Rows(
-        found=list_pictures(backends.settings, asked.topic, asked.limit, copies=asked.copies),
+        found=list_pictures(backends, asked.topic, asked.limit, copies=asked.copies),
         lines=picture_lines,
         empty=f"topic {asked.topic} has no image yet",
     )
@@ -122,11 +121,8 @@ def images(backends: Backends, asked: argparse.Namespace) -> Rows:
 )
 def stories(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     """The pages that tell the same text."""
-    from crawlclean.workers.operations.topics.stories import (
-        find_story,
-        is_rebuild_unfinished,
-        list_stories,
-    )
+    from crawlclean.workers.operations.reading import find_told_story
+    from crawlclean.workers.operations.topics.stories import is_rebuild_unfinished, list_stories
     from crawlclean.workers.output.page_report import story_lines
 
     def row(each: Any) -> tuple[str, ...]:
@@ -137,13 +133,13 @@ def stories(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     if asked.rebuild:
         if asked.target:
             raise ConfigError(f"--rebuild takes no story: leave out {asked.target}")
-        return _rebuild(backends.settings, as_json=asked.json)
-    if is_rebuild_unfinished(backends.settings):
+        return _rebuild(backends, as_json=asked.json)
+    if is_rebuild_unfinished(backends):
         sys.stderr.write("a rebuild is not finished: `stories --rebuild` does the rest\n")
     if asked.target:
-        return Rows(found=[find_story(backends.settings, asked.target)], lines=story_lines)
+        return Rows(found=[find_told_story(backends, asked.target)], lines=story_lines)
     return Rows(
-        found=list_stories(backends.settings, asked.limit, by_size=asked.largest),
+        found=list_stories(backends, "largest" if asked.largest else "newest", asked.limit).items,
         head=("BEGAN", "URLS", "HOSTS", "STORY", "TITLE", "EARLIEST"),
         row=row,
         drop=("HOSTS", "TITLE"),
@@ -151,7 +147,7 @@ def stories(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     )
 
 
-def _rebuild(settings: Settings, *, as_json: bool) -> int:
+def _rebuild(backends: Backends, *, as_json: bool) -> int:
     """Rebuilds the index, shows the progress, prints what was done."""
     from crawlclean.workers.answers.topics import StoriesRebuilt
     from crawlclean.workers.operations.topics.stories import rebuild_stories
@@ -164,7 +160,7 @@ def _rebuild(settings: Settings, *, as_json: bool) -> int:
         tally.show()
 
     with tally:
-        done, is_whole = rebuild_stories(settings, show)
+        done, is_whole = rebuild_stories(backends, show)
         if not is_whole:
             tally.print_line("interrupted; the same command does the rest")
         tally.show(last=True)

@@ -5,16 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.crawl_types import CrawlState, Scope
-from crawlclean.workers.commands.arguments import Commands, add_host_options, add_json, crawl_name
+from crawlclean.workers.commands.arguments import (
+    Commands,
+    Exit,
+    Rows,
+    add_host_options,
+    add_json,
+    asking,
+    crawl_name,
+)
 from crawlclean.workers.commands.run import add_limits, print_crawl, status_of
 from crawlclean.workers.config import Settings
+from crawlclean.workers.operations.backends import Backends
 
 if TYPE_CHECKING:
-    from crawlclean.workers.answers.topics import TopicLine, TopicReport
     from crawlclean.workers.operations.crawling.one_crawl import CrawlResult
     from crawlclean.workers.operations.topics.receivers import ReceiverFlags
     from crawlclean.workers.operations.topics.topics import TopicFlags
@@ -27,6 +35,8 @@ DESCRIPTION = (
 )
 SITTING = 20
 """Pages to mark that are listed at a time."""
+MOST_WEIGHTS = 60
+"""Weights that are printed as a table: three screens of a terminal."""
 ACTIONS = (
     "show",
     "edit",
@@ -53,8 +63,7 @@ def register(commands: Commands) -> None:
     _add_receivers(parser)
     _add_actions(parser)
     add_limits(parser, of_topic=True)
-    listing = commands.add("topics", run_list, "list topics with their harvest")
-    add_json(listing)
+    topics.register(commands)
 
 
 def _add_words(parser: argparse.ArgumentParser) -> None:
@@ -178,32 +187,42 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
         raise ConfigError("--query, --webhook and others go with --edit, or with the crawl")
     if action in ("pause", "resume"):
         return _change_state(settings, arguments, action)
-    if action == "to_mark":
-        return _list_to_mark(settings, arguments)
-    if action in ("weights", "report"):
-        return _print(settings, arguments, action)
-    if action == "send":
-        from crawlclean.workers.operations.topics.receivers import send_now
+    with Backends(settings) as backends:
+        if action == "send":
+            from crawlclean.workers.operations.topics.receivers import send_now
 
-        send_now(settings, arguments.name)
-    elif action != "show":
-        _change(settings, arguments, action)
-    return _show(settings, arguments)
+            send_now(settings, arguments.name)
+        elif action in ("edit", "relevant", "not_relevant"):
+            _change(settings, arguments, action)
+        if action == "report":
+            rows = _report(settings, arguments)
+        elif action == "weights":
+            rows = _weights(backends, arguments)
+        elif action == "to_mark":
+            rows = _to_mark(backends, arguments)
+        else:
+            rows = _shown(backends, arguments.name)
+        rows.print(as_json=arguments.json)
+    return Exit.DONE
 
 
-def run_list(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints every topic."""
+@asking("list topics with their harvest")
+def topics(backends: Backends, _: argparse.Namespace) -> Rows:
+    """Every topic, by name."""
     from crawlclean.workers.operations.topics.reports import list_topics
-    from crawlclean.workers.output.printing import print_answer
-    from crawlclean.workers.output.topic_report import topics_table
+    from crawlclean.workers.output.topic_report import rate_of
 
-    topics = list_topics(settings)
-    if arguments.json:
-        for each in topics:
-            print_answer(each)
-    else:
-        sys.stdout.write(topics_table(topics) if topics else "there is no topic\n")
-    return 0
+    def row(each: Any) -> tuple[str, ...]:
+        numbers = (str(each.pages), str(each.relevant), rate_of(each.relevant, each.pages))
+        return each.topic, str(each.state), *numbers, each.query, each.note
+
+    return Rows(
+        found=list_topics(backends).items,
+        head=("TOPIC", "STATE", "PAGES", "RELEVANT", "HARVEST", "QUERY", "NOTE"),
+        row=row,
+        empty="there is no topic",
+        drop=("NOTE", "QUERY"),
+    )
 
 
 def _flags(arguments: argparse.Namespace) -> TopicFlags:
@@ -264,7 +283,8 @@ def _print_end(
         return print_crawl(settings, result, as_json=arguments.json)
     print_crawl(settings, result, as_json=arguments.json)
     if not arguments.json:
-        *_, pages = topic_lines(show_topic(settings, arguments.name))
+        with Backends(settings) as backends:
+            *_, pages = topic_lines(show_topic(backends, arguments.name))
         write_lines([f"{arguments.name}: {pages.strip()}"])
     if end:
         sys.stderr.write(f"{end}\n")
@@ -278,7 +298,9 @@ def _change_state(settings: Settings, arguments: argparse.Namespace, action: str
     state = CrawlState.PAUSED if action == "pause" else CrawlState.RUNNING
     after = change_topic_state(settings, arguments.name, state)
     if arguments.json:
-        return _show(settings, arguments)
+        with Backends(settings) as backends:
+            _shown(backends, arguments.name).print(as_json=True)
+        return Exit.DONE
     hint = ""
     if action == "resume" and after is not CrawlState.RUNNING:
         hint = f"; `topic {arguments.name}` goes on with it"
@@ -314,60 +336,52 @@ def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> N
             mark_page(settings, arguments.name, url, judged, is_relevant=is_relevant)
 
 
-def _show(settings: Settings, arguments: argparse.Namespace) -> int:
+def _shown(backends: Backends, name: str) -> Rows:
     from crawlclean.workers.operations.topics.reports import show_topic
-    from crawlclean.workers.output.printing import print_answer, write_lines
     from crawlclean.workers.output.topic_report import topic_lines
 
-    topic: TopicLine = show_topic(settings, arguments.name)
-    if arguments.json:
-        print_answer(topic)
-    else:
-        write_lines(topic_lines(topic))
-    return 0
+    return Rows(found=[show_topic(backends, name)], lines=topic_lines)
 
 
-def _list_to_mark(settings: Settings, arguments: argparse.Namespace) -> int:
+def _to_mark(backends: Backends, arguments: argparse.Namespace) -> Rows:
+    from crawlclean.workers.answers.making import answer_of
+    from crawlclean.workers.answers.topics import PageToMark
     from crawlclean.workers.operations.topics.topics import pages_to_mark
-    from crawlclean.workers.output.printing import print_answer, write_lines
-    from crawlclean.workers.output.topic_report import to_mark_lines
 
-    pages = pages_to_mark(settings, arguments.name, arguments.to_mark)
-    if arguments.json:
-        for each in pages:
-            print_answer(each)
-    else:
-        write_lines(to_mark_lines(arguments.name, pages))
-    return 0
-
-
-def _print(settings: Settings, arguments: argparse.Namespace, action: str) -> int:
-    from crawlclean.workers.operations.topics.reports import report_topic, weights_of
-    from crawlclean.workers.output.printing import print_answer, write_lines
-    from crawlclean.workers.output.topic_report import report_lines, weights_table
-
-    if action == "report":
-        report = report_topic(settings, arguments.name)
-        if arguments.html:
-            _write_page(report, arguments.html)
-        if arguments.json:
-            print_answer(report)
-        elif not arguments.html:
-            write_lines(report_lines(report))
-        return 0
-    weights = weights_of(settings, arguments.name)
-    if arguments.json:
-        for each in weights:
-            print_answer(each)
-    else:
-        sys.stdout.write(weights_table(weights) if weights else "nothing is learned yet\n")
-    return 0
+    name, pages = arguments.name, pages_to_mark(backends, arguments.name, arguments.to_mark)
+    how = f"mark them: `topic {name} --relevant URL`, `topic {name} --not-relevant URL`"
+    return Rows(
+        found=[answer_of(PageToMark, page, relevance=page.judgement.relevance) for page in pages],
+        lines=lambda page: (f"{page.relevance:.2f}  {page.title}", f"      {page.url}"),
+        empty=f"topic {name} has judged no page without a mark",
+        last=how if pages else "",
+    )
 
 
-def _write_page(report: TopicReport, path: Path) -> None:
-    from crawlclean.workers.operations.files.whole_files import write_whole
-    from crawlclean.workers.output.topic_page import topic_page
+def _weights(backends: Backends, arguments: argparse.Namespace) -> Rows:
+    from crawlclean.workers.operations.topics.reports import weights_of
 
-    page = topic_page(report)
-    write_whole(path, page)
-    sys.stderr.write(f"{path}: {len(page) // 1024 + 1} KB\n")
+    weights = weights_of(backends, arguments.name)
+    return Rows(
+        found=weights if arguments.json else weights[:MOST_WEIGHTS],
+        head=("WEIGHT", "SD", "FEATURE"),
+        row=lambda each: (f"{each.weight:+.2f}", f"{each.sd:.2f}", each.name),
+        empty="nothing is learned yet",
+    )
+
+
+def _report(settings: Settings, arguments: argparse.Namespace) -> Rows:
+    """The report, as a page, too; with a page alone nothing is printed."""
+    from crawlclean.workers.operations.topics.reports import read_figures
+    from crawlclean.workers.output.topic_report import report_lines
+
+    report = read_figures(settings, arguments.name).report
+    if arguments.html:
+        from crawlclean.workers.operations.files.whole_files import write_whole
+        from crawlclean.workers.output.topic_page import topic_page
+
+        page = topic_page(report)
+        write_whole(arguments.html, page)
+        sys.stderr.write(f"{arguments.html}: {len(page) // 1024 + 1} KB\n")
+    is_printed = arguments.json or not arguments.html
+    return Rows(found=[report] if is_printed else [], lines=report_lines)

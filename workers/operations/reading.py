@@ -13,9 +13,9 @@ from crawlclean.storage.crawl_types import UrlRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.topics import StoryLine
 from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.backends import Backends, existing_store
 from crawlclean.workers.operations.files.stored_images import find_image, stored_images
-from crawlclean.workers.operations.topics.told_stories import story_of
+from crawlclean.workers.operations.topics.stories import STORY_ID, story_line, story_of
 from crawlclean.workers.operations.urls.near_matches import (
     did_you_mean,
     near_urls,
@@ -84,6 +84,24 @@ def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
     if image is None:
         raise NotFound(f"no record of {target}; `why {target}` shows its steps{did_you_mean(near)}")
     return image
+
+
+def find_told_story(backends: Backends, target: str) -> StoryLine:
+    """Returns a story with all its pages.
+
+    Args:
+        backends: The store.
+        target: Its id, a URL that tells it, or the beginning of a page id.
+
+    Raises:
+        NotFound: No other page tells what this page tells, or no story has the id.
+    """
+    with backends.store() as store:
+        found = store.stories.story(target) if STORY_ID.fullmatch(target) else None
+        found = found or store.stories.of_page(find_page(store, target))
+        if found is None:
+            raise NotFound(f"no other page tells the story of {target}; `stories` lists stories")
+        return story_line(store, found)
 
 
 def read_time(text: str) -> datetime:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 
 from msgspec import UNSET
@@ -15,8 +15,6 @@ from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.topics import (
     HarvestStep,
-    LinkWeight,
-    PageToMark,
     ReceiverLine,
     TopicBudget,
     TopicImages,
@@ -26,7 +24,6 @@ from crawlclean.workers.answers.topics import (
 )
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.topics.reports import STEP_PAGES
-from crawlclean.workers.output.printing import table, terminal_columns
 from crawlclean.workers.output.progress import Part, Progress
 
 # Progress of a topic crawl: the line of a crawl, with the relevant pages.
@@ -68,26 +65,7 @@ class TopicProgress(Progress):
 MOST_HOSTS = 20
 MOST_SEEDS = 10
 MOST_DAYS = 60
-MOST_WEIGHTS = 60
 _BARS = " ▁▂▃▄▅▆▇█"
-
-
-def topics_table(topics: Sequence[TopicLine]) -> str:
-    """One row a topic."""
-    head = ("TOPIC", "STATE", "PAGES", "RELEVANT", "HARVEST", "QUERY", "NOTE")
-    rows = [
-        (
-            each.topic,
-            str(each.state),
-            str(each.pages),
-            str(each.relevant),
-            _rate(each.relevant, each.pages),
-            each.query,
-            each.note,
-        )
-        for each in topics
-    ]
-    return table([head, *rows], terminal_columns(), drop=("NOTE", "QUERY"))
 
 
 def topic_lines(topic: TopicLine) -> Iterator[str]:
@@ -167,20 +145,21 @@ def receiver_state(receiver: ReceiverLine) -> str:
 def _pages(topic: TopicLine) -> str:
     marked = f", {topic.marked} marked by you" if topic.marked else ""
     outdated = f", {topic.outdated} to be judged anew" if topic.outdated else ""
-    rate = _rate(topic.relevant, topic.pages)
+    rate = rate_of(topic.relevant, topic.pages)
     unread = f", {topic.unread} of other crawls to be looked at" if topic.unread else ""
     pages = f"{topic.pages} pages judged, {topic.relevant} relevant ({rate})"
     return f"{pages}{marked}{outdated}{unread}"
 
 
-def _rate(relevant: int, pages: int) -> str:
+def rate_of(relevant: int, pages: int) -> str:
+    """``28 %``; ``-`` without pages."""
     return f"{100 * relevant / pages:.0f} %" if pages else "-"
 
 
 def report_lines(report: TopicReport) -> Iterator[str]:
     """The report: harvest, newest stories, reprints, hosts."""
     yield from topic_lines(report.topic)
-    rate = _rate(report.stories, report.topic.pages)
+    rate = rate_of(report.stories, report.topic.pages)
     yield f"  harvest: {counted(report.stories, 'story')} ({rate}), {copies_of(report.copies)}"
     if report.adopted:
         yield f"  {report.adopted} of the pages fetched by other crawls"
@@ -252,23 +231,6 @@ def _harvest(step: HarvestStep) -> str:
 def copies_of(number: int) -> str:
     """``1 copy``, ``23 copies``."""
     return counted(number, "copy")
-
-
-def to_mark_lines(name: str, pages: Sequence[PageToMark]) -> Iterator[str]:
-    """The pages to mark, the least sure one first, and how they are marked."""
-    if not pages:
-        yield f"topic {name} has judged no page without a mark"
-        return
-    for page in pages:
-        yield f"{page.relevance:.2f}  {page.title}"
-        yield f"      {page.url}"
-    yield f"mark them: `topic {name} --relevant URL`, `topic {name} --not-relevant URL`"
-
-
-def weights_table(weights: Sequence[LinkWeight]) -> str:
-    """The largest weights, one a row."""
-    rows = [(f"{each.weight:+.2f}", f"{each.sd:.2f}", each.name) for each in weights[:MOST_WEIGHTS]]
-    return table([("WEIGHT", "SD", "FEATURE"), *rows], terminal_columns())
 
 
 def _images(images: TopicImages) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from functools import partial
 from itertools import accumulate
+from typing import get_args
 
 from flask import g, request
 
@@ -21,19 +23,27 @@ from crawlclean.workers.console.routes import (
     render,
 )
 from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.topics.reports import StoryOrder
+from crawlclean.workers.operations.topics.stories import find_story
+from crawlclean.workers.operations.topics.topics import find_topic
+from crawlclean.workers.operations.topics.verdicts import parts_of
 from crawlclean.workers.operations.topics.watching import (
     TopicDetails,
+    TopicEntry,
     Which,
     find_topic_details,
-    find_topic_story,
+    list_entries,
     list_topic_pages,
     list_topic_stories,
-    list_topics,
+    newest_figures,
 )
 
 MOST_DAYS = 90
 MOST_HOSTS = 20
+STORY_PAGES = 50
+STORY_S = 30.0
+"""How old a story may be: one of a thousand pages takes 40 ms to read."""
 
 
 def register(routes: Routes) -> None:
@@ -49,25 +59,24 @@ def register(routes: Routes) -> None:
 
 def show_topics(console: Console) -> Page:
     """The list, by name."""
-    return render("topics.html", found=_asked_topics(console), behind=_behind())
+    return render("topics.html", page=_asked_topics(console))
 
 
 def live_topics(console: Console) -> Page:
     """The rows of the list."""
-    return render("topics_live.html", found=_asked_topics(console))
+    return render("topics_live.html", page=_asked_topics(console))
 
 
-def _asked_topics(console: Console) -> object:
-    return list_topics(console.backends, _behind(), asked_limit())
-
-
-def _behind() -> str:
-    return request.args.get("after", "")
+def _asked_topics(console: Console) -> Part[TopicEntry]:
+    behind = request.args.get("after", "")
+    return list_entries(console.backends, (0, behind) if behind else None, asked_limit())
 
 
 def show_topic(console: Console, topic: str) -> Page:
     """One topic."""
-    return render("topic.html", **_live(find_topic_details(console.backends, topic)))
+    return render(
+        "topic.html", parts_of=parts_of, **_live(find_topic_details(console.backends, topic))
+    )
 
 
 def live_topic(console: Console, topic: str) -> Page:
@@ -134,20 +143,47 @@ def show_topic_pages(console: Console, topic: str) -> Page:
     """Judged pages of a topic, with what can be said of them."""
     asked = request.args.get("show", "")
     which = next((each for each in Which if each.value == asked), Which.RELEVANT)
-    place = asked_place()
-    found = list_topic_pages(console.backends, topic, which, place, asked_limit())
-    return render("topic_pages.html", topic=topic, found=found, which=which, all_which=list(Which))
+    threshold, page = list_topic_pages(console.backends, topic, which, asked_place(), asked_limit())
+    return render(
+        "topic_pages.html",
+        topic=topic,
+        page=page,
+        threshold=threshold,
+        which=which,
+        all_which=list(Which),
+        parts_of=parts_of,
+    )
 
 
 def show_topic_stories(console: Console, topic: str) -> Page:
     """The stories of a topic that several pages tell."""
-    asked = request.args.get("sort", "")
-    by = next((each for each in StoryOrder if each.value == asked), StoryOrder.LARGEST)
-    found = list_topic_stories(console.backends, topic, by, asked_place(), asked_limit())
-    return render("topic_stories.html", topic=topic, found=found, by=by, orders=list(StoryOrder))
+    by: StoryOrder = "newest" if request.args.get("sort") == "newest" else "largest"
+    figures = newest_figures(console.backends, topic)
+    page = None
+    if figures is not None:
+        page = list_topic_stories(console.backends, topic, by, asked_place(), asked_limit())
+    return render(
+        "topic_stories.html",
+        topic=topic,
+        page=page,
+        count=figures.story_count if figures else 0,
+        by=by,
+        orders=get_args(StoryOrder),
+    )
 
 
 def show_topic_story(console: Console, topic: str, story: str) -> Page:
-    """One story with its URLs."""
-    found = find_topic_story(console.backends, topic, story, asked_number() or 0)
-    return render("topic_story.html", topic=topic, found=found)
+    """One story with a part of its URLs."""
+    backends, start = console.backends, asked_number() or 0
+    with backends.store() as store:
+        find_topic(store, topic)
+    found = backends.remembered(("story", story), STORY_S, partial(find_story, backends, story))
+    pages = list(found.pages or ())[start : start + STORY_PAGES]
+    behind = start + len(pages)
+    return render(
+        "topic_story.html",
+        topic=topic,
+        line=found,
+        pages=pages,
+        after=str(behind) if behind < found.url_count else "",
+    )

@@ -1,8 +1,7 @@
 """What an operator can ask and do about topics and their stories.
 
 Entry: ``topics.py`` creates, edits, marks, pauses and lists topics. ``crawls.py`` has the crawl of
-a topic, ``reports.py`` what the topic has found (``harvest.py``: its sums), ``verdicts.py`` why a
-page is relevant, ``marking.py`` which pages a user should mark, ``stories.py`` who else tells a
-page's story, ``receivers.py`` who is told new ones. ``watching.py`` is what the console shows, of
-``figures.py``; ``answering.py`` what its API answers.
+a topic, ``reports.py`` what the topic has found, ``verdicts.py`` why a page is relevant,
+``stories.py`` who else tells a page's story, ``receivers.py`` who is told new ones.
+``watching.py`` asks for a topic's figures as the console keeps them.
 """

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from enum import StrEnum
+from datetime import UTC, datetime
 from functools import lru_cache, partial
+from typing import Literal, get_args
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from crawlclean.cleaning.errors import ConfigError, InvalidUrl, NotFound, QueueUnavailable
-from crawlclean.cleaning.records import CleanRecord, Image
+from crawlclean.cleaning.records import Image
 from crawlclean.cleaning.topics.topic import Topic
 from crawlclean.cleaning.urls.normal_form import normal_form, page_id
-from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, UrlRow
-from crawlclean.storage.store.pictures import PictureGroup, PictureRow
+from crawlclean.storage.crawl_types import CrawlRow, UrlRow
+from crawlclean.storage.store.pictures import PictureRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.storage.topic_types import TopicRow
@@ -41,10 +42,11 @@ from crawlclean.workers.answers.topics import (
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.images import wanted_pages
 from crawlclean.workers.jobs.topics import examples_of, order_of, stored_model
-from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.files.stored_images import split_by_kind
+from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.topics.receivers import receiver_lines
-from crawlclean.workers.operations.topics.told_stories import story_line
+from crawlclean.workers.operations.topics.stories import story_line
 from crawlclean.workers.operations.topics.topics import find_topic, seen_topics
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
@@ -68,6 +70,31 @@ PageRow = tuple[int, str, str, int]
 """(end of the response in microseconds, page id, crawl, 1: relevant), as ``Topics.in_order``."""
 
 
+StoryOrder = Literal["largest", "newest"]
+"""How stories are sorted: those with most pages come first, or those found last."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStory:
+    """A story that several relevant pages of a topic tell.
+
+    Attributes:
+        story_id: 15 hex digits.
+        pages: Relevant pages that tell it.
+        at: End of the response of the first of them, microseconds since 1970 UTC.
+        page_id: The first of them.
+    """
+
+    story_id: str
+    pages: int
+    at: int
+    page_id: str
+
+    def place(self, order: StoryOrder) -> tuple[int, str]:
+        """Its place in an order: smaller is earlier."""
+        return -(self.pages if order == "largest" else self.at), self.story_id
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harvest:
     """The harvest of a topic.
@@ -78,13 +105,10 @@ class Harvest:
         own_pages: Judged pages of the topic's own crawl.
         last_hour: Own pages of the hour before the newest one.
         steps: Own pages in order, ``STEP_PAGES`` and more a step.
-        days: Sums by day since 1970 UTC, oldest first.
-        last_relevant: End of the response of the newest relevant page, microseconds since 1970
-            UTC; None: no page is relevant.
+        days: Sums by day in UTC, oldest first.
+        last_relevant: End of the response of the newest relevant page; None: no page is relevant.
         newest: Page ids of the stories that were found last, newest first, at most ``NEWEST``.
-        by_story: Relevant pages by story, of stories with more than one.
-        first_of_story: (end of the response in microseconds, page id) of the first page of each
-            story in ``by_story``.
+        told: Stories of more than one relevant page, by id.
         copies_of_host: Copies by host.
     """
 
@@ -93,11 +117,10 @@ class Harvest:
     own_pages: int
     last_hour: int
     steps: tuple[HarvestStep, ...]
-    days: Mapping[int, HarvestStep]
-    last_relevant: int | None
+    days: tuple[TopicDay, ...]
+    last_relevant: datetime | None
     newest: tuple[str, ...]
-    by_story: Mapping[str, int]
-    first_of_story: Mapping[str, tuple[int, str]]
+    told: Mapping[str, KeptStory]
     copies_of_host: Mapping[str, int]
 
 
@@ -112,9 +135,9 @@ def harvest_of(
         story_of: (story, host) by page id, of pages that are not alone.
     """
     own = bytearray()  # a byte a page: a million pages take 1 MB
-    days: dict[int, list[int]] = {}
+    counts_of_day: dict[int, list[int]] = {}
     newest: deque[str] = deque(maxlen=NEWEST)
-    by_story: Counter[str] = Counter()
+    pages_of_story: Counter[str] = Counter()
     first_of_story: dict[str, tuple[int, str]] = {}
     copies_of_host: Counter[str] = Counter()
     recent: deque[int] = deque()
@@ -124,50 +147,51 @@ def harvest_of(
         last_relevant = at if is_relevant else last_relevant
         if is_relevant and page in story_of:
             story, host = story_of[page]
-            by_story[story] += 1
-            if by_story[story] > 1:
+            pages_of_story[story] += 1
+            if pages_of_story[story] > 1:
                 what = _COPY
                 copies_of_host[host] += 1
             else:
                 first_of_story[story] = at, page
         if what == _STORY:
             newest.append(page)
-        day = days.get(at // DAY_US)
-        if day is None:
-            day = days[at // DAY_US] = [0, 0, 0]
-        day[what] += 1
+        counts_of_day.setdefault(at // DAY_US, [0, 0, 0])[what] += 1
         if crawl == crawl_id:
             own.append(what)
             recent.append(at)
             while recent[0] <= at - HOUR_US:
                 recent.popleft()
-    sums = {day: _step(*counts) for day, counts in sorted(days.items())}
+    days = tuple(
+        TopicDay(day=f"{from_microseconds(day * DAY_US):%Y-%m-%d}", **_sums(*counts))
+        for day, counts in sorted(counts_of_day.items())
+    )
     return Harvest(
-        stories=sum(each.stories for each in sums.values()),
-        copies=sum(each.copies for each in sums.values()),
+        stories=sum(each.stories for each in days),
+        copies=sum(each.copies for each in days),
         own_pages=len(own),
         last_hour=len(recent),
         steps=tuple(_steps(own)),
-        days=sums,
-        last_relevant=last_relevant,
+        days=days,
+        last_relevant=None if last_relevant is None else from_microseconds(last_relevant),
         newest=tuple(reversed(newest)),
-        by_story={story: pages for story, pages in by_story.items() if pages > 1},
-        first_of_story={
-            story: first for story, first in first_of_story.items() if by_story[story] > 1
+        told={
+            story: KeptStory(story, count, *first_of_story[story])
+            for story, count in pages_of_story.items()
+            if count > 1
         },
         copies_of_host=copies_of_host,
     )
 
 
-def _step(others: int, stories: int, copies: int) -> HarvestStep:
-    return HarvestStep(pages=others + stories + copies, stories=stories, copies=copies)
+def _sums(others: int, stories: int, copies: int) -> dict[str, int]:
+    return {"pages": others + stories + copies, "stories": stories, "copies": copies}
 
 
 def _steps(own: bytearray) -> Iterator[HarvestStep]:
     size = STEP_PAGES * max(1, -(-len(own) // (STEP_PAGES * MOST_STEPS)))
     for start in range(0, len(own), size):
         part = own[start : start + size]
-        yield _step(part.count(_OTHER), part.count(_STORY), part.count(_COPY))
+        yield HarvestStep(**_sums(*map(part.count, (_OTHER, _STORY, _COPY))))
 
 
 # The images of topics: which were refused, which are stored, which are copies of each other.
@@ -176,132 +200,131 @@ CACHED_RECORDS = 64  # pages of images that follow each other in a listing
 
 
 def list_pictures(
-    settings: Settings, name: str, limit: int | None, *, copies: bool
-) -> list[TopicPicture]:
+    backends: Backends, name: str, limit: int, *, copies: bool
+) -> Sequence[TopicPicture]:
     """Returns the pictures of a topic, those with the newest image first.
 
     Args:
-        settings: Where the store is.
+        backends: The store.
         name: Of the topic.
-        limit: At most this many; None: all.
+        limit: At most this many.
         copies: Whether each comes with its copies.
 
     Raises:
         NotFound: There is no such topic.
         ConfigError: The topic fetches no images.
     """
-    with existing_store(settings) as store:
+    with backends.store() as store:
         row = find_topic(store, name)
-        if _spec_with_images(store, row) is None:
+        crawl = store.crawls.get(name)
+        if crawl is None or not crawl.spec.images:
             raise ConfigError(f"topic {name} fetches no images: `topic {name} --images` does")
-        groups = store.pictures.groups(row.crawl_id)[:limit]
-        reader = _Reader(store, row.crawl_id)
-        return [reader.picture(name, group, copies=copies) for group in groups]
+        return list(_pictures(store, row, limit, copies=copies))
 
 
-def count_images(store: Store, row: TopicRow) -> TopicImages | None:
-    """Returns the numbers of a topic's images; None when its crawl fetches none."""
-    spec = _spec_with_images(store, row)
-    if spec is None:
-        return None
+def count_images(store: Store, row: TopicRow) -> TopicImages | UnsetType:
+    """Returns the numbers of a topic's images; ``UNSET`` when its crawl fetches none."""
+    crawl = store.crawls.get(row.name)
+    if crawl is None or not crawl.spec.images:
+        return UNSET
     content, others = split_by_kind(
-        image for page in wanted_pages(store, spec) for image in page.images
+        image for page in wanted_pages(store, crawl.spec) for image in page.images
     )
-    refused: dict[str, int] = {}
-    for image in others.values():
-        refused[image.kind.value] = refused.get(image.kind.value, 0) + 1
+    refused = Counter(image.kind.value for image in others.values())
     groups = store.pictures.groups(row.crawl_id)
     return TopicImages(
         shown=len(content) + len(others),
         content=len(content),
-        refused=dict(sorted(refused.items(), key=lambda each: -each[1])),
+        refused=dict(refused.most_common()),
         stored=sum(group.images for group in groups),
         pictures=len(groups),
     )
 
 
-def _spec_with_images(store: Store, row: TopicRow) -> CrawlSpec | None:
-    crawl = store.crawls.get(row.name)
-    return crawl.spec if crawl is not None and crawl.spec.images else None
+def _pictures(store: Store, row: TopicRow, limit: int, *, copies: bool) -> Iterator[TopicPicture]:
+    @lru_cache(maxsize=CACHED_RECORDS)
+    def images_of(page: str) -> Sequence[Image]:
+        """The images of a page as its record has them."""
+        try:
+            record = store.records.get(page_id(page))
+        except InvalidUrl:
+            return ()
+        return record.images if record else ()
 
-
-class _Reader:
-    """Reads images with what their pages say of them."""
-
-    def __init__(self, store: Store, crawl_id: str) -> None:
-        self._store = store
-        self._crawl_id = crawl_id
-        self._record = lru_cache(maxsize=CACHED_RECORDS)(self._read_record)
-
-    def picture(self, topic: str, group: PictureGroup, *, copies: bool) -> TopicPicture:
-        rows = self._store.pictures.copies(self._crawl_id, group.group)
-        found = list(self._images(rows if copies else rows[:1]))
-        return TopicPicture(
-            topic=topic,
+    for group in store.pictures.groups(row.crawl_id)[:limit]:
+        rows = store.pictures.copies(row.crawl_id, group.group)
+        images = [
+            _image(each, url, images_of(url.referrer or ""))
+            for each in (rows if copies else rows[:1])
+            for url in store.urls.rows(each.page_id, [row.crawl_id])
+        ]
+        yield TopicPicture(
+            topic=row.name,
             picture=f"{group.group:015x}",
             copies=group.images,
-            largest=found[0],
-            others=tuple(found[1:]) if copies else UNSET,
+            largest=images[0],
+            others=tuple(images[1:]) if copies else UNSET,
         )
 
-    def _images(self, rows: list[PictureRow]) -> Iterator[TopicImage]:
-        for row in rows:
-            for url in self._store.urls.rows(row.page_id):
-                if url.crawl_id == self._crawl_id:
-                    yield self._image(row, url)
 
-    def _image(self, row: PictureRow, url: UrlRow) -> TopicImage:
-        shown = self._shown(url)
-        return TopicImage(
-            url=url.url,
-            page=url.referrer or "",
-            # Of a redirected image, the page names another URL: the offer's text is left.
-            caption=shown.caption if shown else url.link_text,
-            alt=shown.alt if shown else "",
-            media_type=url.media_type,
-            width=row.width or None,
-            height=row.height or None,
-            bytes=row.file_bytes,
-            sha256=row.sha256,
-            fetched_at=url.finished_at,
-        )
-
-    def _shown(self, url: UrlRow) -> Image | None:
-        record = self._record(url.referrer or "")
-        images = record.images if record else ()
-        return next((image for image in images if normal_form(image.url) == url.url), None)
-
-    def _read_record(self, page: str) -> CleanRecord | None:
-        try:
-            return self._store.records.get(page_id(page)) if page else None
-        except InvalidUrl:
-            return None
+def _image(row: PictureRow, url: UrlRow, images: Sequence[Image]) -> TopicImage:
+    """A stored image with what the page that shows it says of it."""
+    shown = next((image for image in images if normal_form(image.url) == url.url), None)
+    return TopicImage(
+        url=url.url,
+        page=url.referrer or "",
+        # Of a redirected image, the page names another URL: the offer's text is left.
+        caption=shown.caption if shown else url.link_text,
+        alt=shown.alt if shown else "",
+        media_type=url.media_type,
+        width=row.width or None,
+        height=row.height or None,
+        bytes=row.file_bytes,
+        sha256=row.sha256,
+        fetched_at=url.finished_at,
+    )
 
 
 MOST_STORIES = 20
 MOST_STORY_PAGES = 20
-_FIRST_DAY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def list_topics(settings: Settings) -> list[TopicLine]:
-    """Returns every topic, by name.
+def list_topics(
+    backends: Backends, after: Place | None = None, limit: int = sys.maxsize
+) -> Part[TopicLine]:
+    """Every topic, by name.
+
+    Args:
+        backends: Queue and store.
+        after: 0 and the name of the topic before; None: the first part.
+        limit: At most this many.
 
     Raises:
         NotFound: The data folder holds no crawl.
     """
-    with existing_store(settings) as store:
-        rows = seen_topics(settings, store.topics.all())
-        return [topic_line(store, row) for row in rows]
+    with backends.store() as store:
+        rows = part_of_topics(backends, store, after, limit)
+        return Part(items=[topic_line(store, row) for row in rows.items], after=rows.after)
 
 
-def show_topic(settings: Settings, name: str) -> TopicLine:
+def part_of_topics(
+    backends: Backends, store: Store, after: Place | None, limit: int
+) -> Part[TopicRow]:
+    """A part of the stored topics, by name, as ``list_topics``."""
+    names = [name for name in store.topics.versions() if after is None or name > after[1]]
+    part = part_of(names, limit, lambda name: (0, name))
+    rows = filter(None, map(store.topics.get, part.items))
+    return Part(items=seen_topics(backends, rows), after=part.after)
+
+
+def show_topic(backends: Backends, name: str) -> TopicLine:
     """Returns one topic.
 
     Raises:
         NotFound: There is none of this name.
     """
-    with existing_store(settings) as store:
-        (row,) = seen_topics(settings, [find_topic(store, name)])
+    with backends.store() as store:
+        (row,) = seen_topics(backends, [find_topic(store, name)])
         return topic_line(store, row)
 
 
@@ -346,52 +369,31 @@ def _options(crawl: CrawlRow | None) -> CrawlOptions | None:
     )
 
 
-def weights_of(settings: Settings, name: str) -> list[LinkWeight]:
+def weights_of(backends: Backends, name: str) -> list[LinkWeight]:
     """Returns what the topic has learned of links, the largest weights first.
 
     Raises:
         NotFound: There is no such topic.
     """
-    with existing_store(settings) as store:
-        row = find_topic(store, name)
-        model = stored_model(store, Topic.from_bytes(row.packed))
+    with backends.store() as store:
+        model = stored_model(store, Topic.from_bytes(find_topic(store, name).packed))
     return [
-        LinkWeight(name=each.name, weight=round(each.weight, 3), sd=round(each.sd, 3))
-        for each in model.weights()
+        LinkWeight(name=feature, weight=round(weight, 3), sd=round(sd, 3))
+        for feature, weight, sd in model.weights()
     ]
 
 
-def report_topic(settings: Settings, name: str) -> TopicReport:
-    """Returns what a topic has found.
-
-    Raises:
-        NotFound: There is no such topic.
-    """
-    with existing_store(settings) as store:
-        row = find_topic(store, name)
-        story_of = store.stories.by_page()
-        harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
-        return report_of(settings, store, row, (harvest, story_of))
-
-
-def report_of(
-    settings: Settings,
+def _report(
+    backends: Backends,
     store: Store,
     row: TopicRow,
-    found: tuple[Harvest, Mapping[str, tuple[str, str]]],
+    harvest: Harvest,
+    story_of: Mapping[str, tuple[str, str]],
 ) -> TopicReport:
-    """As ``report_topic``, of a harvest that is summed up.
-
-    Args:
-        settings: Where the queue is.
-        store: The store.
-        row: The topic.
-        found: Its harvest, and the (story, host) of every page that is not alone.
-    """
-    name, (harvest, story_of) = row.name, found
-    model = store.topics.model(name)
-    waiting = _waiting(settings, row)
-    (seen,) = seen_topics(settings, [row])
+    """What a topic has found; ``story_of`` as in ``harvest_of``."""
+    crawl, model = store.crawls.get(row.name), store.topics.model(row.name)
+    waiting = _waiting(backends, row)
+    (seen,) = seen_topics(backends, [row])
     line = topic_line(store, seen)
     return TopicReport(
         topic=line,
@@ -401,42 +403,31 @@ def report_of(
         adopted=line.pages - harvest.own_pages,
         batches=model.version if model else 0,
         waiting=waiting,
-        budget=_budget(store, row, harvest),
+        budget=TopicBudget(
+            max_pages=crawl.spec.max_pages if crawl else None,
+            pages=harvest.own_pages,
+            pages_per_hour=line.pages_per_hour,
+            last_hour=harvest.last_hour,
+        ),
         harvest=harvest.steps,
-        days=tuple(_days(harvest)),
-        newest=tuple(_newest(store, name, harvest, story_of)),
+        days=harvest.days,
+        newest=tuple(_newest(store, row.name, harvest, story_of)),
         reprints=tuple(_reprints(store, harvest)),
-        hosts=tuple(_hosts(store.topics.by_host(name), harvest)),
-        images=count_images(store, row) or UNSET,
+        hosts=tuple(_hosts(store.topics.by_host(row.name), harvest)),
+        images=count_images(store, row),
     )
 
 
-def _waiting(settings: Settings, row: TopicRow) -> int | None:
+def _waiting(backends: Backends, row: TopicRow) -> int | None:
     """The URLs of a topic's crawl that wait; None: no process runs the crawl.
 
     A queue at rest is left alone: who starts it has the data folder, and a crawl that begins in
     this second would be refused.
     """
-    with suppress(NotFound, QueueUnavailable), queue_side(settings, at_rest=False) as side:
+    with suppress(NotFound, QueueUnavailable), backends.queue_side() as side:
         if side.frontier is not None:
             return side.frontier.counts(row.crawl_id).pending
     return None
-
-
-def _budget(store: Store, row: TopicRow, harvest: Harvest) -> TopicBudget:
-    crawl = store.crawls.get(row.name)
-    return TopicBudget(
-        max_pages=crawl.spec.max_pages if crawl else None,
-        pages=harvest.own_pages,
-        pages_per_hour=order_of(row).pages_per_hour,
-        last_hour=harvest.last_hour,
-    )
-
-
-def _days(harvest: Harvest) -> Iterator[TopicDay]:
-    for day, each in harvest.days.items():
-        text = f"{_FIRST_DAY + timedelta(days=day):%Y-%m-%d}"
-        yield TopicDay(day=text, pages=each.pages, stories=each.stories, copies=each.copies)
 
 
 def _newest(
@@ -448,21 +439,21 @@ def _newest(
         if page is None:  # purged meanwhile
             continue
         story, _ = story_of.get(newest, (None, ""))
+        told = harvest.told.get(story or "")
         yield answer_of(
             RelevantPage,
             page,
             relevance=page.judgement.relevance,
             story=story,
-            copies=harvest.by_story.get(story or "", 1) - 1,
+            copies=told.pages - 1 if told else 0,
         )
 
 
 def _reprints(store: Store, harvest: Harvest) -> Iterator[StoryLine]:
-    by_size = sorted(harvest.by_story.items(), key=lambda item: (-item[1], item[0]))
-    for story_id, _ in by_size[:MOST_STORIES]:
-        story = store.stories.story(story_id)
+    for each in _sorted(harvest, "largest")[:MOST_STORIES]:
+        story = store.stories.story(each.story_id)
         if story is not None:  # else purged meanwhile
-            line = story_line(store, story, with_pages=True)
+            line = story_line(store, story)
             pages = () if line.pages is UNSET else line.pages[:MOST_STORY_PAGES]
             yield replace(line, pages=pages)
 
@@ -495,34 +486,6 @@ MOST_WEIGHTS = 20
 MOST_PICTURES = 20
 
 
-class StoryOrder(StrEnum):
-    """How the stories of a topic are sorted."""
-
-    LARGEST = "largest"  # most relevant pages first
-    NEWEST = "newest"  # found last first
-
-
-@dataclass(frozen=True, slots=True)
-class KeptStory:
-    """A story that several relevant pages of a topic tell.
-
-    Attributes:
-        story_id: 15 hex digits.
-        pages: Relevant pages that tell it.
-        at: End of the response of the first of them, microseconds since 1970 UTC.
-        page_id: The first of them.
-    """
-
-    story_id: str
-    pages: int
-    at: int
-    page_id: str
-
-    def place(self, order: StoryOrder) -> tuple[int, str]:
-        """Its place in an order: smaller is earlier."""
-        return -(self.pages if order is StoryOrder.LARGEST else self.at), self.story_id
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicFigures:
     """What is read from all pages of a topic.
@@ -540,7 +503,7 @@ class TopicFigures:
     report: TopicReport
     newest: Sequence[str]
     last_relevant: datetime | None
-    stories: dict[StoryOrder, Sequence[KeptStory]]
+    stories: dict[str, Sequence[KeptStory]]
     story_count: int
     weights: Sequence[LinkWeight]
     pictures: Sequence[TopicPicture]
@@ -586,33 +549,22 @@ def read_figures(settings: Settings, name: str) -> TopicFigures:
         NotFound: There is no such topic.
         StoreUnavailable: The database is away or locked.
     """
-    with existing_store(settings) as store:
+    with Backends(settings) as backends, backends.store() as store:
         row = find_topic(store, name)
         story_of = store.stories.by_page()
         harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
-        report = report_of(settings, store, row, (harvest, story_of))
-        weights = stored_model(store, Topic.from_bytes(row.packed)).weights()[:MOST_WEIGHTS]
-    pictures = [] if report.images is UNSET else list_pictures(
-        settings, name, MOST_PICTURES, copies=False
-    )  # fmt: skip
-    last = harvest.last_relevant
-    return TopicFigures(
-        report=report,
-        newest=harvest.newest,
-        last_relevant=None if last is None else from_microseconds(last),
-        stories={order: _sorted(harvest, order) for order in StoryOrder},
-        story_count=len(harvest.by_story),
-        weights=[
-            LinkWeight(name=each.name, weight=round(each.weight, 3), sd=round(each.sd, 3))
-            for each in weights
-        ],
-        pictures=pictures,
-    )
+        report = _report(backends, store, row, harvest, story_of)
+        has_images = report.images is not UNSET
+        return TopicFigures(
+            report=report,
+            newest=harvest.newest,
+            last_relevant=harvest.last_relevant,
+            stories={order: _sorted(harvest, order) for order in get_args(StoryOrder)},
+            story_count=len(harvest.told),
+            weights=weights_of(backends, name)[:MOST_WEIGHTS],
+            pictures=list(_pictures(store, row, MOST_PICTURES * has_images, copies=False)),
+        )
 
 
 def _sorted(harvest: Harvest, order: StoryOrder) -> list[KeptStory]:
-    found = [
-        KeptStory(story, pages, *harvest.first_of_story[story])
-        for story, pages in harvest.by_story.items()
-    ]
-    return sorted(found, key=lambda each: each.place(order))[:MOST_TOLD_STORIES]
+    return sorted(harvest.told.values(), key=lambda each: each.place(order))[:MOST_TOLD_STORIES]

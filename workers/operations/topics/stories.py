@@ -1,49 +1,104 @@
-"""Finds stories: the newest, the largest, the one that a page tells; rebuilds their index."""
+"""Stories: near-duplicates of all crawls, listed or one of them; their index is built anew."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Literal
+
+from msgspec import UNSET
 
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.storage.store.stories import RebuildProgress
-from crawlclean.workers.answers.topics import StoryLine
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import existing_store
-from crawlclean.workers.operations.reading import find_page, is_page_id
-from crawlclean.workers.operations.topics.told_stories import STORY_ID, story_line
-from crawlclean.workers.operations.urls.near_matches import with_scheme
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.stories import NUMBER_DIGITS, RebuildProgress, Story, StoryPage
+from crawlclean.workers.answers.topics import StoryLine, ToldBy
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.parts import Part
+
+STORY_ID = re.compile(rf"[0-9a-f]{{{NUMBER_DIGITS}}}")
+
+STORIES_S = 30.0
+"""How old a list of stories may be: it reads every member."""
 
 
-def list_stories(settings: Settings, limit: int, *, by_size: bool) -> list[StoryLine]:
-    """Returns the newest stories, or the largest ones.
+def list_stories(
+    backends: Backends, order: Literal["newest", "largest"] = "newest", limit: int = 50
+) -> Part[StoryLine]:
+    """Stories that several pages tell, as they were half a minute ago at most; in one part.
 
     Args:
-        settings: Where the store is.
+        backends: The store.
+        order: ``newest``: those that began last come first; ``largest``: those with most URLs.
         limit: At most this many.
-        by_size: Whether those with the most pages come first, else those that began last.
     """
-    with existing_store(settings) as store:
-        member = store.stories
-        found = member.largest(limit) if by_size else member.newest(limit)
-        return [story_line(store, story, with_pages=False) for story in found]
+
+    def ask() -> list[StoryLine]:
+        with backends.store() as store:
+            member = store.stories
+            found = member.largest(limit) if order == "largest" else member.newest(limit)
+            return [story_line(store, story, with_pages=False) for story in found]
+
+    return Part(items=backends.remembered(("stories", limit, order), STORIES_S, ask))
+
+
+def find_story(backends: Backends, story: str) -> StoryLine:
+    """One story with all its pages.
+
+    Args:
+        backends: The store.
+        story: Its id.
+
+    Raises:
+        NotFound: None has this id.
+    """
+    with backends.store() as store:
+        found = store.stories.story(story) if STORY_ID.fullmatch(story) else None
+        if found is None:
+            raise NotFound(f"no story has the id {story}")
+        return story_line(store, found)
+
+
+def story_of(store: Store, page_id: str) -> StoryLine | None:
+    """Returns the story of a page with its pages; None when no other page tells it."""
+    found = store.stories.of_page(page_id)
+    return story_line(store, found) if found else None
+
+
+def story_line(store: Store, story: Story, *, with_pages: bool = True) -> StoryLine:
+    """Returns the line of a story, with its pages or without."""
+    first = story.earliest
+    record = store.records.get(first.page_id, first.crawl_id)
+    return StoryLine(
+        story=story.story_id,
+        title=record.title if record else "",
+        url_count=len(story.pages),
+        host_count=len({page.host for page in story.pages}),
+        earliest=_told_by(first),
+        longest=_told_by(story.longest),
+        pages=tuple(map(_told_by, story.pages)) if with_pages else UNSET,
+    )
+
+
+def _told_by(page: StoryPage) -> ToldBy:
+    return ToldBy(url=page.url, host=page.host, at=page.at, body_chars=page.chars)
 
 
 def rebuild_stories(
-    settings: Settings, progress: Callable[[RebuildProgress], None]
+    backends: Backends, progress: Callable[[RebuildProgress], None]
 ) -> tuple[RebuildProgress, bool]:
     """Builds the index of stories anew; returns (what was done, whether all was).
 
     Ctrl-C ends the work in order; it goes on there, as after a kill. Crawls may go on meanwhile.
 
     Args:
-        settings: Where the store is.
+        backends: The store.
         progress: Called after some records.
 
     Raises:
         StoreUnavailable: Another process rebuilds the same index.
     """
     done = RebuildProgress()
-    with existing_store(settings) as store:
+    with backends.store() as store:
         try:
             for done in store.story_rebuild.steps():
                 progress(done)
@@ -52,27 +107,7 @@ def rebuild_stories(
         return done, True
 
 
-def is_rebuild_unfinished(settings: Settings) -> bool:
+def is_rebuild_unfinished(backends: Backends) -> bool:
     """Whether a rebuild has begun and has not ended: stories are incomplete."""
-    with existing_store(settings) as store:
+    with backends.store() as store:
         return store.story_rebuild.is_unfinished()
-
-
-def find_story(settings: Settings, target: str) -> StoryLine:
-    """Returns a story with all its pages.
-
-    Args:
-        settings: Where the store is.
-        target: Its id, a URL that tells it, or the beginning of a page id.
-
-    Raises:
-        NotFound: No other page tells what this page tells, or no story has the id.
-    """
-    with existing_store(settings) as store:
-        found = store.stories.story(target) if STORY_ID.fullmatch(target) else None
-        if found is None:
-            url = target if is_page_id(target) else with_scheme(store, target)
-            found = store.stories.of_page(find_page(store, url))
-        if found is None:
-            raise NotFound(f"no other page tells the story of {target}; `stories` lists stories")
-        return story_line(store, found, with_pages=True)

@@ -5,26 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from crawlclean.cleaning.document.document import RawPage
-from crawlclean.cleaning.errors import ConfigError, NotFound, PageError, ServiceError
+from crawlclean.cleaning.errors import ConfigError, NotFound, PageError, ServiceError, StoreDamaged
 from crawlclean.cleaning.page import clean
 from crawlclean.cleaning.topics.learner import LinkModel
-from crawlclean.cleaning.topics.relevance import Mark, Parts, new_threshold, text_of
+from crawlclean.cleaning.topics.relevance import Mark, new_threshold, text_of
 from crawlclean.cleaning.topics.topic import DEFAULT_THRESHOLD, ExampleText, Topic, TopicSpec
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CRAWL_ID_RULE, CrawlState, is_crawl_id
-from crawlclean.storage.opening import join_queue, open_store
+from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import JudgedPage, StoredLinkModel, TopicRow, TopicState
-from crawlclean.workers.answers.topics import PageToMark
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.toml_lines import MAX_LIST_BYTES, read_text
 from crawlclean.workers.jobs.topic_learning import reach_queue
@@ -41,12 +39,9 @@ from crawlclean.workers.jobs.topics import (
     stored_model,
     with_order,
 )
-from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends, existing_store, queue_side
 from crawlclean.workers.operations.controlling.crawl_states import change_state
-
-if TYPE_CHECKING:
-    from crawlclean.storage.queue.frontier import Frontier
-
+from crawlclean.workers.operations.topics.verdicts import parts_of
 
 # Reads the files of a topic: example pages, synonyms.
 #
@@ -226,7 +221,7 @@ def begin_topic(
     with existing_store(settings) as store:
         if not store.topics.create(planned) and not flags.is_empty:
             edit_topic(settings, planned.name, flags, judged)
-        row = _existing(store, planned.name)
+        row = find_topic(store, planned.name)
         topic = Topic.from_bytes(row.packed)
         while done := judge_anew(store, topic):
             judged(done)
@@ -332,7 +327,7 @@ def mark_page(
         NotFound: There is no such topic, or no record of the page.
     """
     with existing_store(settings) as store:
-        row = _existing(store, name)
+        row = find_topic(store, name)
         record = store.records.get(page_id(url))
         if record is None:
             raise NotFound(f"{url} is not stored; `why {url}` shows its steps")
@@ -377,7 +372,12 @@ def _judge_first(store: Store, row: TopicRow, page: str) -> None:
     store.topics.judge([judged])
 
 
-def _existing(store: Store, name: str) -> TopicRow:
+def find_topic(store: Store, name: str) -> TopicRow:
+    """Returns a stored topic.
+
+    Raises:
+        NotFound: There is none of this name; the message names those that are stored.
+    """
     row = store.topics.get(name)
     if row is None:
         known = ", ".join(store.topics.versions()) or "there is none"
@@ -385,36 +385,16 @@ def _existing(store: Store, name: str) -> TopicRow:
     return row
 
 
-def find_topic(store: Store, name: str) -> TopicRow:
-    """Returns a stored topic.
-
-    Raises:
-        NotFound: There is none of this name; the message names those that are stored.
-    """
-    return _existing(store, name)
-
-
-def seen_topics(
-    settings: Settings,
-    stored: Iterable[TopicRow],
-    queue: Callable[[], AbstractContextManager[Frontier]] | None = None,
-) -> list[TopicRow]:
-    """Returns stored topics with the states that they have now: a killed run stored no end.
-
-    Args:
-        settings: Where the queue is.
-        stored: The topics.
-        queue: Opens the queue of a running crawl; None: it is opened here.
-    """
+def seen_topics(backends: Backends, stored: Iterable[TopicRow]) -> list[TopicRow]:
+    """Returns stored topics with the states that they have now: a killed run stored no end."""
     rows = list(stored)
-    names = [row.crawl_id for row in rows if row.state is TopicState.RUNNING]
-    dead = set(names)
+    dead = {row.crawl_id for row in rows if row.state is TopicState.RUNNING}
     try:
-        if names:
-            with queue() if queue else closing(join_queue(settings.storage)) as frontier:
+        if dead:
+            with backends.queue() as frontier:
                 # A process that has the folder works on it, or is about to; a server stays.
-                if settings.storage.is_embedded or frontier.is_fetching():
-                    found = frontier.counts_of(names).items()
+                if backends.settings.storage.is_embedded or frontier.is_fetching():
+                    found = frontier.counts_of(dead).items()
                     dead = {name for name, each in found if each.state is CrawlState.STOPPED}
     except NotFound:  # no process has the data folder
         pass
@@ -442,7 +422,7 @@ def _replace(
         ServiceError: Other processes change the topic all the time.
     """
     for _ in range(EDITS):
-        old = _existing(store, name)
+        old = find_topic(store, name)
         new = change(old)
         if new is old:
             return old
@@ -499,7 +479,7 @@ def change_topic_state(
         NotFound: There is no such topic.
     """
     with existing_store(settings) as store:
-        row = _existing(store, name)
+        row = find_topic(store, name)
         is_running = state is CrawlState.RUNNING
         new = TopicState.RUNNING if is_running else TopicState.PAUSED
         store.topics.set_state(name, new, "" if is_running else "paused by an operator")
@@ -523,17 +503,15 @@ CANDIDATES = 10
 HOST_SHARE = 0.2
 """Of the listed pages that one host may have while other hosts have pages."""
 
-_PARTS = msgspec.json.Decoder(Parts)
 
-
-def pages_to_mark(settings: Settings, name: str, limit: int) -> list[PageToMark]:
+def pages_to_mark(backends: Backends, name: str, limit: int) -> list[JudgedPage]:
     """Returns the pages whose relevance is nearest to the topic's threshold.
 
     Index pages are left out, because a list teaches nothing; of pages that tell one story one is
     taken, and a host has a fifth of the pages unless others have too few.
 
     Args:
-        settings: Where the store is.
+        backends: The store.
         name: Of the topic.
         limit: At most so many pages, 1..500.
 
@@ -543,19 +521,10 @@ def pages_to_mark(settings: Settings, name: str, limit: int) -> list[PageToMark]
     """
     if not 1 <= limit <= MOST_PAGES:
         raise ConfigError(f"--to-mark {limit}: a number from 1 to {MOST_PAGES}")
-    with existing_store(settings) as store:
+    with backends.store() as store:
         threshold = order_of(find_topic(store, name)).spec.threshold
         nearest = store.topics.nearest(name, threshold, CANDIDATES * limit)
-        pages = spread(nearest, limit, lambda page: store.stories.id_of(page.page_id))
-    return [
-        PageToMark(
-            url=page.url,
-            title=page.title,
-            host=page.host,
-            relevance=page.judgement.relevance,
-        )
-        for page in pages
-    ]
+        return spread(nearest, limit, lambda page: store.stories.id_of(page.page_id))
 
 
 def spread(
@@ -590,8 +559,6 @@ def spread(
 
 
 def _is_list(page: JudgedPage) -> bool:
-    parts = page.judgement.parts
-    try:
-        return bool(parts) and _PARTS.decode(parts).is_list
-    except msgspec.DecodeError:  # of another version of this program
-        return False
+    with suppress(StoreDamaged):  # of another version of this program
+        return parts_of(page.judgement).is_list
+    return False

@@ -13,12 +13,25 @@ from crawlclean.cleaning.topics.learner import LinkModel
 from crawlclean.cleaning.topics.relevance import Parts
 from crawlclean.cleaning.topics.topic import Topic
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.topic_types import JudgedPage
+from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
 from crawlclean.workers.answers.topics import FoundConcept, LinkPart, TopicVerdict
 from crawlclean.workers.jobs.topics import stored_model
 
-MOST_PARTS = 6
 _PARTS = msgspec.json.Decoder(Parts)
+MOST_PARTS = 6
+"""Features of a link that are named; of its 16 most add next to nothing."""
+
+
+def parts_of(judgement: TopicJudgement) -> Parts:
+    """Returns why a page has its relevance.
+
+    Raises:
+        StoreDamaged: This program never wrote the reasons.
+    """
+    try:
+        return _PARTS.decode(judgement.parts) if judgement.parts else Parts()
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
 
 
 def topic_verdicts(store: Store, page_ids: Iterable[str]) -> Iterator[TopicVerdict]:
@@ -36,11 +49,9 @@ def topic_verdicts(store: Store, page_ids: Iterable[str]) -> Iterator[TopicVerdi
 
 
 def _verdict(page: JudgedPage, topic: Topic, model: LinkModel) -> TopicVerdict:
-    judgement = page.judgement
-    try:
-        parts = _PARTS.decode(judgement.parts)
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
+    judgement, parts = page.judgement, parts_of(page.judgement)
+    features = judgement.features
+    weights = model.explain(features)[:MOST_PARTS]
     return TopicVerdict(
         url=page.url,
         topic=topic.name,
@@ -60,21 +71,12 @@ def _verdict(page: JudgedPage, topic: Topic, model: LinkModel) -> TopicVerdict:
         nearest=parts.nearest,
         excluded=parts.excluded,
         is_list=parts.is_list,
-        link=_probability(model, judgement.features),
-        link_parts=tuple(_link_parts(model, judgement.features)),
+        link=round(1 / (1 + exp(-model.score(features)[0])), 3) if features else None,
+        link_parts=tuple(
+            LinkPart(name=name, weight=rounded)
+            for name, weight, _ in weights
+            if (rounded := round(weight, 2))
+        ),
         learned_in=page.learned_in,
         fetched_by=page.crawl_id,
     )
-
-
-def _probability(model: LinkModel, features: tuple[int, ...]) -> float | None:
-    if not features:
-        return None
-    return round(1 / (1 + exp(-model.score(features)[0])), 3)
-
-
-def _link_parts(model: LinkModel, features: tuple[int, ...]) -> Iterator[LinkPart]:
-    """The features of a link with the largest weights."""
-    for row in model.explain(features)[:MOST_PARTS]:
-        if weight := round(row.weight, 2):
-            yield LinkPart(name=row.name, weight=weight)

@@ -19,7 +19,7 @@ from crawlclean.workers.answers.moments import UrlHistory
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.waits import wait_text
 from crawlclean.workers.operations.reading import find_page, is_page_id
-from crawlclean.workers.operations.topics.told_stories import story_of
+from crawlclean.workers.operations.topics.stories import story_of
 from crawlclean.workers.operations.topics.verdicts import topic_verdicts
 from crawlclean.workers.operations.urls.near_matches import near_urls, with_scheme
 from crawlclean.workers.operations.urls.queued_urls import (

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import replace
 
 import pytest
 
-from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
+from crawlclean.storage.topic_types import JudgedPage
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.topics.reports import (
     StoryOrder,
     TopicFigures,
-    figures_question,
     read_figures,
-    report_topic,
 )
 from crawlclean.workers.operations.topics.watching import (
-    TopicPage,
     Which,
     find_topic_details,
-    find_topic_story,
+    list_entries,
     list_topic_pages,
-    list_topics,
+    list_topic_stories,
     topic_report,
-    topic_story_lines,
 )
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from tests.kit.mongo_server import running
@@ -55,21 +50,16 @@ def figures(settings: Settings) -> TopicFigures:
     return read_figures(settings, TOPIC)
 
 
-def test_the_report_is_that_of_the_command(settings: Settings, figures: TopicFigures) -> None:
-    told = report_topic(settings, TOPIC)
-    assert replace(figures.report, made_at=told.made_at) == told
-
-
 def test_stories_have_their_pages_and_their_first_page(figures: TopicFigures) -> None:
     assert figures.story_count == 5
-    by_size = figures.stories[StoryOrder.LARGEST]
+    by_size = figures.stories["largest"]
     assert [each.pages for each in by_size] == [7, 6, 5, 4, 3]
-    by_time = figures.stories[StoryOrder.NEWEST]
+    by_time = figures.stories["newest"]
     assert sorted(by_time, key=lambda each: -each.at) == list(by_time)
     assert set(by_time) == set(by_size)
 
 
-@pytest.mark.parametrize("order", StoryOrder)
+@pytest.mark.parametrize("order", ["largest", "newest"])
 @pytest.mark.parametrize("limit", [1, 2, 5, 6])
 def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: int) -> None:
     found, after = figures.part_of_stories(order, None, limit)
@@ -85,33 +75,27 @@ def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: 
 
 def test_the_console_reads_both_stores(settings: Settings) -> None:
     with closing(KeptBackends(settings)) as backends:
-        assert [entry.name for entry in list_topics(backends, "", 5).topics] == [TOPIC]
-        assert backends.computing.ask(*figures_question(backends, TOPIC))
+        assert [entry.name for entry in list_entries(backends, None, 5).items] == [TOPIC]
+        report = topic_report(backends, TOPIC)
         details = find_topic_details(backends, TOPIC)
-        assert [each.page.url for each in details.newest] == [
+        assert [page.url for page in details.newest] == [
             f"https://h0.example/{story}/0" for story in (4, 3, 2, 1, 0)
         ]
-        whole = list_topic_pages(backends, TOPIC, Which.RELEVANT, None, 200)
+        _, whole = list_topic_pages(backends, TOPIC, Which.RELEVANT, None, 200)
         assert details.entry.figures
-        assert details.entry.figures.last_relevant == whole.pages[0].page.fetched_at
-        assert (len(whole.pages), whole.after) == (25, "")
-        seen: list[TopicPage] = []
+        assert details.entry.figures.last_relevant == whole.items[0].fetched_at
+        assert (len(whole.items), whole.after) == (25, "")
+        seen: list[JudgedPage] = []
         after: tuple[int, str] | None = None
         while True:
-            part = list_topic_pages(backends, TOPIC, Which.RELEVANT, after, 4)
-            seen += part.pages
+            _, part = list_topic_pages(backends, TOPIC, Which.RELEVANT, after, 4)
+            seen += part.items
             if not part.after:
                 break
             value, _, key = part.after.partition("~")
             after = (int(value), key)
-        assert seen == list(whole.pages)
-        report = topic_report(backends, TOPIC)
-        lines, _, as_of = topic_story_lines(backends, TOPIC, StoryOrder.LARGEST, None, 2)
-        assert ([each.pages for each in lines], as_of) == ([7, 6], report.made_at)
-        story = find_topic_story(backends, TOPIC, lines[0].story, 4)
-        assert [page.url for page in story.pages] == [
-            f"https://h{n}.example/4/{n}" for n in (4, 5, 6)
-        ]
-        assert lines[0].url == story.line.earliest.url
-        with pytest.raises(NotFound, match="no story"):
-            find_topic_story(backends, TOPIC, "f" * 15, 0)
+        assert seen == list(whole.items)
+        stories = list_topic_stories(backends, TOPIC, "largest", None, 2)
+        assert [each.pages for each in stories.items] == [7, 6]
+        assert stories.as_of == report.made_at
+        assert stories.items[0].url == report.reprints[0].earliest.url

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from crawlclean.workers.answers.topics import HarvestStep
+from crawlclean.storage.store.rows import from_microseconds
+from crawlclean.workers.answers.topics import TopicDay
 from crawlclean.workers.operations.topics.reports import (
     DAY_US,
     HOUR_US,
     MOST_STEPS,
     NEWEST,
     STEP_PAGES,
+    KeptStory,
     PageRow,
     harvest_of,
 )
@@ -35,14 +37,13 @@ def test_the_page_that_was_fetched_first_counts() -> None:
     ]
     found = harvest_of(pages, "a", STORIES)
     assert (found.stories, found.copies, found.own_pages) == (3, 1, 4)
-    assert found.last_relevant == DAY_US + 2
-    assert found.first_of_story == {"s0": (1, "p0")}
+    assert found.last_relevant == from_microseconds(DAY_US + 2)
+    assert found.told == {"s0": KeptStory(story_id="s0", pages=2, at=1, page_id="p0")}
     assert found.newest == ("p6", "alone", "p0")
-    assert found.days == {
-        0: HarvestStep(pages=3, stories=2, copies=1),
-        1: HarvestStep(pages=2, stories=1, copies=0),
-    }
-    assert found.by_story == {"s0": 2}
+    assert found.days == (
+        TopicDay(day="1970-01-01", pages=3, stories=2, copies=1),
+        TopicDay(day="1970-01-02", pages=2, stories=1, copies=0),
+    )
     assert found.copies_of_host == {"host2": 1}
     assert found.last_hour == 2
 
@@ -53,7 +54,7 @@ def test_all_sums_agree(pages: list[PageRow]) -> None:
     relevant = [page for _, page, _, is_relevant in pages if is_relevant]
     told = {STORIES.get(page, (page, ""))[0] for page in relevant}
     assert (found.stories, found.copies) == (len(told), len(relevant) - len(told))
-    assert sum(each.pages for each in found.days.values()) == len(pages)
+    assert sum(each.pages for each in found.days) == len(pages)
     assert sum(each.pages for each in found.steps) == found.own_pages
     assert sum(found.copies_of_host.values()) == found.copies
     assert len(found.newest) == min(NEWEST, found.stories)
