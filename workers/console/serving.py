@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, NoReturn
@@ -15,9 +13,8 @@ from typing import Any, NoReturn
 from waitress.server import TcpWSGIServer, create_server
 
 from crawlclean import __dist__
-from crawlclean.cleaning.errors import ConfigError, ServiceError
+from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.console_tokens import ConsoleFile
-from crawlclean.storage.opening import has_ended
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.access import Access, generated_password
 from crawlclean.workers.console.actions import Actions
@@ -25,8 +22,8 @@ from crawlclean.workers.console.app import create_app
 from crawlclean.workers.console.connections import CONNECTIONS, Connection, Door
 from crawlclean.workers.console.guards import LOOPBACK_NAMES
 from crawlclean.workers.console.routes import Console
+from crawlclean.workers.operations.watching.indexing import Indexing
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.processes.indexing import Indexer
 
 THREADS = 4
 SPARE_CONNECTIONS = 50
@@ -151,40 +148,3 @@ def open_server(app: Any, door: Door, *, host: str, port: int, **options: Any) -
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     sys.exit(0)
-
-
-# Fills the search index, where no housekeeper does.
-
-ROUND_S = 1.0
-
-
-class Indexing:
-    """A thread that fills the index: with servers always, else while no crawl runs."""
-
-    def __init__(self, backends: KeptBackends) -> None:
-        """Starts the thread where the setting ``search`` is on.
-
-        Args:
-            backends: The store, which is opened at the first round.
-        """
-        self._backends = backends
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="indexing", daemon=True)
-        if backends.settings.storage.search:
-            self._thread.start()
-
-    def close(self) -> None:
-        """Ends the thread after its round."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        storage = self._backends.settings.storage
-        indexer: Indexer | None = None
-        while not self._stop.wait(ROUND_S):
-            if storage.is_embedded and not has_ended(storage):
-                continue  # its housekeeper does
-            with suppress(ServiceError), self._backends.store() as store:  # no crawl yet, or away
-                indexer = indexer or Indexer(self._backends.settings, store)
-                indexer.round()
