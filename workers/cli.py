@@ -1,82 +1,38 @@
-"""The command line: the list of commands, and the exit status of each error.
+"""The command line: finds the command of a call, and the exit status of each error.
 
-The arguments and the work of a command are in its file of ``workers/commands/``.
-The exit statuses are in ``workers/commands/arguments.py``.
+``workers/commands/names.py`` is the table of commands. The arguments and the work of a command are
+in its file of ``workers/commands/``, which is imported when the command is called.
 """
 
 from __future__ import annotations
 
 import argparse
 import errno
+import importlib
 import io
-import logging
 import os
 import re
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, NoReturn
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError, ServiceError
-from crawlclean.workers.commands import (
-    clean,
-    console,
-    crawls,
-    export,
-    hosts,
-    joining,
-    lists,
-    model,
-    queued_again,
-    run,
-    settings as machine,
-    show,
-    topic,
+from crawlclean.workers.commands.names import (
+    COMMANDS,
+    EXIT_STATUSES,
+    FAMILIES,
+    GONE,
+    GROUPS,
+    OLD_NAMES,
+    Exit,
 )
-from crawlclean.workers.commands.arguments import EXIT_STATUSES, Commands, Exit, OneLineParser
-from crawlclean.workers.commands.run import crawl_file_of
-from crawlclean.workers.config import load_settings
-from crawlclean.workers.control_characters import readable_line
-from crawlclean.workers.logs import set_up_logging
 
-# In the order in which `--help` and docs/cli.md list them.
-COMMANDS = (
-    run.register_run,
-    run.register_sites,
-    topic.register,
-    run.register_check,
-    joining.register,
-    crawls.crawls.register,
-    crawls.pause.register,
-    crawls.resume.register,
-    crawls.stop.register,
-    crawls.purge.register,
-    crawls.drop_raw.register,
-    queued_again.recover.register,
-    queued_again.retry.register,
-    queued_again.refetch.register,
-    model.learn.register,
-    model.model.register,
-    model.reclean.register,
-    show.register_show,
-    show.why.register,
-    show.search.register,
-    hosts.hosts.register,
-    lists.failures.register,
-    export.register,
-    lists.stories.register,
-    lists.images.register,
-    lists.traps.register,
-    hosts.classes.register,
-    clean.register_clean,
-    clean.register_import_pages,
-    console.register_console,
-    console.register_tokens,
-    machine.register_doctor,
-    machine.register_config,
-    machine.register_schema,
-)
+if TYPE_CHECKING:
+    from crawlclean.workers.commands.arguments import OneLineParser
+
 EXTRA_OF = (
     dict.fromkeys(("flask", "jinja2", "markupsafe", "waitress", "werkzeug"), "console")
     | dict.fromkeys(
@@ -100,7 +56,14 @@ EXTRA_OF = (
 WRONG_LINES = re.compile(r"\n(?=\S+:\d+: |and \d+ more$)")
 """Between the wrong lines of a file that a message lists; a name may have line breaks, too."""
 
-EPILOG = f"""\
+HELP = ("-h", "--help")
+NAME_CHARS = 10  # `failures` and two spaces
+INTRODUCTION = f"""\
+usage: {__dist__} [-h] [--version] COMMAND ...
+
+Crawls sites, learns each site's shape, and turns every page into one clean, typed record.
+"""
+EPILOG = f"""
 examples:
   {__dist__} run https://example.com/            crawl a site into ./{__dist__}-data
   {__dist__} run https://example.com/ --depth 2 --max-pages 500
@@ -108,6 +71,7 @@ examples:
   {__dist__} export --format markdown > site.md  all records
   {__dist__} clean page.html --url https://example.com/a.html
 
+`{__dist__} COMMAND --help` explains a command.
 Settings can also be environment variables; `{__dist__} config` lists their names.
 Exit status: {EXIT_STATUSES}.
 """
@@ -115,13 +79,28 @@ Exit status: {EXIT_STATUSES}.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status."""
-    parser = build_parser()
-    if not (sys.argv[1:] if argv is None else argv):
-        parser.print_help()
-        return Exit.WRONG_USE
-    arguments = parser.parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    family = words[0] if words and words[0] in FAMILIES else ""
+    asked = words[1:] if family else words
+    if not asked or asked[0] in HELP:
+        sys.stdout.write(family_help(family) if family else help_text())
+        return Exit.DONE if asked else Exit.WRONG_USE
+    if words == ["--version"]:
+        sys.stdout.write(f"{__dist__} {version()}\n")
+        return Exit.DONE
+    arguments = parse(words)
+    import logging  # `--help` takes most of its time for imports
+
+    from crawlclean.workers.config import load_settings
+    from crawlclean.workers.control_characters import readable_line
+    from crawlclean.workers.logs import set_up_logging
+
     try:
-        arguments.crawl_file = file = crawl_file_of(vars(arguments))
+        file = None
+        if "crawl_file" in arguments:
+            from crawlclean.workers.commands.run import crawl_file_of
+
+            arguments.crawl_file = file = crawl_file_of(arguments)
         given = {name: value for name, value in vars(arguments).items() if value is not None}
         flags = {**file.settings, **given} if file else given
         settings = load_settings(os.environ, flags, _options(arguments))
@@ -177,32 +156,82 @@ def _write_utf8() -> None:
         sys.stdout.reconfigure(encoding=encoding, errors="replace")
 
 
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a call as typed, ``["crawl", "pause", "news"]``.
+
+    ``command`` is the last word of the command's name, ``run`` its function.
+
+    Raises:
+        SystemExit: They are wrong, or ask for help.
+    """
+    name, rest = find_command(words)
+    return parser_of(name).parse_args(rest)
+
+
+def find_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """(name of a command in the table, what is typed behind it); says when a name is old."""
+    for count in (2, 1):
+        name = " ".join(words[:count])
+        if name in COMMANDS:
+            return name, words[count:]
+    if instead := OLD_NAMES.get(words[0]):
+        told = f"`{words[0]}` is now `{instead}`; the old name goes with the next version"
+        sys.stderr.write(f"{__dist__}: {told}\n")
+        return find_command([*instead.split(), *words[1:]])
+    return _refuse(" ".join(words[: 2 if words[0] in FAMILIES else 1]))
+
+
+def _refuse(typed: str) -> NoReturn:
+    """Ends the program with one line about a name that is none."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(typed, [*COMMANDS, *OLD_NAMES], 1)
+    hint = f": did you mean {OLD_NAMES.get(near[0], near[0])}?" if near else ""
+    hint = f" any more: {GONE[typed]}" if typed in GONE else hint
+    sys.stderr.write(f"{__dist__}: there is no command {typed!r}{hint}; see `{__dist__} --help`\n")
+    sys.exit(Exit.WRONG_USE)
+
+
 @cache
-def build_parser() -> argparse.ArgumentParser:
-    """Returns the parser of all commands; `docs/cli.md` is made from it."""
-    parser = OneLineParser(
-        prog=__dist__,
-        description="Crawls sites, learns each site's shape, and turns every page into one clean, "
-        "typed record.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--version", action=_Version, nargs=0, help="show program's version number and exit"
-    )
-    commands = Commands(parser)
-    for register in COMMANDS:
-        register(commands)
-    return parser
+def parser_of(name: str) -> OneLineParser:
+    """The parser of a command; `docs/cli.md` is made from all of them."""
+    from crawlclean.workers.commands.arguments import Commands
+
+    module, _, register = COMMANDS[name].place.partition(".")
+    commands = Commands(name)
+    attrgetter(register)(importlib.import_module(f"crawlclean.workers.commands.{module}"))(commands)
+    return commands.parsers[name.rpartition(" ")[2]]
 
 
-class _Version(argparse.Action):
-    """Prints the version, which takes 40 ms to look up."""
+def help_text() -> str:
+    """The list of commands, in groups; commands with one first word are one line."""
+    lines = [INTRODUCTION]
+    for title, group in GROUPS.items():
+        lines.append(f"\n{title}:\n")
+        for name in dict.fromkeys(each.partition(" ")[0] for each in group):
+            about = (
+                f"{', '.join(members(name))}: {FAMILIES[name]}"
+                if name in FAMILIES
+                else group[name].summary
+            )
+            lines.append(_help_line(name, about))
+    return "".join([*lines, EPILOG])
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        """Ends the program with status 0."""
-        sys.stdout.write(f"{__dist__} {version()}\n")
-        parser.exit()
+
+def _help_line(name: str, about: str) -> str:
+    return f"  {name:<{NAME_CHARS}}{about}\n"
+
+
+def members(family: str) -> list[str]:
+    """The second words of a family: ``["spider", "worker"]`` of ``join``."""
+    return [name.removeprefix(f"{family} ") for name in COMMANDS if name.startswith(f"{family} ")]
+
+
+def family_help(family: str) -> str:
+    """The list of the commands of a family."""
+    lines = [f"usage: {__dist__} {family} COMMAND ...\n\n{FAMILIES[family]}:\n"]
+    lines += [_help_line(each, COMMANDS[f"{family} {each}"].summary) for each in members(family)]
+    return "".join([*lines, f"\n`{__dist__} {family} COMMAND --help` explains a command.\n"])
 
 
 def version() -> str:

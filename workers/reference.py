@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -16,7 +15,8 @@ from pathlib import Path
 from crawlclean import __dist__
 from crawlclean.storage.queue.counters import HELP, Counter
 from crawlclean.workers.answers.document import json_markdown
-from crawlclean.workers.cli import build_parser
+from crawlclean.workers.cli import help_text, parser_of
+from crawlclean.workers.commands.names import COMMANDS
 from crawlclean.workers.config import SECTIONS, variable
 from crawlclean.workers.crawl_file.crawl_file import HOSTS_HELP, all_keys, as_toml, example
 from crawlclean.workers.metrics import metric_name
@@ -29,27 +29,19 @@ def cli_markdown() -> str:
     old = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = WIDTH
     try:
-        parser = build_parser()
         parts = [
             "# Commands\n",
             "Made by `make docs` from the program's own help.\n",
-            _block(parser.format_help()),
+            _block(help_text()),
         ]
-        for name, command in _commands(parser).items():
-            parts += [f"## {name}\n", _block(command.format_help())]
+        for name in COMMANDS:
+            parts += [f"## {name}\n", _block(parser_of(name).format_help())]
     finally:
         if old is None:
             del os.environ["COLUMNS"]
         else:
             os.environ["COLUMNS"] = old
     return "\n".join(parts)
-
-
-def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return {}
 
 
 def _block(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.workers.cli import build_parser
+from crawlclean.workers.cli import parse
 from crawlclean.workers.config import load_settings
 from crawlclean.workers.operations.crawling.specs import crawl_spec
 from tests.kit.commands import call_main
@@ -36,7 +36,7 @@ def test_a_crawl_file_is_the_flags(tmp_path: Path, web: Web) -> None:
         "utf-8",
     )
     environ = {"CRAWLCLEAN_MAX_DEPTH": "0", "CRAWLCLEAN_TRAP_PAGES": "7"}
-    status, out, _ = call_main("check", str(folder / "crawl.toml"), "--json")
+    status, out, _ = call_main("doctor", str(folder / "crawl.toml"), "--json")
     checked = json.loads(out)
     assert (status, checked["crawl"]["seeds"], checked["crawl"]["hosts"]) == (0, [web.url()], 1)
     # The command line wins over the file, the file over the environment.
@@ -50,9 +50,7 @@ def test_a_crawl_file_is_the_flags(tmp_path: Path, web: Web) -> None:
         f'["{web.host}"]\nslots = 3\ndelay_s = 0\nuser_agent = "Partner/1.0"\n', "utf-8"
     )
     flags = ("--allow-private", "--depth", "1", "--exclude", "/tag/", "--scope", "domain")
-    given = build_parser().parse_args(
-        ["run", web.url(), *flags, "--hosts-file", str(tmp_path / "hosts.toml")]
-    )
+    given = parse(["run", web.url(), *flags, "--hosts-file", str(tmp_path / "hosts.toml")])
     named = {name: value for name, value in vars(given).items() if value is not None}
     assert spec == crawl_spec(load_settings(environ, named), given.urls, "c")
     assert spec.trap_pages == 7, "what the file leaves open is in the environment"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlclean.workers.cli import build_parser
+from crawlclean.workers.cli import parse
 from tests.kit.doc_shell import DocShell, own_arguments
 from tests.kit.documents import Block, Command, blocks_of, commands_of, differences
 from tests.kit.named_web import NamedWeb
@@ -221,7 +221,6 @@ def test_the_list_of_what_is_not_run_has_nothing_superfluous() -> None:
 def test_every_command_line_of_the_program_can_be_parsed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    parser = build_parser()
     wrong = []
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for block in blocks_of(path):
@@ -231,7 +230,7 @@ def test_every_command_line_of_the_program_can_be_parsed(
             texts = [c.text for c in commands_of(block)] if is_console else [block.text]
             for words in own_arguments("\n".join(texts)):
                 try:
-                    parser.parse_args(words)
+                    parse(words)
                 except SystemExit as end:
                     if end.code:
                         error = capsys.readouterr().err.splitlines()[-1]

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from jsonschema import Draft201909Validator
 
-from crawlclean.workers.cli import build_parser
+from crawlclean.workers.cli import parse
 from crawlclean.workers.config import FILE_SUFFIX, SECRETS, load_settings, variable as variable_of
 from tests.house.test_lock import pins
 from tests.kit.deployed_redis import DeployedRedis
@@ -130,7 +130,7 @@ def test_a_role_can_be_scaled(role: str) -> None:
 def test_the_commands_exist() -> None:
     for service in SERVICES.values():
         if service["image"].startswith("crawlclean:") and "command" in service:
-            build_parser().parse_args(service["command"])
+            parse(service["command"])
 
 
 def test_only_pages_for_people_are_published_and_only_here() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlclean.workers.cli import build_parser
+from crawlclean.workers.cli import parse
 from crawlclean.workers.config import FILE_SUFFIX, SECRETS, variable
 from tests.house.test_deploy import ROLES, SERVICES, size
 
@@ -85,7 +85,7 @@ def test_a_role_is_that_of_compose(role: str) -> None:
     (command,) = values(role, "ExecStart")
     program, *arguments = shlex.split(command)
     assert program.endswith("/bin/crawlclean")
-    build_parser().parse_args(arguments)
+    parse(arguments)
     assert arguments[0] == role
     (memory,) = values(role, "MemoryMax")
     assert size(memory.lower()) == size(service["mem_limit"])

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import jsonschema
 
 from crawlclean.workers.answers.schema import schema_of
-from crawlclean.workers.cli import build_parser, main
+from crawlclean.workers.cli import find_command, main, parse
 from crawlclean.workers.config import Settings
 
 
@@ -24,7 +24,7 @@ def call(settings: Settings, *arguments: str) -> int:
 
     Settings among the arguments (``--data``) are not read. Errors of the command are raised.
     """
-    parsed = build_parser().parse_args(arguments)
+    parsed = parse(arguments)
     return int(parsed.run(settings, parsed))
 
 
@@ -68,7 +68,8 @@ def valid(command: str, row: dict[str, Any]) -> dict[str, Any]:
 @cache
 def _validator(command: str) -> Any:
     checker = jsonschema.FormatChecker()
-    return jsonschema.Draft202012Validator(schema_of(command), format_checker=checker)
+    name, _ = find_command(command.split())
+    return jsonschema.Draft202012Validator(schema_of(name), format_checker=checker)
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,9 @@ class DataFolder:
 
     def rows(self, *arguments: str) -> list[dict[str, Any]]:
         """The JSON lines that a command prints, ``rows("crawls", "--json")``."""
+        name, _ = find_command(arguments)
         found = [json.loads(line) for line in self.output(*arguments).splitlines()]
-        return [valid(arguments[0], row) for row in found]
+        return [valid(name, row) for row in found]
 
     def error(self, *arguments: str) -> str:
         """The last line of errors of a command that fails with status 1."""

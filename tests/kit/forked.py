@@ -203,7 +203,9 @@ def _serve() -> None:
     """Forks a child for each request, and tells each child's end through its pipe."""
     for module in (*MODULES, *MORE_MODULES):
         importlib.import_module(module)
-    importlib.import_module("crawlclean.workers.cli").build_parser()
+    cli = importlib.import_module("crawlclean.workers.cli")
+    for name in cli.COMMANDS:
+        cli.parser_of(name)
     often = gc.get_threshold()
     importlib.import_module("crawlclean.workers.processes.worker").preload()  # .2 s of each worker
     gc.set_threshold(*often)  # a worker alone collects less often

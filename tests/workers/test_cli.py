@@ -14,33 +14,12 @@ from pathlib import Path
 import pytest
 
 from crawlclean.workers.answers.crawls import EndedBy
-from crawlclean.workers.cli import build_parser, main
-from crawlclean.workers.commands.arguments import EXIT_STATUSES
+from crawlclean.workers.cli import help_text, main, parse
+from crawlclean.workers.commands.names import COMMANDS, EXIT_STATUSES, FAMILIES, OLD_NAMES
 from crawlclean.workers.commands.run import status_of
 from crawlclean.workers.config import SECTIONS, variable
 from tests.kit.crawls import ROOT, command, crawlclean, environment
 from tests.kit.timing import LIMIT_S
-
-COMMANDS = (
-    "run",
-    "worker",
-    "spider",
-    "housekeeper",
-    "crawls",
-    "pause",
-    "resume",
-    "stop",
-    "purge",
-    "show",
-    "why",
-    "hosts",
-    "failures",
-    "export",
-    "clean",
-    "doctor",
-    "config",
-    "metrics",
-)
 
 
 @pytest.fixture(autouse=True)
@@ -58,24 +37,50 @@ def plain_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
+    assert main(["--help"]) == 0
     text = capsys.readouterr().out
-    listed = re.findall(r"^    (\w+)(?: |$)", text, re.MULTILINE)
-    assert set(COMMANDS) <= set(listed)
+    listed = re.findall(r"^  (\w+)  ", text, re.MULTILINE)
+    assert listed[:8] == ["run", "sites", "topic", "show", "why", "hosts", "failures", "export"]
+    assert set(listed) == {name.split()[0] for name in COMMANDS}
+    assert len(listed) < 25
     assert f"Exit status: {EXIT_STATUSES}." in text
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_first_word_lists_its_commands(family: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([family, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert main([family]) == 2
+    assert capsys.readouterr().out == text
+    listed = {f"{family} {word}" for word in re.findall(r"^  ([\w-]+)  ", text, re.MULTILINE)}
+    assert listed == {name for name in COMMANDS if name.startswith(f"{family} ")}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
+        main([*name.split(), "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    assert text.startswith(f"usage: crawlclean {name}")
+    assert text.startswith(f"usage: crawlclean {name} ")
     assert "None" not in text
     assert len(text.splitlines()) > 5
+
+
+@pytest.mark.parametrize(("old", "new"), OLD_NAMES.items())
+def test_an_old_name_does_the_same_and_says_the_new_one(
+    old: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*new.split(), "--help"])
+    explained = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([old, *(["x"] if old in FAMILIES else []), "--help"])
+    said = capsys.readouterr()
+    assert said.out == explained
+    assert said.err.startswith(f"crawlclean: `{old}` is now `{new}`; ")
+    assert said.err.count("\n") == 1
+    assert old in FAMILIES or f"  {old}  " not in help_text()
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_wrong_use_is_status_2(arguments: list[str], capsys: pytest.CaptureFixtu
 def test_a_command_alone_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     said = capsys.readouterr()
-    assert said.out == build_parser().format_help()
+    assert said.out == help_text()
     assert not said.err
 
 
@@ -115,14 +120,17 @@ def test_a_command_alone_prints_help(capsys: pytest.CaptureFixture[str]) -> None
         (["runn", "https://a.example/"], "there is no command 'runn': did you mean run?"),
         (["exprot"], "there is no command 'exprot': did you mean export?"),
         (["fly"], "there is no command 'fly'; see"),
+        (["crawl", "pauze"], "there is no command 'crawl pauze': did you mean crawl pause?"),
+        (["stopp"], "there is no command 'stopp': did you mean crawl stop?"),
+        (["--quick"], "there is no command '--quick'; see"),
         (["cases"], "there is no command 'cases' any more: `why URL --text ''` prints"),
         *(
-            ([name], f"'{name}' any more: its work is done by `housekeeper`")
+            ([name], f"'{name}' any more: its work is done by `join housekeeper`")
             for name in ("sweeper", "keeper", "sender")
         ),
         (["cases", "--export", "x"], "`python -m tests.pages.make_golden` makes a golden folder"),
         (["run", "http://a.example/", "--scope", "domian"], "did you mean domain?"),
-        (["retry", "--reason", "time-out"], "did you mean timeout?"),
+        (["crawl", "retry", "--reason", "time-out"], "did you mean timeout?"),
     ],
 )
 def test_a_word_near_one_that_is_known_is_offered(
@@ -222,13 +230,13 @@ def test_the_status_of_crawls(ends: list[EndedBy], has_records: bool, status: in
 @pytest.mark.parametrize(
     "arguments",
     [["crawls"], ["show", "http://a.example/"], ["hosts"], ["failures"], ["export"],
-     ["why", "http://a.example/"], ["worker"], ["spider"], ["housekeeper"], ["pause", "x"],
-     ["purge", "x"], ["metrics"]],
+     ["why", "http://a.example/"], ["join", "worker"], ["join", "housekeeper"],
+     ["crawl", "pause", "x"], ["crawl", "purge", "x"], ["metrics"]],
 )  # fmt: skip
 def test_a_folder_without_a_crawl_is_status_1_and_stays_as_it_is(
     arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    joins = arguments[0] in ("worker", "spider", "housekeeper")
+    joins = arguments[0] == "join"
     assert main([*arguments, "--data", str(tmp_path)]) == 1
     [line] = capsys.readouterr().err.splitlines()
     assert str(tmp_path) in line
@@ -248,7 +256,7 @@ def test_an_option_that_is_gone_names_what_stands_in_for_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["recover", "--servers"])
+        main(["crawl", "recover", "--servers"])
     assert ended.value.code == 2
     told = "crawlclean: --servers is gone: a Redis server is a queue of its own: "
     assert capsys.readouterr().err.startswith(told)
@@ -273,12 +281,11 @@ def test_config_lists_every_setting_with_its_value(
 
 
 def test_durations(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = build_parser()
     for text, seconds in (("90", 90), ("90s", 90), ("1.5m", 90), ("2H", 7200), ("1d", 86400)):
-        assert parser.parse_args(["run", "x", "--max-time", text]).max_time_s == seconds
+        assert parse(["run", "x", "--max-time", text]).max_time_s == seconds
     for text in ("", "m", "1w", "1m30s", "1e3"):
         with pytest.raises(SystemExit):
-            parser.parse_args(["run", "x", "--max-time", text])
+            parse(["run", "x", "--max-time", text])
     assert "90, 10m or 2h" in capsys.readouterr().err
 
 

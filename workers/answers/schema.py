@@ -37,17 +37,16 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         topics.PageToMark,
     ),
     "topics": (topics.TopicLine,),
-    "housekeeper": (topics.StoryMessage,),
-    "check": (control.FileCheck,),
+    "join housekeeper": (topics.StoryMessage,),
     "crawls": (crawls.CrawlLine,),
-    "pause": (control.StateChange, control.Paused),
-    "resume": (control.StateChange,),
-    "stop": (control.StateChange,),
-    "purge": (control.Purged, control.PurgePlan),
-    "recover": (control.RecoveredCrawl,),
-    "retry": (control.RetriedCrawl,),
-    "refetch": (control.RefetchedCrawl,),
-    "drop-raw": (control.DroppedRaw,),
+    "crawl pause": (control.StateChange, control.Paused),
+    "crawl resume": (control.StateChange,),
+    "crawl stop": (control.StateChange,),
+    "crawl purge": (control.Purged, control.PurgePlan),
+    "crawl recover": (control.RecoveredCrawl,),
+    "crawl retry": (control.RetriedCrawl,),
+    "crawl refetch": (control.RefetchedCrawl,),
+    "crawl drop-raw": (control.DroppedRaw,),
     "show": (
         CleanRecord,
         hosts.StoredImage,
@@ -67,24 +66,21 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "stories": (topics.StoryLine, topics.StoriesRebuilt),
     "images": (topics.TopicPicture,),
     "classes": (crawls.UrlClass,),
-    "traps": (crawls.UrlClass,),
-    "learn": (hosts.LearnedModel,),
-    "model": (
-        hosts.ModelAnswer,
-        hosts.ModelDifferences,
-        ModelLine,
-        hosts.TemplateAnswer,
-    ),
-    "reclean": (hosts.RecleaningReport,),
+    "model learn": (hosts.LearnedModel,),
+    "model show": (hosts.ModelAnswer,),
+    "model diff": (hosts.ModelDifferences,),
+    "model rollback": (ModelLine,),
+    "model why": (hosts.TemplateAnswer,),
+    "model reclean": (hosts.RecleaningReport,),
     "export": (hosts.ExportedRecord,),
     "clean": (CleanRecord,),
-    "tokens": (TokenLine, control.NewToken),
-    "doctor": (control.Check,),
+    "console tokens": (TokenLine, control.NewToken),
+    "doctor": (control.Check, control.FileCheck),
     "config": (control.SettingLine,),
 }
 """The types of the lines of each command; `export` and `clean` print them without ``--json``.
 
-`housekeeper` prints nothing: its type is the body of a webhook's POST.
+`join housekeeper` prints nothing: its type is the body of a webhook's POST.
 """
 
 VERSIONED = (CleanRecord, HostStats)

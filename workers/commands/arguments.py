@@ -17,12 +17,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.workers.commands.names import Exit as Exit
 from crawlclean.workers.config import DROPPED, Settings
 
 if TYPE_CHECKING:
@@ -30,19 +30,8 @@ if TYPE_CHECKING:
 
 Run = Callable[[Settings, argparse.Namespace], int]
 
-EXIT_STATUSES = (
-    "0 done, 1 failed, 2 wrong use, 3 URLs are left (a limit, `stop` or `pause` ended the crawl), "
-    "130 interrupted"
-)
 INVALID_CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", re.S)
 """What argparse says of a word that is none of some."""
-
-GONE = {
-    "cases": "`why URL --text ''` prints how the texts of a page were judged, and in a checkout of "
-    "the program `python -m tests.pages.make_golden` makes a golden folder of it",
-    **dict.fromkeys(("sweeper", "keeper", "sender"), "its work is done by `housekeeper`"),
-}
-"""Commands of older versions, and what takes their place."""
 
 TIME = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -53,30 +42,15 @@ VERIFY_HELP = (
 CA_HELP = "PEM file of private certificate authorities, trusted besides those of the system"
 
 
-class Exit(IntEnum):
-    """Exit status of a command; ``EXIT_STATUSES`` explains them to users."""
-
-    DONE = 0
-    FAILED = 1
-    WRONG_USE = 2
-    URLS_LEFT = 3
-    INTERRUPTED = 130  # as shells report a process that SIGINT has ended
-
-
 class OneLineParser(argparse.ArgumentParser):
     """A parser that reports wrong arguments in one line, with the command that prints help."""
 
     def error(self, message: str) -> NoReturn:
         """Ends the program with status 2 (wrong use)."""
         if found := INVALID_CHOICE.fullmatch(message):
-            place, typed, names = found.groups()
+            _, typed, names = found.groups()
             near = get_close_matches(typed, re.findall(r"[\w-]+", names), 1)
-            hint = f": did you mean {near[0]}?" if near else ""
-            if place == "COMMAND":  # of which there are too many for a line
-                hint = f" any more: {GONE[typed]}" if typed in GONE else hint
-                message = f"there is no command {typed!r}{hint}"
-            else:
-                message += hint
+            message += f": did you mean {near[0]}?" if near else ""
         for name in DROPPED:
             if f"--{name}" in message.split():  # as "unrecognized arguments: --servers"
                 message = f"--{name} is gone: {DROPPED[name]}"
@@ -100,13 +74,12 @@ def crawl_name(text: str) -> str:
 
 
 class Commands:
-    """The commands of a parser, in the order in which `--help` lists them."""
+    """What a module registers: the parser of each of its commands."""
 
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        """Prepares the parser for commands."""
-        self._parsers: Any = parser.add_subparsers(
-            dest="command", required=True, metavar="COMMAND", title="commands"
-        )
+    def __init__(self, name: str) -> None:
+        """Prepares for the command of this name in the table, ``crawl pause``."""
+        self.parsers: dict[str, OneLineParser] = {}
+        self._family = name.rpartition(" ")[0]
 
     def add(
         self,
@@ -120,19 +93,18 @@ class Commands:
         """Adds a command and returns the command's parser.
 
         Args:
-            name: The command as typed: ``run``.
+            name: The last word of the command as typed: ``pause``.
             run: Called with the settings and the parsed arguments; returns the exit status.
-            summary: One line for the list of commands, without capital letter and full stop.
+            summary: One line, without capital letter and full stop.
             description: The first paragraph of the command's help; ``""``: the summary.
             data: Whether the command works on a data folder (``--data``).
         """
-        parser: argparse.ArgumentParser = self._parsers.add_parser(
-            name,
-            help=summary,
+        parser = self.parsers[name] = OneLineParser(
+            prog=" ".join(filter(None, (__dist__, self._family, name))),
             description=description or f"{summary[0].upper()}{summary[1:]}.",
             formatter_class=CommandHelp,
         )
-        parser.set_defaults(run=run, parser=parser)
+        parser.set_defaults(command=name, run=run, parser=parser)
         if data:
             parser.add_argument(
                 "--data", type=Path, metavar="DIR", help=f"data folder (default ./{__dist__}-data)"

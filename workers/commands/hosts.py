@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.lexicon import counted, minute
@@ -131,7 +131,10 @@ def _host(backends: Backends, host: str) -> Rows:
         metavar="TEMPLATE",
         help="remove the decision of --pin or --forbid",
     ),
-    argument("--lift", action="store_true", help="fetch stopped classes (`traps`) again"),
+    argument(
+        "--stopped", action="store_true", help="list only the stopped classes, with the reasons"
+    ),
+    argument("--lift", action="store_true", help="fetch stopped classes again"),
 )
 def classes(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     """The URL classes of a host, unless an operator decides about them."""
@@ -157,7 +160,27 @@ def classes(backends: Backends, asked: argparse.Namespace) -> Rows | int:
             sys.stdout.write(_waiting(size_of(settings, asked.host, asked.forbid)))
     if pins or asked.lift:
         return Exit.DONE
+    if asked.stopped:
+        return _stopped(backends, asked.host)
     return Rows(found=find_classes(backends, asked.host), text=partial(classes_text, asked.host))
+
+
+def _stopped(backends: Backends, host: str) -> Rows:
+    """The URL classes that were stopped because many pages in a row had nothing new."""
+    from crawlclean.workers.operations.hosts.classes import stopped_classes
+
+    def row(each: Any) -> tuple[str, ...]:
+        numbers = (str(each.pattern_pages), str(each.pattern_pages_with_news))
+        at = minute(each.stopped_at)
+        return each.crawl, each.host, each.template, *numbers, at, each.stopped
+
+    return Rows(
+        found=stopped_classes(backends, host),
+        head=("CRAWL", "HOST", "CLASS", "PAGES", "WITH NEWS", "SINCE", "STOPPED"),
+        row=row,
+        empty="no URL class is stopped",
+        fit=False,
+    )
 
 
 def _pins(arguments: argparse.Namespace) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Commands that ask and list: `traps`, `failures`, `images`, `stories`."""
+"""Commands that ask and list: `failures`, `images`, `stories`."""
 
 from __future__ import annotations
 
@@ -13,30 +13,6 @@ from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, 
 if TYPE_CHECKING:
     from crawlclean.storage.store.stories import RebuildProgress
     from crawlclean.workers.operations.backends import Backends
-
-
-@asking(
-    "list stopped URL classes with reasons",
-    "Prints the URL classes that were stopped because many pages in a row had nothing new. "
-    "`classes` prints all classes; `classes HOST --lift` fetches the stopped classes again.",
-    argument("host", metavar="HOST"),
-)
-def traps(backends: Backends, asked: argparse.Namespace) -> Rows:
-    """The URL classes that were stopped as spider traps."""
-    from crawlclean.workers.operations.hosts.classes import stopped_classes
-
-    def row(each: Any) -> tuple[str, ...]:
-        numbers = (str(each.pattern_pages), str(each.pattern_pages_with_news))
-        at = minute(each.stopped_at)
-        return each.crawl, each.host, each.template, *numbers, at, each.stopped
-
-    return Rows(
-        found=stopped_classes(backends, asked.host),
-        head=("CRAWL", "HOST", "CLASS", "PAGES", "WITH NEWS", "SINCE", "STOPPED"),
-        row=row,
-        empty="no URL class is stopped",
-        fit=False,
-    )
 
 
 @asking(

@@ -1,4 +1,4 @@
-"""`learn`, `model`, `reclean`: the site model of a host, and stored pages cleaned again with it."""
+"""`model`: the site model of a host, and stored pages cleaned again with it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from crawlclean.workers.operations.backends import Backends
 
 
+_HOST = argument("host", nargs=None, metavar="HOST")
+_FULL = argument(
+    "--full", action="store_true", help="print every line, containers with their full path"
+)
+_VERSION = argument("--version", dest="of_version", type=int, metavar="V", help="take this version")
+
+
 # `learn`: learns the next version of a host's model from its archived pages.
 
 
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     "Learns a model of a host from at most 100 archived pages and stores it as the next "
     "version. New pages are cleaned with this version; `reclean` applies it to stored pages. "
     "A model equal to the last version is not stored.",
-    argument("host", nargs=None, metavar="HOST"),
+    _HOST,
 )
 def learn(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The version in use, and a description of the model."""
@@ -46,7 +53,8 @@ def learn(backends: Backends, asked: argparse.Namespace) -> Rows:
     )
 
 
-# `model`: describes a host's model, compares versions, explains why a text is template.
+# `model show`, `diff`, `rollback`, `why`: describes a host's model, compares versions, explains
+# why a text is template.
 
 VERDICTS = {
     "template": "template: left out where it stands before or behind the rest of a body",
@@ -60,41 +68,24 @@ HEAD = ("VERSION", "STORED", "PAGES", "BYTES", "WHY")
     "describe the learned model of a host",
     "Prints the versions of a host's model, the changes of the site, and a description of the "
     "version in use.",
-    argument("host", nargs=None, metavar="HOST"),
-    argument("--version", dest="of_version", type=int, metavar="V", help="show this version"),
-    argument(
-        "--full", action="store_true", help="print every line, containers with their full path"
-    ),
-    EitherOf(
-        argument(
-            "--diff",
-            nargs=2,
-            type=int,
-            metavar=("A", "B"),
-            help="print what version B has and A has not, and the reverse",
-        ),
-        argument(
-            "--rollback",
-            type=int,
-            metavar="V",
-            help="use version V again: its copy becomes the next version; `reclean` applies it",
-        ),
-        argument(
-            "--why",
-            default="",
-            metavar="TEXT|URL",
-            help="explain why a text, link or image is template: on which pages it repeats",
-        ),
+    _HOST,
+    _VERSION,
+    _FULL,
+    EitherOf(  # as the command `model` of the version before had them
+        argument("--diff", nargs=2, type=int, help=argparse.SUPPRESS),
+        argument("--rollback", dest="to_version", type=int, help=argparse.SUPPRESS),
+        argument("--why", dest="text", default="", help=argparse.SUPPRESS),
     ),
 )
-def model(backends: Backends, asked: argparse.Namespace) -> Rows:
-    """What the option asks for; without one, the versions and one of them in full."""
+def show(backends: Backends, asked: argparse.Namespace) -> Rows | int:
+    """The versions of a model and one of them in full."""
     if asked.diff:
-        return _differences(backends, asked)
-    if asked.rollback is not None:
-        return _rolled_back(backends, asked)
-    if asked.why:
-        return _reasons(backends, asked)
+        asked.old, asked.new = asked.diff
+        return diff.ask(backends, asked)
+    if asked.to_version is not None:
+        return rollback.ask(backends, asked)
+    if asked.text:
+        return why.ask(backends, asked)
     from crawlclean.workers.operations.hosts.host_models import (
         find_model,
         host_named,
@@ -132,11 +123,20 @@ def _table(versions: Sequence[ModelLine]) -> str:
     return table(rows)
 
 
-def _differences(backends: Backends, asked: argparse.Namespace) -> Rows:
+@asking(
+    "compare two versions of a host's model",
+    "Prints what version NEW of a host's model has and version OLD has not, and the reverse.",
+    _HOST,
+    argument("old", nargs=None, type=int, metavar="OLD"),
+    argument("new", nargs=None, type=int, metavar="NEW"),
+    _FULL,
+)
+def diff(backends: Backends, asked: argparse.Namespace) -> Rows:
+    """What differs in two versions."""
     from crawlclean.workers.operations.hosts.host_models import compare_models
     from crawlclean.workers.output.host_report import on_a_screen
 
-    old, new = asked.diff
+    old, new = asked.old, asked.new
 
     def lines(found: Any) -> Sequence[str]:
         shown = found.differences if asked.full else on_a_screen(found.differences)
@@ -145,30 +145,46 @@ def _differences(backends: Backends, asked: argparse.Namespace) -> Rows:
     return Rows(found=[compare_models(backends, asked.host, old, new)], lines=lines)
 
 
-def _rolled_back(backends: Backends, asked: argparse.Namespace) -> Rows:
+@asking(
+    "use a version of a model again",
+    "Uses a version of a host's model again: its copy becomes the next version; `model reclean` "
+    "applies it to the stored pages.",
+    _HOST,
+    argument("to_version", nargs=None, type=int, metavar="VERSION"),
+)
+def rollback(backends: Backends, asked: argparse.Namespace) -> Rows:
+    """The copy that is the version in use."""
     from crawlclean.workers.operations.hosts.host_models import take_up
 
-    about = take_up(backends.settings, asked.host, asked.rollback)
+    about = take_up(backends.settings, asked.host, asked.to_version)
     told = (
-        f"version {asked.rollback} of {about.host} is in use again, as version {about.version}; "
+        f"version {asked.to_version} of {about.host} is in use again, as version {about.version}; "
         f"`reclean {about.host}` applies it to the stored pages"
     )
     return Rows(found=[about], lines=lambda _: [told])
 
 
-def _reasons(backends: Backends, asked: argparse.Namespace) -> Rows:
+@asking(
+    "explain why a text, link or image is template",
+    "Prints why a text, a link or an image of a host is template, and on which pages it repeats; "
+    "exit status 1 when it is not.",
+    _HOST,
+    argument("text", nargs=None, metavar="TEXT|URL"),
+    _VERSION,
+)
+def why(backends: Backends, asked: argparse.Namespace) -> Rows:
     """Why a text, a link or an image is template; the command fails when it is not."""
     from crawlclean.workers.operations.hosts.host_models import explain_template
 
-    why, elsewhere = explain_template(backends, asked.host, asked.of_version, asked.why)
+    found, elsewhere = explain_template(backends, asked.host, asked.of_version, asked.text)
 
     def lines(_: object) -> Iterator[str]:
         if why.verdict and why.found:
-            yield VERDICTS[why.verdict]
-        yield from [line for each in why.found for line in _page_a_line(each)] or [elsewhere]
+            yield VERDICTS[found.verdict]
+        yield from [line for each in found.found for line in _page_a_line(each)] or [elsewhere]
         yield from _body_lines(why)
 
-    return Rows(found=[why], lines=lines, status=Exit.DONE if why.found else Exit.FAILED)
+    return Rows(found=[why], lines=lines, status=Exit.DONE if found.found else Exit.FAILED)
 
 
 def _body_lines(why: TemplateAnswer) -> Iterator[str]:
@@ -197,7 +213,7 @@ def _page_a_line(found: str) -> list[str]:
     "Cleans again, from the archive, all records that were made without a model or with an "
     "older version. After an interruption or a crash, the same command does the rest. A second "
     "run changes nothing.",
-    argument("host", nargs=None, metavar="HOST"),
+    _HOST,
     argument("--dry-run", action="store_true", help="print what would change, store nothing"),
     argument(
         "--again",

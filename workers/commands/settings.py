@@ -5,9 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.commands.arguments import Commands, Exit, add_json
+from crawlclean.workers.commands.names import OLD_NAMES
 from crawlclean.workers.config import Settings, rows, variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlclean.workers.answers.control import FileCheck, PlannedCrawl
 
 # `config` and `metrics`: all settings with values, all counters in Prometheus' format.
 
@@ -48,23 +57,62 @@ def run_metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
     return 0
 
 
-# `doctor`: checks whether this machine can run everything, and what holds crawls back.
+# `doctor`: checks whether this machine can run everything, or a file of the operator.
+
+MOST_SEEDS_SHOWN = 3
+MAX_PROBLEMS_SHOWN = 50  # a screen; a file that is no list at all has one a line
+KINDS = {
+    "crawl": "a crawl file",
+    "hosts": "a hosts file",
+    "sites": "a list of sites",
+    "unreadable": "cannot be read",
+}
 
 
 def register_doctor(commands: Commands) -> None:
-    """Adds the command."""
-    add_json(
-        commands.add(
-            "doctor",
-            run_doctor,
-            "check this machine and the data folder",
-            "Prints a line for each check: ok, WARN (crawls run, and you should know this) or FAIL "
-            "(crawls do not run; exit status 1).",
-        )
+    """Adds the command and its arguments."""
+    parser = commands.add(
+        "doctor",
+        run_doctor,
+        "check this machine and the data folder",
+        "Prints a line for each check: ok, WARN (crawls run, and you should know this) or FAIL "
+        "(crawls do not run; exit status 1). With FILE reads a crawl file (TOML with everything "
+        "that `run` and `sites` take), a hosts file or a list of sites without crawling: prints "
+        "each error and warning with its line, and what would be crawled. Exit status 2: the file "
+        "has errors.",
+    )
+    add_json(parser)
+    parser.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="check this file instead of the machine",
+    )
+    parser.add_argument(
+        "--example", action="store_true", help="print a crawl file with every key, explained"
+    )
+    parser.add_argument(
+        "--allow-private",
+        action="store_true",
+        default=None,
+        help="as for `run`: seeds may be loopback and private addresses",
     )
 
 
 def run_doctor(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Checks the machine or a file, or prints an example of one."""
+    if arguments.example:
+        from crawlclean.workers.crawl_file.crawl_file import example
+
+        sys.stdout.write(example())
+        return Exit.DONE
+    if arguments.file is not None:
+        return _check_file(settings, arguments.file, as_json=arguments.json)
+    return _check_machine(settings, as_json=arguments.json)
+
+
+def _check_machine(settings: Settings, *, as_json: bool) -> int:
     """Prints a line for every check; returns FAILED when a check fails."""
     from crawlclean.workers.answers.control import CheckStatus
     from crawlclean.workers.control_characters import printable
@@ -74,13 +122,68 @@ def run_doctor(settings: Settings, arguments: argparse.Namespace) -> int:
     marks = {CheckStatus.OK: "ok", CheckStatus.WARNING: "WARN", CheckStatus.FAILED: "FAIL"}
     status = Exit.DONE
     for check in check_machine(settings):
-        if arguments.json:
+        if as_json:
             print_answer(check)
         else:
             line = f"{marks[check.status]:<5} {check.name:<13} {check.detail}"
             sys.stdout.write(printable(line) + "\n")
         status = Exit.FAILED if check.status is CheckStatus.FAILED else status
     return status
+
+
+def _check_file(settings: Settings, path: Path, *, as_json: bool) -> int:
+    """Prints the problems of a file and the crawl that it describes; 2 when it has errors."""
+    from crawlclean.workers.control_characters import readable_line
+    from crawlclean.workers.operations.files.file_checking import check_file
+    from crawlclean.workers.output.printing import print_answer
+
+    found = check_file(settings, path)
+    if as_json:
+        print_answer(found)
+    else:
+        sys.stdout.write("".join(readable_line(line) + "\n" for line in _lines(found)))
+    return Exit.WRONG_USE if found.has_errors else Exit.DONE
+
+
+def _lines(found: FileCheck) -> Iterator[str]:
+    for each in found.problems[:MAX_PROBLEMS_SHOWN]:
+        place = f"{found.file}:{each.line}" if each.line else found.file
+        yield f"{place}: {'warning: ' if each.is_warning else ''}{each.text}"
+    if len(found.problems) > MAX_PROBLEMS_SHOWN:
+        yield f"and {len(found.problems) - MAX_PROBLEMS_SHOWN} more (--json has all)"
+    errors = sum(not each.is_warning for each in found.problems)
+    warnings = len(found.problems) - errors
+    yield f"{found.file}: {KINDS[found.kind]}, {counted(errors, 'error')}, " + counted(
+        warnings, "warning"
+    )
+    if found.crawl:
+        yield from _plan(found.crawl)
+
+
+def _plan(crawl: PlannedCrawl) -> Iterator[str]:
+    """Yields what would be crawled, a line for each question."""
+    from crawlclean.cleaning.lexicon import duration
+
+    shown = " ".join(crawl.seeds[:MOST_SEEDS_SHOWN])
+    more = len(crawl.seeds) - MOST_SEEDS_SHOWN
+    yield f"  from     {shown}" + (f" and {more} more" if more > 0 else "")
+    if crawl.crawl:
+        yield f"  as       {crawl.crawl}"
+    scope = {"host": "the same host", "domain": "the same domain", "any": "any host"}[crawl.scope]
+    depth = "" if crawl.max_depth is None else f", at most {counted(crawl.max_depth, 'link')} deep"
+    yield f"  follows  links to {scope}{depth}" + (", and content images" if crawl.images else "")
+    if crawl.include:
+        yield f"  only     {'  '.join(crawl.include)}"
+    if crawl.exclude:
+        yield f"  never    {'  '.join(crawl.exclude)}"
+    limits = [] if crawl.max_pages is None else [f"after {counted(crawl.max_pages, 'record')}"]
+    limits += [] if crawl.max_time_s is None else [f"after {duration(crawl.max_time_s)}"]
+    last = "on Ctrl-C; it visits pages again" if crawl.keep_fresh else "when no URL is left"
+    yield f"  stops    {' or '.join(limits) or last}"
+    pause = "the default pause" if crawl.delay_s is None else f"a pause of {crawl.delay_s:g} s"
+    own = f"; {counted(crawl.hosts, 'table')} of single hosts" if crawl.hosts else ""
+    yield f"  asks     one request at a time to a host, then {pause}{own}"
+    yield f"  stores   in {crawl.data or 'MongoDB'}; raw pages: {crawl.keep_raw}"
 
 
 # `schema`: prints the JSON Schema of what a command prints with `--json`.
@@ -93,11 +196,11 @@ def register_schema(commands: Commands) -> None:
         run_schema,
         "print the JSON Schema of a command's JSON",
         "Prints the JSON Schema (2020-12) of one line that COMMAND prints with --json; of records, "
-        "too: `schema export`, `schema clean`. Without COMMAND: a line for each command that has "
+        "too: `config schema export`. Without COMMAND: a line for each command that has "
         "JSON. `docs/json.md` explains the fields, and what stays as it is in later versions.",
         data=False,
     )
-    parser.add_argument("of", nargs="?", default="", metavar="COMMAND")
+    parser.add_argument("of", nargs="*", default=[], metavar="COMMAND")
 
 
 def run_schema(_settings: Settings, arguments: argparse.Namespace) -> int:
@@ -108,10 +211,11 @@ def run_schema(_settings: Settings, arguments: argparse.Namespace) -> int:
     """
     from crawlclean.workers.answers.schema import ANSWERS, schema_of, summary
 
-    if arguments.of:
-        schema = schema_of(arguments.of)
+    if typed := " ".join(arguments.of):
+        name, _, _ = OLD_NAMES.get(typed, typed).partition(" --")
+        schema = {**schema_of(name), "title": typed}
         sys.stdout.write(json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         return 0
     for name, types in ANSWERS.items():
-        sys.stdout.write(f"{name:<9} {summary(types[0])}\n")
+        sys.stdout.write(f"{name:<14} {summary(types[0])}\n")
     return 0

@@ -83,7 +83,7 @@ class Supervisor:
         with (self._logs / f"{role}.log").open("ab") as log_file:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 # -P: modules in the current folder are not ours
-                [sys.executable, "-P", "-m", "crawlclean.workers.cli", role],
+                [sys.executable, "-P", "-m", "crawlclean.workers.cli", "join", role],
                 stdin=subprocess.DEVNULL,
                 stdout=log_file,
                 stderr=log_file,

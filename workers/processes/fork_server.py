@@ -35,6 +35,7 @@ from crawlclean.storage.queue.embedded import die_with_parent
 # What a role imports before it works; modules that it imports later it imports alone.
 MODULES = (
     "crawlclean.workers.cli",
+    "crawlclean.workers.commands.joining",
     "crawlclean.workers.processes.worker",
     "crawlclean.workers.processes.housekeeper",
     "crawlclean.workers.tasks",
@@ -280,9 +281,9 @@ class _Forker:
 
 
 def _run_command(role: str) -> int:
-    """Does the command of this name; returns its exit status."""
-    sys.argv = [__dist__, role]
-    return int(importlib.import_module("crawlclean.workers.cli").main([role]))
+    """Joins the crawl in a role; returns the exit status."""
+    sys.argv = [__dist__, "join", role]
+    return int(importlib.import_module("crawlclean.workers.cli").main(sys.argv[1:]))
 
 
 def _keep_only(descriptor: int) -> None:

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -23,7 +21,8 @@ from crawlclean.workers.answers.schema import (
     member_meanings,
     schema_of,
 )
-from crawlclean.workers.cli import build_parser
+from crawlclean.workers.cli import parser_of
+from crawlclean.workers.commands.names import COMMANDS, FAMILIES
 from crawlclean.workers.config import Settings
 from tests.kit.commands import DataFolder, call, call_main, valid
 from tests.kit.web import html
@@ -57,17 +56,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> DataFolder:
         f"why http://{HOST}/1.html --json",
         "hosts --json",
         f"hosts {HOST} --json",
-        f"model {HOST} --json",
-        f"model {HOST} --diff 1 1 --json",
-        f"model {HOST} --rollback 1 --json",
-        f"learn {HOST} --json",
-        f"reclean {HOST} --again --json",
+        f"model show {HOST} --json",
+        f"model diff {HOST} 1 1 --json",
+        f"model rollback {HOST} 1 --json",
+        f"model learn {HOST} --json",
+        f"model reclean {HOST} --again --json",
         "export",
     ],
 )
 def test_real_lines_are_those_of_the_schema(folder: DataFolder, arguments: str) -> None:
-    command, *options = arguments.split()
-    rows = folder.rows(command, *options)
+    words = arguments.split()
+    rows = folder.rows(*words)
+    command = " ".join(words[:2]) if words[0] in FAMILIES else words[0]
     assert rows
     for row in rows:
         with pytest.raises(jsonschema.ValidationError):
@@ -77,10 +77,10 @@ def test_real_lines_are_those_of_the_schema(folder: DataFolder, arguments: str) 
 
 
 def test_answers_that_are_failures_have_the_schema_too(folder: DataFolder, tmp_path: Path) -> None:
-    for arguments in (["why", f"http://{HOST}/none"], ["model", HOST, "--why", "no such text"]):
-        status, out, err = folder.call(*arguments, "--json")
+    for name, *arguments in (["why", f"http://{HOST}/none"], ["model why", HOST, "no such text"]):
+        status, out, err = folder.call(*name.split(), *arguments, "--json")
         assert (status, err) == (1, "")
-        assert [valid(arguments[0], json.loads(line)) for line in out.splitlines()]
+        assert [valid(name, json.loads(line)) for line in out.splitlines()]
     page = tmp_path / "page.html"
     page.write_text(html("页", TEXT))
     status, out, _ = call_main("clean", str(page))
@@ -91,27 +91,26 @@ def test_answers_that_are_failures_have_the_schema_too(folder: DataFolder, tmp_p
 def test_every_command_with_json_has_a_schema_and_prints_it() -> None:
     with_json = {
         name
-        for name, parser in commands().items()
-        if any("--json" in action.option_strings for action in parser._actions)
+        for name in COMMANDS
+        if any("--json" in action.option_strings for action in parser_of(name)._actions)
     }
-    assert with_json <= set(ANSWERS) <= set(commands())
-    status, listed, _ = call_main("schema")
+    assert with_json <= set(ANSWERS) <= set(COMMANDS)
+    status, listed, _ = call_main("config", "schema")
     assert status == 0
-    assert [line.split()[0] for line in listed.splitlines()] == list(ANSWERS)
+    assert [line[:15].rstrip() for line in listed.splitlines()] == list(ANSWERS)
     for name in ANSWERS:
-        status, out, _ = call_main("schema", name)
+        status, out, _ = call_main("config", "schema", *name.split())
         assert status == 0
         assert json.loads(out) == schema_of(name)
         jsonschema.Draft202012Validator.check_schema(json.loads(out))
-    assert call_main("schema", "metrics")[0] == 1
+    assert call_main("config", "schema", "metrics")[0] == 1
 
 
-def commands() -> dict[str, Any]:
-    """The parser of each command."""
-    for action in build_parser()._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    raise AssertionError("no commands")
+def test_an_old_name_has_the_schema_that_it_had() -> None:
+    for old, new in (("pause", "crawl pause"), ("traps", "classes"), ("tokens", "console tokens")):
+        _, out, told = call_main("schema", old)
+        assert json.loads(out) == {**schema_of(new), "title": old}
+        assert told.count("\n") == 1
 
 
 def test_every_field_and_every_value_has_a_meaning() -> None:

@@ -1,4 +1,4 @@
-"""`check`: the kind of a file, its problems, and the crawl that it describes."""
+"""`doctor FILE`: the kind of a file, its problems, and the crawl that it describes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.kit.commands import call_main
 
 def checked(path: Path, text: str, *options: str) -> tuple[int, dict[str, Any]]:
     path.write_text(text, "utf-8")
-    status, out, err = call_main("check", str(path), "--json", *options)
+    status, out, err = call_main("doctor", str(path), "--json", *options)
     assert err == ""
     return status, json.loads(out)
 
@@ -26,7 +26,7 @@ def test_a_crawl_file_is_explained(tmp_path: Path) -> None:
         'delay_s = 2.5\nimages = true\ndata = "/srv/data"\ncontact = "me@example.com"\n',
         "utf-8",
     )
-    status, out, err = call_main("check", str(path))
+    status, out, err = call_main("doctor", str(path))
     assert (status, err) == (0, "")
     assert out.splitlines() == [
         f"{path}: a crawl file, 0 errors, 0 warnings",
@@ -115,15 +115,13 @@ def test_the_kind_of_a_file_is_recognized(
 def test_a_file_that_is_no_list_does_not_fill_the_screen(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a URL\n" * 500, "utf-8")
-    status, out, _ = call_main("check", str(path))
+    status, out, _ = call_main("doctor", str(path))
     assert status == 2
     assert out.count("\n") == 52
     assert "and 450 more" in out
 
 
-def test_without_a_file_it_is_wrong_use() -> None:
-    status, _, err = call_main("check")
-    assert (status, "--example" in err) == (2, True)
-    status, out, _ = call_main("check", "--example")
+def test_the_example_is_a_crawl_file() -> None:
+    status, out, _ = call_main("doctor", "--example")
     assert status == 0
     assert "[hosts." in out

@@ -67,24 +67,24 @@ def test_versions_differences_and_rollback(
     store_pages(store, [fetched(n) for n in range(9, 15)])
     call(settings, "learn", HOST)
     capsys.readouterr()
-    assert call(settings, "model", HOST, "--diff", "1", "2") == 0
+    assert call(settings, "model", "diff", HOST, "1", "2") == 0
     assert "learned from 14 pages, was 8" in capsys.readouterr().out
-    assert call(settings, "model", HOST, "--diff", "1", "2", "--json") == 0
+    assert call(settings, "model", "diff", HOST, "1", "2", "--json") == 0
     assert "learned from 14 pages, was 8" in json.loads(capsys.readouterr().out)["differences"]
-    assert call(settings, "model", HOST, "--rollback", "1") == 0
+    assert call(settings, "model", "rollback", HOST, "1") == 0
     assert "version 1 of www.example.com is in use again, as version 3" in capsys.readouterr().out
-    assert call(settings, "model", HOST, "--diff", "1", "3") == 0
+    assert call(settings, "model", "diff", HOST, "1", "3") == 0
     assert capsys.readouterr().out == "versions 1 and 3 are equal\n"
-    assert call(settings, "model", HOST) == 0
+    assert call(settings, "model", "show", HOST) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:4]] == ["VERSION", "3", "2", "1"]
     assert lines[1].endswith("rollback: to version 1")
-    assert call(settings, "model", HOST, "--version", "2", "--json") == 0
+    assert call(settings, "model", "show", HOST, "--version", "2", "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["version"] == data["model"]["version"] == 2
     assert [each["version"] for each in data["versions"]] == [3, 2, 1]
     with pytest.raises(NotFound, match="has no version 7"):
-        call(settings, "model", HOST, "--version", "7")
+        call(settings, "model", "show", HOST, "--version", "7")
 
 
 def test_a_model_of_many_places_fits_a_screen() -> None:
@@ -114,28 +114,28 @@ def test_a_model_of_many_places_fits_a_screen() -> None:
 def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
     call(settings, "learn", HOST)
     capsys.readouterr()
-    assert call(settings, "model", HOST, "--why", FOOT) == 0
+    assert call(settings, "model", "why", HOST, FOOT) == 0
     said = capsys.readouterr().out
     verdict, first, *pages = said.splitlines()
     assert verdict == "template: left out where it stands before or behind the rest of a body"
     assert first == f"'{FOOT}' on 8 of 8 pages:"
     assert all(line.startswith("  http://www.example.com/news/") for line in pages)
-    assert call(settings, "model", HOST, "--why", FOOT, "--json") == 0
+    assert call(settings, "model", "why", HOST, FOOT, "--json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["verdict"], answer["whole_body_of"]) == ("template", 0)
     [found] = answer["found"]
     assert "on 8 of 8 pages: http://www.example.com/news/" in found
-    assert call(settings, "model", HOST, "--why", f"http://{HOST}/img/foot.png") == 0
+    assert call(settings, "model", "why", HOST, f"http://{HOST}/img/foot.png") == 0
     said = capsys.readouterr().out
     assert "an image that repeats: on 8 of 8 pages (m2 1.00)" in said
-    assert call(settings, "model", HOST, "--why", f"http://{HOST}/about.html") == 0
+    assert call(settings, "model", "why", HOST, f"http://{HOST}/about.html") == 0
     said = capsys.readouterr().out
     assert "a link that repeats: on 8 of 8 pages" in said
     assert "link navigation (" in said
     capsys.readouterr()
-    assert call(settings, "model", HOST, "--why", FOOT[3:9]) == 0
+    assert call(settings, "model", "why", HOST, FOOT[3:9]) == 0
     assert f"\n'{FOOT}' on 8 of 8 pages:" in capsys.readouterr().out
-    assert call(settings, "model", HOST, "--why", "没有见过的句子") == 1
+    assert call(settings, "model", "why", HOST, "没有见过的句子") == 1
     assert "it is on 0 of the 8 pages" in capsys.readouterr().out
 
 
@@ -147,7 +147,7 @@ def test_why_a_template_text_is_the_whole_body_of_pages(
     empty = [replace(fetched(n), result=result) for n in range(30, 33)]
     store_pages(store, empty)
     capsys.readouterr()
-    assert call(settings, "model", HOST, "--why", FOOT) == 0
+    assert call(settings, "model", "why", HOST, FOOT) == 0
     *_, line, first, second, third = capsys.readouterr().out.splitlines()
     assert line.startswith("the whole body of 3 records (body by ")
     assert line.endswith(
@@ -155,7 +155,7 @@ def test_why_a_template_text_is_the_whole_body_of_pages(
         "body are not left out"
     )
     assert sorted(each.strip() for each in (first, second, third)) == [p.url for p in empty]
-    assert call(settings, "model", HOST, "--why", FOOT, "--json") == 0
+    assert call(settings, "model", "why", HOST, FOOT, "--json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["whole_body_of"], answer["is_whole"]) == (3, True)
     assert sum(answer["body_sources"].values()) == 3
@@ -287,7 +287,7 @@ def test_changes_in_words(settings: Settings, store: SqliteStore, capsys: Out) -
     store.drifts.save(event)
     store.drifts.save(make_drift(0, HOST, outcome=DriftOutcome.TAKEN_BACK, new_version=2))
     capsys.readouterr()
-    call(settings, "model", HOST)
+    call(settings, "model", "show", HOST)
     lines = capsys.readouterr().out.splitlines()
     newest = (
         f"{event.alarm.since:%Y-%m-%d %H:%M} bodies in other containers in /新闻/*.html: "
@@ -301,7 +301,7 @@ def test_changes_in_words(settings: Settings, store: SqliteStore, capsys: Out) -
         "  /  3 pages",
     ]
     assert any(line.endswith("; learned version 2, rolled back") for line in lines)
-    call(settings, "model", HOST, "--json")
+    call(settings, "model", "show", HOST, "--json")
     shown = json.loads(capsys.readouterr().out)["drifts"]
     assert [each["outcome"] for each in shown] == ["waits", "taken_back"]
     assert (shown[0]["observed"], shown[0]["sign"]) == (0.25, "bodies")
@@ -331,7 +331,7 @@ def test_a_model_of_an_older_format_is_one_line(settings: Settings, store: Sqlit
     with pytest.raises(ConfigError, match="learn it anew"):
         call(settings, "reclean", HOST)
     with pytest.raises(ConfigError, match=r"learn it anew \(`learn www.example.com`\)"):
-        call(settings, "model", HOST)
+        call(settings, "model", "show", HOST)
 
 
 def test_what_is_no_host(settings: Settings) -> None:
@@ -342,5 +342,5 @@ def test_what_is_no_host(settings: Settings) -> None:
 def test_the_commands_as_typed(settings: Settings) -> None:
     data = ("--data", str(settings.storage.data))
     assert "stored version 1" in crawlclean("learn", HOST, *data).stdout
-    wrong = crawlclean("model", HOST, "--diff", "1", "2", *data, check=False)
+    wrong = crawlclean("model", "diff", HOST, "1", "2", *data, check=False)
     assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)

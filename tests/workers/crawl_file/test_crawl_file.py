@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.crawl_types import KeepRaw, Scope
-from crawlclean.workers.cli import build_parser
+from crawlclean.workers.cli import parser_of
 from crawlclean.workers.crawl_file.crawl_file import all_keys, example, load_crawl_file
 from tests.kit.commands import call_main
 
@@ -32,9 +31,8 @@ def written(tmp_path: Path) -> Callable[[str], Path]:
 
 def test_every_option_of_run_and_sites_is_a_key() -> None:
     """What a new option sets can be written into the file, or is named above."""
-    [commands] = [a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)]
     for name in ("run", "sites"):
-        options = {action.dest for action in commands.choices[name]._actions}
+        options = {action.dest for action in parser_of(name)._actions}
         assert options - NO_KEYS <= set(all_keys()), name
 
 
@@ -120,7 +118,7 @@ def test_a_file_that_is_no_crawl_file_is_one_line(
 ) -> None:
     path = tmp_path / "crawl.toml"
     path.write_bytes(content)
-    for command in (("run", str(path)), ("sites", str(path)), ("check", str(path))):
+    for command in (("run", str(path)), ("sites", str(path)), ("doctor", str(path))):
         status, out, err = call_main(*command)
         assert status == 2
         assert problem in out + err
@@ -144,7 +142,7 @@ def test_a_url_is_no_list_of_sites(url: str) -> None:
 def test_a_folder_and_a_missing_file_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "folder.toml").mkdir()
     for name, problem in (("folder.toml", "Is a directory"), ("missing.toml", "No such file")):
-        for command in ("run", "sites", "check"):
+        for command in ("run", "sites", "doctor"):
             status, out, err = call_main(command, str(tmp_path / name))
             assert (status, problem in out + err) == (2, True), out + err
 
@@ -154,7 +152,7 @@ def test_a_file_as_editors_on_windows_write_it(tmp_path: Path) -> None:
     text = 'seeds = ["http://a.example/"]\r\n[hosts."a.example"]\r\nslots = 2\r\n'
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert load_crawl_file(path).hosts == {"a.example": {"slots": 2}}
-    assert call_main("check", str(path))[0] == 0
+    assert call_main("doctor", str(path))[0] == 0
 
 
 def test_the_example_is_valid_and_has_every_key(written: Callable[[str], Path]) -> None:

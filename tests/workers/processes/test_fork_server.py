@@ -226,8 +226,8 @@ def test_without_its_fork_server_a_parent_starts_interpreters(tmp_path: Path) ->
         os.kill(run.server(), signal.SIGKILL)
         wait_until(lambda: not is_alive(worker))
         assert run.ask("died") == [worker]
-        [other] = run.ask("start --version")["--version"]
-        wait_until(lambda: run.log("--version").startswith("crawlclean "))
+        [other] = run.ask("start spider")["spider"]
+        wait_until(lambda: "crawlclean: " in run.log("spider"))
         assert other != worker
 
 

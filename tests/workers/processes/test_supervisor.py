@@ -23,7 +23,7 @@ from tests.kit.timing import wait_until
 # Stands for our command line in a folder of its own: each role behaves in its own way.
 ROLES = """
 import signal, sys, time
-role = sys.argv[1]
+role = sys.argv[-1]
 if role == "stubborn":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if role == "broken":
