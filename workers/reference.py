@@ -73,15 +73,15 @@ def crawl_file_markdown() -> str:
     lines = [
         "# The crawl file\n",
         "Made by `make docs`. One TOML file holds what `run` and `sites` take: "
-        f"`{__dist__} run FILE.toml`, `{__dist__} sites FILE.toml`. `{__dist__} check FILE` reads "
-        f"it without crawling; `{__dist__} check --example` prints the example below.\n",
+        f"`{__dist__} run FILE.toml`, `{__dist__} sites FILE.toml`. `{__dist__} doctor FILE` reads "
+        f"it without crawling; `{__dist__} doctor --example` prints the example below.\n",
         "- The name must end in `.toml`.",
         "- The command line wins over the file, the file over the environment, the environment "
         "over the defaults. URLs on the command line of `run` replace the seeds.",
         "- Relative paths begin at the folder of the file. The file is UTF-8 text, at most 1 MB.",
         "- Times are numbers of seconds. Patterns stand in single quotes: `'\\.pdf$'`.",
         f"- {HOSTS_HELP}. A crawl file with such tables is also a hosts file: "
-        f"`{__dist__} spider --hosts-file FILE.toml`.\n",
+        f"`{__dist__} join spider --hosts-file FILE.toml`.\n",
     ]
     section = ""
     for key in all_keys().values():

@@ -25,7 +25,7 @@ Made by `make docs` from the types in `workers/answers/` and `cleaning/records.p
 With `--json` a command prints one object of JSON in each line, in UTF-8. `export` and `clean` print
 records without this option. `housekeeper` prints nothing: its object is what webhooks are sent
 ([an example](topics.md#tell-others)). Messages and progress go to standard error.
-`{__dist__} schema COMMAND` prints the JSON Schema of a line.
+`{__dist__} config schema COMMAND` prints the JSON Schema of a line.
 
 Times are ISO 8601 in UTC (`2026-11-20T22:42:35.874000Z`). Hosts are lower-case authorities without
 the default port (`example.com`, `127.0.0.1:8000`). Control characters and bidirectional marks are

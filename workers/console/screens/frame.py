@@ -196,4 +196,4 @@ def register_tokens(routes: Routes) -> None:
 def show_tokens(console: Console) -> Page:
     """Every token without its secret, newest first."""
     found = list_tokens(console.settings.storage.data)
-    return render("tokens.html", tokens=found, command=f"{__dist__} tokens --new NAME")
+    return render("tokens.html", tokens=found, command=f"{__dist__} console tokens --new NAME")
