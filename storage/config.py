@@ -1,4 +1,5 @@
 """Settings of ``storage``: data folder, servers, limits."""
+# ruff: noqa: RUF009 - `setting` makes a field, as `field` does
 
 from __future__ import annotations
 
@@ -6,6 +7,9 @@ import re
 import socket
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from crawlclean.cleaning.errors import ConfigError
 
@@ -29,70 +33,61 @@ def place_of(redis_url: str) -> str:
     return f"{scheme}://{address}" + (f" on {socket.gethostname()}" if is_own else "")
 
 
+# The type of a setting has its bounds; ``workers/config.py`` reads values by these types.
+Count = Annotated[int, Meta(ge=1)]
+Natural = Annotated[int, Meta(ge=0)]
+
+
+def setting(default: Any, about: str) -> Any:
+    """The default of a setting, and what the setting is for."""
+    return field(default=default, metadata={"help": about})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageConfig:
     """Servers and limits; without server URLs queue and store are in ``data`` (embedded mode)."""
 
-    data: Path = field(
-        default=Path("crawlclean-data"),
-        metadata={"help": "folder of the embedded mode: database, raw pages, queue, logs"},
+    data: Path = setting(
+        Path("crawlclean-data"), "folder of the embedded mode: database, raw pages, queue, logs"
     )
-    redis_url: str = field(
-        default="",
-        metadata={
-            "help": "Redis server (with mongodb_url: server mode; a spider needs no mongodb_url); "
-            "with _FILE behind the name: the file that holds it"
-        },
+    redis_url: str = setting(
+        "",
+        "Redis server (with mongodb_url: server mode; a spider needs no mongodb_url); "
+        "with _FILE behind the name: the file that holds it",
     )
-    mongodb_url: str = field(
-        default="",
-        metadata={
-            "help": "MongoDB server (with redis_url: server mode); "
-            "with _FILE behind the name: the file that holds it"
-        },
+    mongodb_url: str = setting(
+        "",
+        "MongoDB server (with redis_url: server mode); "
+        "with _FILE behind the name: the file that holds it",
     )
-    max_pages_in_flight: int = field(
-        default=5000, metadata={"help": "fetched pages that may wait for workers"}
-    )
-    max_bytes_in_flight: int = field(
-        default=256 << 20,
-        metadata={"help": "compressed bytes of fetched pages that may wait for workers"},
+    max_pages_in_flight: Count = setting(5000, "fetched pages that may wait for workers")
+    max_bytes_in_flight: Annotated[int, Meta(ge=1 << 20)] = setting(
+        256 << 20, "compressed bytes of fetched pages that may wait for workers"
     )
 
-    queue_memory_bytes: int = field(
-        default=0,
-        metadata={"help": "memory limit of the embedded queue's server; 0 = half of the machine's"},
+    queue_memory_bytes: Natural = setting(
+        0, "memory limit of the embedded queue's server; 0 = half of the machine's"
     )
 
-    max_pending_urls: int = field(
-        default=0,
-        metadata={
-            "help": "URLs that may wait in the queue's memory, others wait in the store; 0 = a "
-            "quarter of the server's memory limit, 5,000,000 when it has none"
-        },
+    max_pending_urls: Natural = setting(
+        0,
+        "URLs that may wait in the queue's memory, others wait in the store; 0 = a "
+        "quarter of the server's memory limit, 5,000,000 when it has none",
     )
 
-    disk_quota_bytes: int = field(
-        default=0,
-        metadata={
-            "help": "bytes the data folder may take, then `run` fetches nothing more and waits; "
-            "0 = no limit but the disk"
-        },
+    disk_quota_bytes: Natural = setting(
+        0,
+        "bytes the data folder may take, then `run` fetches nothing more and waits; "
+        "0 = no limit but the disk",
     )
 
-    search: bool = field(
-        default=False,
-        metadata={
-            "help": "index the texts of records for `search` and the console, in search.sqlite in "
-            "the data folder"
-        },
+    search: bool = setting(
+        False,
+        "index the texts of records for `search` and the console, in search.sqlite in "
+        "the data folder",
     )
 
     def __post_init__(self) -> None:
-        if self.disk_quota_bytes < 0:
-            raise ConfigError(f"disk_quota_bytes is {self.disk_quota_bytes}: it cannot be negative")
-        if self.max_pending_urls < 0:
-            raise ConfigError(f"max_pending_urls is {self.max_pending_urls}: it cannot be negative")
         if self.mongodb_url and not self.redis_url:
             raise ConfigError(
                 "a Mongodb URL is set but no Redis URL: "
@@ -100,9 +95,7 @@ class StorageConfig:
             )
         if SEVERAL_URLS.search(self.redis_url):
             raise ConfigError(f"redis_url names several servers: {OWN_QUEUES}")
-        if self.max_pages_in_flight < 1 or self.max_bytes_in_flight < 1 << 20:
-            raise ConfigError("the limits of pages in flight are too small: 1 page and 1 MiB")
-        if self.queue_memory_bytes and self.queue_memory_bytes < LEAST_QUEUE_MEMORY_BYTES:
+        if 0 < self.queue_memory_bytes < LEAST_QUEUE_MEMORY_BYTES:
             raise ConfigError(
                 f"queue_memory_bytes is {self.queue_memory_bytes}: at least "
                 f"{LEAST_QUEUE_MEMORY_BYTES} (16 MiB), or 0 for half of the machine's"

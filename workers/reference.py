@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import MISSING, fields
 from pathlib import Path
 
 from crawlclean import __dist__
@@ -17,7 +16,7 @@ from crawlclean.storage.queue.counters import HELP, Counter
 from crawlclean.workers.answers.document import json_markdown
 from crawlclean.workers.cli import help_text, parser_of
 from crawlclean.workers.commands.names import COMMANDS
-from crawlclean.workers.config import SECTIONS, variable
+from crawlclean.workers.config import SECTIONS, setting_keys, variable
 from crawlclean.workers.crawl_file.crawl_file import HOSTS_HELP, all_keys, as_toml, example
 from crawlclean.workers.metrics import metric_name
 
@@ -56,12 +55,13 @@ def settings_markdown() -> str:
         f"an unknown `{variable('')}...` variable is an error. `{__dist__} config` prints the "
         "values in force.\n",
     ]
-    for section, cls in SECTIONS.items():
+    for section in SECTIONS:
         lines += [f"## {section}\n", "| variable | default | what it is |", "|---|---|---|"]
-        for field in fields(cls):
-            default = "" if field.default in (MISSING, None, ()) else field.default
-            shown = f"`{default}`" if str(default) else "-"
-            lines.append(f"| `{variable(field.name)}` | {shown} | {field.metadata['help']} |")
+        for key in setting_keys().values():
+            if key.section == section:
+                default = "" if key.default in (None, ()) else str(key.default)
+                shown = f"`{default}`" if default else "-"
+                lines.append(f"| `{variable(key.name)}` | {shown} | {key.help} |")
         lines.append("")
     lines += ["## Counters\n", "| name | what is counted |", "|---|---|"]
     lines += [f"| `{metric_name(counter)}` | {HELP[counter]} |" for counter in Counter]

@@ -16,17 +16,25 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.urls.url_choice import compile_patterns
 from crawlclean.crawler.hosts_file import HostOverride, read_tables
-from crawlclean.storage.crawl_types import Scope
-from crawlclean.workers.config import DROPPED, SECTIONS
+from crawlclean.storage.config import Count, setting
+from crawlclean.workers.config import (
+    DROPPED,
+    SECTIONS,
+    Key,
+    described,
+    keys_of,
+    read_value,
+    setting_keys,
+)
 from crawlclean.workers.crawl_file.toml_lines import (
     MAX_TOML_BYTES,
     Place,
@@ -49,77 +57,20 @@ AT_ONCE = 16
 class Seeds:
     """What a crawl file holds beside settings: the seeds, and the names of things."""
 
-    seeds: tuple[str, ...] = field(
-        default=(), metadata={"help": "seed URLs; for `sites`, each one is a site"}
-    )
-    seeds_file: Path | None = field(
-        default=None,
-        metadata={"help": "file with one seed URL per line; # begins a comment"},
-    )
-    crawl: str = field(
-        default="", metadata={"help": "name of the crawl, for `run` (default: made from the URLs)"}
-    )
-    at_once: int = field(default=AT_ONCE, metadata={"help": "sites in parallel, for `sites`"})
+    seeds: tuple[str, ...] = setting((), "seed URLs; for `sites`, each one is a site")
+    seeds_file: Path | None = setting(None, "file with one seed URL per line; # begins a comment")
+    crawl: str = setting("", "name of the crawl, for `run` (default: made from the URLs)")
+    at_once: Count = setting(AT_ONCE, "sites in parallel, for `sites`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """One key of a crawl file.
-
-    Attributes:
-        name: As written: ``max_depth``.
-        section: Where it is documented: ``seeds``, ``crawl``, ``storage`` or ``workers``.
-        kind: Type of its value, without None: ``int``, ``Scope``, ``Path``, ``tuple``.
-        default: Value without the key; None: there is none.
-        help: What it means.
-    """
-
-    name: str
-    section: str
-    kind: type
-    default: Any
-    help: str
-
-    @property
-    def expected(self) -> str:
-        """The values that it takes, for a person: ``a whole number``, ``host, domain or any``."""
-        if issubclass(self.kind, StrEnum):
-            *others, last = (json.dumps(str(each)) for each in self.kind if each is not Scope.TOPIC)
-            return f"{', '.join(others)} or {last}"
-        return {
-            bool: "true or false",
-            int: "a whole number",
-            float: "a number",
-            tuple: "an array of strings",
-            Path: "a path in quotes",
-            str: "a text in quotes",
-        }[self.kind]
-
-
-def all_keys() -> dict[str, Key]:
-    """Returns the keys by name, in the order of the documentation; ``hosts`` is a table beside."""
-    order: dict[str, type[Any]] = {"seeds": Seeds, **{name: SECTIONS[name] for name in ORDER}}
-    return {
-        each.name: _key(section, each, get_type_hints(cls)[each.name])
-        for section, cls in order.items()
-        for each in fields(cls)
-    }
+@cache
+def all_keys() -> Mapping[str, Key]:
+    """The keys by name, in the order of the documentation; ``hosts`` is a table beside."""
+    settings = sorted(setting_keys().values(), key=lambda key: ORDER.index(key.section))
+    return {key.name: key for key in (*keys_of("seeds", Seeds), *settings)}
 
 
 ORDER = ("crawl", "storage", "workers")
-
-
-def _key(section: str, of: Field[Any], hint: Any) -> Key:
-    if get_origin(hint) in (Union, UnionType):
-        hint = next(each for each in get_args(hint) if each is not type(None))
-    default = None if of.default is MISSING else of.default
-    return Key(
-        name=of.name,
-        section=section,
-        kind=get_origin(hint) or hint,
-        default=default,
-        help=of.metadata["help"],
-    )
 
 
 def as_toml(value: object) -> str:
@@ -223,8 +174,7 @@ class CrawlFile:
     @property
     def settings(self) -> dict[str, Any]:
         """Values of settings by name; tables of hosts make the file a hosts file, too."""
-        names = {each.name for cls in SECTIONS.values() for each in fields(cls)}
-        found = {name: value for name, value in self.values.items() if name in names}
+        found = {name: value for name, value in self.values.items() if name in setting_keys()}
         return found | ({"hosts_file": self.path} if self.hosts else {})
 
 
@@ -309,29 +259,16 @@ def _value(
         wrong = [
             Problem(
                 line=lines.get((key.name, n), line),
-                text=f"{key.name} has {_described(each)}: expected a text in quotes",
+                text=f"{key.name} has {described(each)}: expected a text in quotes",
             )
             for n, each in enumerate(raw)
             if not isinstance(each, str)
         ]
         return tuple(raw), wrong
-    if issubclass(key.kind, StrEnum) and isinstance(raw, str):
-        if raw in {str(each) for each in key.kind}:
-            return key.kind(raw), []
-    elif key.kind is Path and isinstance(raw, str) and raw:
-        return folder / raw, []
-    elif key.kind is float and isinstance(raw, int | float) and not isinstance(raw, bool):
-        return float(raw), []
-    elif type(raw) is key.kind:
-        return raw, []
-    text = f"{key.name} is {_described(raw)}: expected {key.expected}"
-    return None, [Problem(line=line, text=text)]
-
-
-def _described(raw: Any) -> str:
-    if isinstance(raw, dict | list):
-        return "a table" if isinstance(raw, dict) else "an array"
-    return str(raw).lower() if isinstance(raw, bool) else repr(raw)
+    try:
+        return read_value(key, raw, folder=folder), []
+    except ConfigError as error:
+        return None, [Problem(line=line, text=str(error))]
 
 
 def _problems_of_settings(values: Mapping[str, Any], lines: Mapping[Place, int]) -> list[Problem]:
@@ -346,9 +283,6 @@ def _problems_of_settings(values: Mapping[str, Any], lines: Mapping[Place, int])
             line = lines.get((name,), 0)
             patterns = _problems_of_patterns(name, values, lines) if name in PATTERNS else []
             problems += patterns or [Problem(line=line, text=why)]
-    if values.get("at_once", 1) < 1:
-        text = f"at_once is {values['at_once']}: at least 1 is needed"
-        problems.append(Problem(line=lines.get(("at_once",), 0), text=text))
     return problems
 
 
@@ -377,7 +311,7 @@ def _problems_of_patterns(
 def _problems_of_hosts(hosts: Any, lines: Mapping[Place, int]) -> list[Problem]:
     if not isinstance(hosts, dict):
         return [
-            Problem(line=lines.get((HOSTS,), 0), text=f"{HOSTS} is {_described(hosts)}, no table")
+            Problem(line=lines.get((HOSTS,), 0), text=f"{HOSTS} is {described(hosts)}, no table")
         ]
     return problems_of_tables(hosts, lines, (HOSTS,))
 

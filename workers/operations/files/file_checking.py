@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,10 @@ from crawlclean.crawler.hosts_file import host_tables
 from crawlclean.storage.crawl_types import CrawlSpec, Scope
 from crawlclean.workers.answers.control import FileCheck, FileKind, FileProblem, PlannedCrawl
 from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.config import SECTIONS, Settings
+from crawlclean.workers.config import Settings, with_values
 from crawlclean.workers.crawl_file.crawl_file import (
     HOSTS,
     SUFFIX,
-    CrawlFile,
     Problem,
     all_keys,
     parse_crawl_file,
@@ -118,7 +116,7 @@ def _check_crawl_file(
 ) -> FileCheck:
     file, problems = parse_crawl_file(path, text, tables)
     try:
-        settings = _with_file(settings, file)
+        settings = with_values(settings, file.settings)
         found, bad = find_seeds(settings, file)
     except ConfigError as error:
         if not problems:  # else the line is known already
@@ -139,23 +137,6 @@ def _check_crawl_file(
         return _answer(path, FileKind.CRAWL, [*problems, Problem(line=line, text=str(error))])
     problems += _warnings(settings, spec, file.lines)
     return _answer(path, FileKind.CRAWL, problems, _planned(settings, spec, spec.crawl_id))
-
-
-def _with_file(settings: Settings, file: CrawlFile) -> Settings:
-    """Returns settings with the values of a crawl file in place of their own.
-
-    Raises:
-        ConfigError: Values do not go together.
-    """
-    given = file.settings
-    sections = {
-        name: replace(
-            getattr(settings, name),
-            **{each.name: given[each.name] for each in fields(cls) if each.name in given},
-        )
-        for name, cls in SECTIONS.items()
-    }
-    return Settings(**sections)
 
 
 def _secrets(path: Path, tables: Mapping[str, Any]) -> Iterator[Problem]:
