@@ -96,7 +96,8 @@ cc_4ef5c0b0_d4e14d9eb9ff5c740a86bf4c1d99552959882599
 
 A program sends its token with every request, also to a console without a password:
 `Authorization: Bearer cc_...`. It is shown once; the data folder keeps its SHA-256. `{__dist__}
-console tokens` and the page `/tokens` list the tokens, `{__dist__} console tokens --revoke ID` ends one at once.
+console tokens` and the page `/tokens` list the tokens, `{__dist__} console tokens --revoke ID`
+ends one at once.
 A login of the pages does not count here, and no page of another site may read an answer (no
 CORS).
 
