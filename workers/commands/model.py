@@ -179,12 +179,12 @@ def why(backends: Backends, asked: argparse.Namespace) -> Rows:
     found, elsewhere = explain_template(backends, asked.host, asked.of_version, asked.text)
 
     def lines(_: object) -> Iterator[str]:
-        if why.verdict and why.found:
+        if found.verdict and found.found:
             yield VERDICTS[found.verdict]
         yield from [line for each in found.found for line in _page_a_line(each)] or [elsewhere]
-        yield from _body_lines(why)
+        yield from _body_lines(found)
 
-    return Rows(found=[why], lines=lines, status=Exit.DONE if found.found else Exit.FAILED)
+    return Rows(found=[found], lines=lines, status=Exit.DONE if found.found else Exit.FAILED)
 
 
 def _body_lines(why: TemplateAnswer) -> Iterator[str]:
