@@ -59,17 +59,24 @@ def register_show(commands: Commands) -> None:
 
 def run_show(settings: Settings, asked: argparse.Namespace) -> int:
     """Prints the record of a page, or the stored fields of an image."""
-    if asked.history:
-        _history(settings, asked).print(as_json=asked.json)
-        return Exit.DONE
-    if asked.diff is not None:
-        _difference(settings, asked).print(as_json=asked.json)
-        return Exit.DONE
+    from crawlclean.workers.operations.backends import Backends
+
+    with Backends(settings) as backends:
+        if asked.history:
+            _history(backends, asked).print(as_json=asked.json)
+        elif asked.diff is not None:
+            _difference(backends, asked).print(as_json=asked.json)
+        else:
+            _print_stored(backends, asked)
+    return Exit.DONE
+
+
+def _print_stored(backends: Backends, asked: argparse.Namespace) -> None:
     from crawlclean.workers.operations.reading import StoredRecord, find_stored
     from crawlclean.workers.output.image_report import image_answer, image_text
     from crawlclean.workers.output.printing import print_answer
 
-    found = find_stored(settings, asked.target)
+    found = find_stored(backends, asked.target)
     answer: CleanRecord | StoredImage
     if isinstance(found, StoredRecord):
         answer, text = found.record.in_utc(), _record_text(found)
@@ -79,15 +86,14 @@ def run_show(settings: Settings, asked: argparse.Namespace) -> int:
         print_answer(answer)
     else:
         sys.stdout.write(text)
-    return Exit.DONE
 
 
-def _history(settings: Settings, asked: argparse.Namespace) -> Rows:
+def _history(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The versions of a page, newest first."""
-    from crawlclean.workers.operations.pages.page_versions import page_history
+    from crawlclean.workers.operations.pages.page_versions import versions_of
     from crawlclean.workers.output.printing import write_lines
 
-    versions = page_history(settings, asked.target)
+    versions = versions_of(backends, asked.target)
     newest, first = versions[0], versions[-1]
     if not asked.json:
         write_lines([f"{newest.url} in {newest.crawl}, last checked {_time(newest.checked_at)}"])
@@ -104,14 +110,15 @@ def _history(settings: Settings, asked: argparse.Namespace) -> Rows:
     )
 
 
-def _difference(settings: Settings, asked: argparse.Namespace) -> Rows:
+def _difference(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The lines that differ between two versions of a page."""
     from crawlclean.workers.operations.pages.page_versions import page_difference
+    from crawlclean.workers.operations.reading import read_time
 
     if len(asked.diff) not in (0, 2):
         raise ConfigError("--diff takes no time or two: --diff 2026-01-30 2026-01-31")
     return Rows(
-        found=[page_difference(settings, asked.target, asked.diff)],
+        found=[page_difference(backends, asked.target, *map(read_time, asked.diff))],
         lines=lambda found: (
             f"--- {_time(found.older_at)}",
             f"+++ {_time(found.newer_at)}",
@@ -190,9 +197,8 @@ MOST_CRAWLS_SHOWN = 5
 )
 def why(backends: Backends, asked: argparse.Namespace) -> int:
     """Prints the decision log of a URL, or its verdicts; returns 1 when there are none."""
-    settings = backends.settings
     if asked.text is not None:
-        return _print_verdicts(settings, asked)
+        return _print_verdicts(backends, asked)
     from crawlclean.workers.operations.urls.explaining import explain_url
     from crawlclean.workers.output.printing import print_answer, write_lines
     from crawlclean.workers.output.progress import Tally
@@ -213,12 +219,12 @@ def why(backends: Backends, asked: argparse.Namespace) -> int:
     return Exit.DONE if found.traces else Exit.FAILED
 
 
-def _print_verdicts(settings: Settings, asked: argparse.Namespace) -> int:
+def _print_verdicts(backends: Backends, asked: argparse.Namespace) -> int:
     from crawlclean.workers.operations.pages.judged_page import judge_url, matching
     from crawlclean.workers.output.page_report import verdict_text
     from crawlclean.workers.output.printing import write_lines
 
-    judged = judge_url(settings, asked.target)
+    judged = judge_url(backends, asked.target)
     if not (judged.is_same or asked.json):
         write_lines(
             (
@@ -319,9 +325,8 @@ def _links(links: LinkedFrom) -> Iterator[str]:
 )
 def search(backends: Backends, asked: argparse.Namespace) -> int:
     """Prints records; returns 1 when none was found."""
-    settings = backends.settings
     from crawlclean.workers.operations.reading import read_time
-    from crawlclean.workers.operations.searching import Wanted, search_stored
+    from crawlclean.workers.operations.searching import Wanted, search_all
     from crawlclean.workers.output.progress import Tally
 
     words = (f'"{each}"' if " " in each and '"' not in each else each for each in asked.words)
@@ -338,7 +343,7 @@ def search(backends: Backends, asked: argparse.Namespace) -> int:
             tally.done = done
             tally.show()
 
-        found = search_stored(settings, wanted, asked.limit, tell)
+        found = search_all(backends, wanted, asked.limit, tell)
     Rows(found=found.hits, lines=_hit_lines).print(as_json=asked.json)
     if found.is_late:
         sys.stderr.write("the search took too long, and ended early: give a rarer word\n")

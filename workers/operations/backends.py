@@ -18,13 +18,14 @@ from crawlclean.cleaning.errors import (
 )
 from crawlclean.storage.opening import join_queue, open_store, start_queue
 from crawlclean.storage.queue.embedded import LOOK_S, EmbeddedServer, has_queue_file
-from crawlclean.workers.config import Settings
+from crawlclean.workers.config import Settings, variable
 from crawlclean.workers.hooks.loading import Hooks, load_hooks
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and most operations only read
     from datetime import datetime
 
     from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.search import SearchFile
     from crawlclean.storage.store.overview import Overview
     from crawlclean.storage.store.protocol import Store
 
@@ -175,6 +176,7 @@ class Backends:
         self.settings = settings
         self.was_moving = ""
         self._store: Store | None = None
+        self._index: SearchFile | None = None
 
     def __enter__(self) -> Self:
         """Opens nothing yet."""
@@ -261,8 +263,27 @@ class Backends:
         """
         return load_hooks(self.settings)
 
+    def index(self) -> SearchFile:
+        """The search index of the data folder.
+
+        Raises:
+            NotFound: The setting ``search`` is off.
+            StoreUnavailable: The folder cannot be written.
+        """
+        from crawlclean.storage.search import SearchFile
+
+        if not self.settings.storage.search:
+            raise NotFound(
+                f"search by words is off: set {variable('search')}=true, or `search = true` in the "
+                "crawl file, and records are indexed from then on"
+            )
+        if self._index is None:
+            self._index = SearchFile(self.settings.storage.data)
+        return self._index
+
     def close(self) -> None:
         """Closes what was opened."""
-        if self._store is not None:
-            self._store.close()
-            self._store = None
+        for each in (self._store, self._index):
+            if each is not None:
+                each.close()
+        self._store = self._index = None

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated
+
+import msgspec
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.records import CleanRecord
-from crawlclean.cleaning.urls.normal_form import normalize, page_id
+from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import UrlRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.topics import StoryLine
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import Backends, existing_store
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.files.stored_images import find_image, stored_images
 from crawlclean.workers.operations.topics.stories import STORY_ID, story_line, story_of
 from crawlclean.workers.operations.urls.near_matches import (
@@ -21,6 +23,17 @@ from crawlclean.workers.operations.urls.near_matches import (
     near_urls,
     with_scheme,
 )
+
+MOST_CHARS = 4096
+"""The longest URL that is crawled."""
+
+UrlOrId = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1, max_length=MOST_CHARS, extra_json_schema={"format": "url-or-page-id"}
+    ),
+]
+"""A URL, with or without ``http://``, or the first digits of a page id, at least six."""
 
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 
@@ -61,17 +74,43 @@ def find_page(store: Store, target: str) -> str:
     return page_id(with_scheme(store, target))
 
 
-def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
+def find_record(backends: Backends, url: UrlOrId) -> CleanRecord:
+    """The newest record of a page, as `show --json` prints it.
+
+    Args:
+        backends: Queue and store.
+        url: Its URL, with or without ``http://``, or the first digits of its page id, at least
+            six: ``4f1193``.
+
+    Raises:
+        NotFound: None is stored.
+        InvalidUrl: It is no http(s) URL.
+    """
+    with backends.store() as store:
+        record = store.records.get(find_page(store, url))
+        if record is None:
+            raise no_record(backends, store, url)
+        return record
+
+
+def no_record(backends: Backends, store: Store, target: str) -> NotFound:
+    """The error that a page has no record, with the URLs that are like it."""
+    is_wanted = backends.names_near and not is_page_id(target)
+    near = did_you_mean(near_urls(store, with_scheme(store, target))) if is_wanted else ""
+    return NotFound(f"no record of {target}; `why {target}` shows its steps{near}")
+
+
+def find_stored(backends: Backends, target: str) -> StoredRecord | UrlRow:
     """Returns the record of a page, or the row of an image.
 
     Args:
-        settings: Where the store is.
+        backends: Queue and store.
         target: A URL, or the beginning of a page id.
 
     Raises:
         NotFound: Neither is stored.
     """
-    with existing_store(settings) as store:
+    with backends.store() as store:
         record = store.records.get(find_page(store, target))
         if record is not None:
             return StoredRecord(
@@ -80,10 +119,9 @@ def find_stored(settings: Settings, target: str) -> StoredRecord | UrlRow:
                 story=story_of(store, record.page_id),
             )
         image = find_image(store, target)
-        near = near_urls(store, normalize(target)) if image is None else []
-    if image is None:
-        raise NotFound(f"no record of {target}; `why {target}` shows its steps{did_you_mean(near)}")
-    return image
+        if image is None:
+            raise no_record(backends, store, target)
+        return image
 
 
 def find_told_story(backends: Backends, target: str) -> StoryLine:

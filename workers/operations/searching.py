@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
-from crawlclean.cleaning.errors import ConfigError, NotFound
+import msgspec
+
+from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.search import (
     FEWEST_LETTERS,
+    MOST_CHARS,
     Asked,
     SearchFile,
     has_all,
@@ -20,9 +23,12 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import search_text
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.workers.answers.hosts import SearchHit
-from crawlclean.workers.config import Settings, variable
 from crawlclean.workers.jobs.search import SearchFiller
-from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.parts import Part, Place
+
+Words = Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_CHARS)]
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
 
 FILL_S = 1.0
 """Between two reports of progress while the index is filled."""
@@ -70,26 +76,52 @@ class SearchPage:
     is_late: bool
 
 
-def require_search(settings: Settings) -> None:
-    """Does nothing when texts are indexed.
+def search_records(
+    backends: Backends,
+    q: Words,
+    host: str = "",
+    crawl: str = "",
+    since: Time | None = None,
+    until: Time | None = None,
+    after: Place | None = None,
+    limit: int = 50,
+) -> Part[SearchHit]:
+    """Records by words of title and body, those saved last first; 404 while search is off.
 
-    Raises:
-        NotFound: They are not.
+    None where `q` has no word of two letters.
+
+    Args:
+        backends: Queue and store.
+        q: Words, or phrases in quotation marks; a record has to have all of them.
+        host: Only of this host.
+        crawl: Only of this crawl.
+        since: Only pages fetched then or later.
+        until: Only pages fetched before.
+        after: Only saves with a smaller number than the first of both.
+        limit: At most this many.
     """
-    if not settings.storage.search:
-        raise NotFound(
-            f"search by words is off: set {variable('search')}=true, or `search = true` in the "
-            "crawl file, and records are indexed from then on"
-        )
+    backends.index()
+    if not phrases_of(q):
+        return Part(items=())
+    wanted = Wanted(text=q, host=host.lower(), crawl=crawl, since=since, until=until)
+    found = search_words(backends, wanted, after[0] if after else None, limit)
+    return Part(items=found.hits, after=str(found.after or ""))
 
 
-def search_stored(
-    settings: Settings, wanted: Wanted, limit: int, tell: Callable[[int], object]
+def search_words(backends: Backends, wanted: Wanted, before: int | None, limit: int) -> SearchPage:
+    """Searches the index as it is; arguments and errors as of ``search_in``."""
+    index = backends.index()
+    with backends.store() as store:
+        return search_in(store, index, wanted, before, limit)
+
+
+def search_all(
+    backends: Backends, wanted: Wanted, limit: int, tell: Callable[[int], object]
 ) -> SearchPage:
     """Brings the index up to date, and searches.
 
     Args:
-        settings: Where the store is.
+        backends: Queue and store.
         wanted: What is searched for.
         limit: At most so many records, >= 1.
         tell: Called with the number of records that were indexed so far.
@@ -98,13 +130,10 @@ def search_stored(
         ConfigError: There is no word to search for.
         NotFound: Search is off, or there is no crawl.
     """
-    require_search(settings)
+    index = backends.index()
     _asked(wanted)
-    with (
-        existing_store(settings) as store,
-        closing(SearchFile(settings.storage.data)) as index,
-    ):
-        filler = SearchFiller(store, index, may_be_late=not settings.storage.is_embedded)
+    with backends.store() as store:
+        filler = SearchFiller(store, index, may_be_late=not backends.settings.storage.is_embedded)
         done = 0
         while added := filler.fill(FILL_S):
             done += added

@@ -9,7 +9,7 @@ from flask import Flask, Response, request
 from crawlclean.cleaning.json_values import dump
 from crawlclean.workers.console.api.openapi import openapi
 from crawlclean.workers.console.api.registry import FRESH, JSON, Api
-from crawlclean.workers.console.api.resources import actions, crawls, now, pages, topics
+from crawlclean.workers.console.api.resources import actions, crawls, now, topics
 from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
 from crawlclean.workers.console.routes import Console
 
@@ -19,8 +19,8 @@ RESOURCES = (
     crawls.register_crawls,
     crawls.register_hosts,
     crawls.register_failures,
-    pages.register_pages,
-    pages.register_search,
+    crawls.register_pages,
+    crawls.register_search,
     topics.register,
     now.register_journal,
     crawls.register_space,

@@ -11,8 +11,7 @@ from crawlclean.cleaning.records import CleanRecord, Verdict
 from crawlclean.cleaning.why import explain
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.visits import difference
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.urls.near_matches import with_scheme
 from crawlclean.workers.site_models import SiteModels
@@ -125,18 +124,18 @@ def newest_reading(store: Store, judged: JudgedPage, page_id: str) -> NewReading
     return NewReading(version=version, lines=tuple(difference(before, after)))
 
 
-def judge_url(settings: Settings, target: str) -> JudgedPage:
+def judge_url(backends: Backends, target: str) -> JudgedPage:
     """Returns ``judge_page`` of a URL, or of the beginning of a page id.
 
     Args:
-        settings: Where the store is.
+        backends: Queue and store.
         target: ``www.example.com/a.html`` or ``4f1193``.
 
     Raises:
         NotFound: No answer of it is archived.
         ConfigError: The answer is too long.
     """
-    with existing_store(settings) as store:
+    with backends.store() as store:
         name = target if is_page_id(target) else with_scheme(store, target)
         page_id = find_page(store, name)
         try:

@@ -18,7 +18,7 @@ from crawlclean.workers.answers.crawls import Cause, UnknownUrl, UrlTrace
 from crawlclean.workers.answers.moments import UrlHistory
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.waits import wait_text
-from crawlclean.workers.operations.reading import find_page, is_page_id
+from crawlclean.workers.operations.reading import UrlOrId, find_page, is_page_id
 from crawlclean.workers.operations.topics.stories import story_of
 from crawlclean.workers.operations.topics.verdicts import topic_verdicts
 from crawlclean.workers.operations.urls.near_matches import near_urls, with_scheme
@@ -49,6 +49,20 @@ class Explanation:
 
     history: UrlHistory
     waits: Mapping[str, tuple[WaitingHost, datetime]] = field(default_factory=dict)
+
+
+def url_history(backends: Backends, url: UrlOrId) -> UrlHistory:
+    """What became of a URL: every step in every crawl, or why no crawl took it.
+
+    The lines of `why`, in one object. A queue at rest is not started to answer, and links to an
+    unknown URL are searched for a moment: `why` takes longer for both.
+
+    Args:
+        backends: Queue and store.
+        url: Its URL, with or without ``http://``, or the first digits of its page id, at least
+            six: ``4f1193``.
+    """
+    return explain_from(backends, url).history
 
 
 def explain_url(

@@ -14,7 +14,6 @@ from crawlclean.storage.opening import has_ended, open_store, queue_url
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.loading import Hooks
 from crawlclean.workers.operations.backends import Backends, QueueSide
-from crawlclean.workers.operations.searching import require_search
 from crawlclean.workers.operations.watching.held_figures import HeldFigures
 from crawlclean.workers.operations.watching.meter import Meter
 from crawlclean.workers.operations.watching.remembering import Remembered
@@ -84,7 +83,6 @@ class KeptBackends(Backends):
         self._frontier: Frontier | None = None
         self._held: HeldFigures | None = None
         self._hooks: Hooks | None = None
-        self._index: SearchFile | None = None
         self._queue_outage, self._store_outage = Outage(), Outage()
         self._remembered, self._first_seen = Remembered(clock), Remembered(clock)
 
@@ -164,19 +162,9 @@ class KeptBackends(Backends):
         return self._hooks
 
     def index(self) -> SearchFile:
-        """The search index of the data folder.
-
-        Raises:
-            NotFound: The setting ``search`` is off.
-            StoreUnavailable: The folder cannot be written.
-        """
-        from crawlclean.storage.search import SearchFile
-
-        require_search(self.settings)
+        """The search index of the data folder, as ``Backends.index``."""
         with self._lock:
-            if self._index is None:
-                self._index = SearchFile(self.settings.storage.data)
-            return self._index
+            return super().index()
 
     def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:
         """Returns the answer to a dear question, asked anew when it is older than ``for_s``.

@@ -1,4 +1,4 @@
-"""Crawls, hosts with their URL classes and models, failures, and what takes the room."""
+"""Crawls, hosts, failures, room, URLs, records and search: questions, each at its address."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from crawlclean.workers.operations.failures import failed_urls, failure_causes, 
 from crawlclean.workers.operations.hosts.classes import url_classes
 from crawlclean.workers.operations.hosts.host_models import model_answer, model_versions
 from crawlclean.workers.operations.hosts.hosts import host_answer, hosts_by_figure
+from crawlclean.workers.operations.pages.page_versions import page_difference, page_history
+from crawlclean.workers.operations.reading import find_record
+from crawlclean.workers.operations.searching import search_records
+from crawlclean.workers.operations.urls.explaining import url_history
 from crawlclean.workers.operations.watching.views.space import hosts_room, room_of
 
 # Crawls.
@@ -48,3 +52,19 @@ def register_space(api: Api) -> None:
     """Adds the addresses."""
     api.ask("get_space", "/space", room_of)
     api.ask("get_host_space", "/space/hosts", hosts_room)
+
+
+# Pages: what became of a URL, records, versions, search by words.
+
+
+def register_pages(api: Api) -> None:
+    """Adds the addresses."""
+    api.ask("get_versions", "/versions", page_history)
+    api.ask("get_difference", "/versions/difference", page_difference)
+    api.ask("get_url", "/urls", url_history)
+    api.ask("get_record", "/records", find_record)
+
+
+def register_search(api: Api) -> None:
+    """Adds the address."""
+    api.ask("get_search", "/search", search_records)

@@ -18,9 +18,8 @@ from crawlclean.workers.console.routes import (
     see,
 )
 from crawlclean.workers.operations.reading import read_time
-from crawlclean.workers.operations.searching import SearchPage, Wanted
+from crawlclean.workers.operations.searching import SearchPage, Wanted, search_words
 from crawlclean.workers.operations.watching.naming import SCHEME, Named, what_is
-from crawlclean.workers.operations.watching.views.search import search_words
 
 MOST_HITS = 50
 """Records of one page: each is read, and compared with the phrases."""

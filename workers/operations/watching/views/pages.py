@@ -16,8 +16,9 @@ from crawlclean.cleaning.versions import shown_lines
 from crawlclean.cleaning.why import explain
 from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.answers.hosts import PageVersion, VersionDifference
+from crawlclean.workers.answers.hosts import PageVersion
 from crawlclean.workers.answers.topics import TopicVerdict
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawls import crawl_names
 from crawlclean.workers.operations.pages.judged_page import (
     JudgedPage,
@@ -28,14 +29,12 @@ from crawlclean.workers.operations.pages.judged_page import (
 )
 from crawlclean.workers.operations.pages.page_versions import (
     ChangedLine,
-    history_in,
     inline_difference,
-    versions_in,
+    two_versions,
+    versions_of,
 )
-from crawlclean.workers.operations.reading import find_page, is_page_id
+from crawlclean.workers.operations.reading import find_page
 from crawlclean.workers.operations.urls.explaining import Explanation, explain_from
-from crawlclean.workers.operations.urls.near_matches import with_scheme
-from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.site_models import SiteModels
 
 # What happened to a page beside its steps in the queue: models, changes, versions, judgements.
@@ -181,7 +180,7 @@ class BlockList:
     cut: int
 
 
-def find_stored_page(backends: KeptBackends, text: str) -> str | None:
+def find_stored_page(backends: Backends, text: str) -> str | None:
     """Returns the id of a page that some crawl has ended; None when none has.
 
     Args:
@@ -193,13 +192,13 @@ def find_stored_page(backends: KeptBackends, text: str) -> str | None:
     """
     with backends.store() as store:
         try:
-            found = find_page(store, text if is_page_id(text) else with_scheme(store, text))
+            found = find_page(store, text)
         except NotFound:
             return None
         return found if store.urls.rows(found, crawl_names(backends)) else None
 
 
-def find_page_details(backends: KeptBackends, page_id: str, crawl: str = "") -> PageDetails:
+def find_page_details(backends: Backends, page_id: str, crawl: str = "") -> PageDetails:
     """Returns everything about a page.
 
     Args:
@@ -241,7 +240,7 @@ def _is_poison(row: UrlRow) -> bool:
     return row.state is UrlState.FAILED and any(each.detail.startswith(mark) for each in row.log)
 
 
-def clean_again(backends: KeptBackends, page_id: str, crawl: str = "") -> NewReading:
+def clean_again(backends: Backends, page_id: str, crawl: str = "") -> NewReading:
     """Compares the record of a page with a reading under the newest model; stores nothing.
 
     Raises:
@@ -277,7 +276,7 @@ def list_blocks(verdicts: Sequence[Verdict], shown: str, after: int) -> BlockLis
 
 
 def silent_page(
-    backends: KeptBackends, page_id: str, crawl: str, titles: Mapping[str, str], styles: str
+    backends: Backends, page_id: str, crawl: str, titles: Mapping[str, str], styles: str
 ) -> str:
     """Returns the archived answer of a page as silent HTML, its texts marked by their verdicts.
 
@@ -333,7 +332,7 @@ class PageVersions:
 
 
 def show_versions(
-    backends: KeptBackends, page_id: str, crawl: str, wanted: Sequence[datetime]
+    backends: Backends, page_id: str, crawl: str, wanted: Sequence[datetime]
 ) -> PageVersions:
     """Returns the versions of a page.
 
@@ -346,47 +345,16 @@ def show_versions(
     Raises:
         NotFound: No record of it is stored.
     """
-    with backends.store() as store:
-        versions = history_in(store, page_id, crawl)
-        if len(versions) < 2:
-            return PageVersions(url=versions[0].url, versions=versions)
-        pair = versions_in(store, page_id, wanted if len(wanted) == 2 else (), crawl)
-    lines = inline_difference(shown_lines(pair.older), shown_lines(pair.newer))
+    versions = versions_of(backends, page_id, crawl)
+    if len(versions) < 2:
+        return PageVersions(url=versions[0].url, versions=versions)
+    page, older, newer = two_versions(backends, page_id, wanted, crawl)
+    lines = inline_difference(shown_lines(older), shown_lines(newer))
     return PageVersions(
-        url=pair.url,
+        url=page.url,
         versions=versions,
-        older_at=pair.older.fetched_at,
-        newer_at=pair.newer.fetched_at,
+        older_at=older.fetched_at,
+        newer_at=newer.fetched_at,
         lines=lines[:MOST_SHOWN_LINES],
         left_out=max(0, len(lines) - MOST_SHOWN_LINES),
     )
-
-
-def version_answers(backends: KeptBackends, target: str) -> list[PageVersion]:
-    """Returns the versions of a page, newest first, as `show --history` does.
-
-    Raises:
-        NotFound: No record of it is stored.
-        InvalidUrl: It is no http(s) URL.
-    """
-    with backends.store() as store:
-        return history_in(store, target if is_page_id(target) else with_scheme(store, target))
-
-
-def version_difference(
-    backends: KeptBackends, target: str, wanted: Sequence[datetime]
-) -> VersionDifference:
-    """Returns the difference between two versions of a page, as `show --diff` does.
-
-    Args:
-        backends: Queue and store.
-        target: A URL, or the beginning of a page id.
-        wanted: Two times; none: the newest version and the one before.
-
-    Raises:
-        NotFound: No record of it is stored, or the page has one version only.
-        InvalidUrl: It is no http(s) URL.
-    """
-    with backends.store() as store:
-        url = target if is_page_id(target) else with_scheme(store, target)
-        return versions_in(store, url, wanted).difference()
