@@ -20,7 +20,8 @@ from crawlclean.workers.console.words import Language, say
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails
-from crawlclean.workers.operations.watching.now.now import Moment, QueueState
+from crawlclean.workers.operations.watching.now.now import Moment
+from crawlclean.workers.operations.watching.views.queues import QueueState
 
 HALF = 0.5
 BEHIND_S = 30.0
@@ -67,7 +68,7 @@ def said(told: Sentence, language: Language) -> Markup:
 def sentence(moment: Moment) -> Sentence:
     """Returns what holds the crawls back at a moment."""
     queue = moment.queue
-    if moment.queue_state is QueueState.AWAY:
+    if moment.queue_state == QueueState.AWAY:
         return Sentence(Level.BAD, "queue_away")
     if moment.why_no_store:
         return Sentence(Level.BAD, "store_away")

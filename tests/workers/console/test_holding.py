@@ -21,7 +21,8 @@ from crawlclean.storage.live_state import (
 from crawlclean.workers.console.holding import BEHIND_S, Level, sentence
 from crawlclean.workers.console.words import all_words
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
-from crawlclean.workers.operations.watching.now.now import Moment, QueueState
+from crawlclean.workers.operations.watching.now.now import Moment
+from crawlclean.workers.operations.watching.views.queues import QueueState
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CLAIM = Claim(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from crawlclean.cleaning.errors import QueueUnavailable
 from crawlclean.workers.answers.moments import (
-    DiskSpace,
     HeldBack,
     NowAnswer,
     ProcessAnswer,
@@ -22,7 +21,7 @@ from crawlclean.workers.operations.watching.journal import (
     operations,
 )
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
-from crawlclean.workers.operations.watching.views.queues import queues_now
+from crawlclean.workers.operations.watching.views.queues import ask_queue, queues_now
 
 # Now: what crawls at this moment.
 
@@ -39,7 +38,7 @@ def get_now(call: Call) -> NowAnswer:
     return NowAnswer(
         at=moment.at,
         held_back=_held_back(moment),
-        queue=queue_answer(moment),
+        queue=QueueAnswer(state=moment.queue_state, why=moment.why_no_queue, queue=moment.queue),
         why_no_store=moment.why_no_store,
         running=moment.running,
         pending=moment.pending,
@@ -47,16 +46,9 @@ def get_now(call: Call) -> NowAnswer:
         waits=dict(moment.waits),
         crawls=tuple(lines_of(backends, moment.crawls)),
         causes=tuple(moment.causes),
-        disk=DiskSpace(free_bytes=moment.disk.free_bytes, total_bytes=moment.disk.total_bytes)
-        if moment.disk
-        else None,
+        disk=moment.disk,
         as_of=moment.as_of,
     )
-
-
-def queue_answer(moment: Moment) -> QueueAnswer:
-    """The queue of a moment."""
-    return QueueAnswer(state=moment.queue_state.value, why=moment.why_no_queue, queue=moment.queue)
 
 
 def _held_back(moment: Moment) -> HeldBack:
@@ -70,17 +62,9 @@ def _held_back(moment: Moment) -> HeldBack:
 
 def register_queues(api: Api) -> None:
     """Adds the addresses."""
-    api.get("/queues", get_queues, answer=QueueAnswer)
+    api.ask("get_queues", "/queues", ask_queue)
     api.get("/queues/shared", get_shared_queues, page_of=SharedQueue)
     api.get("/processes", get_processes, page_of=ProcessAnswer)
-
-
-def get_queues(call: Call) -> QueueAnswer:
-    """The queue: backlog, leases, claims, processes, memory, counters.
-
-    A queue at rest or away is an answer too, not an error.
-    """
-    return queue_answer(this_moment(call.console.backends))
 
 
 def get_processes(call: Call) -> PageOf[ProcessAnswer]:

@@ -7,40 +7,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import StrEnum
 
-from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import QueueNow, WaitReason
 from crawlclean.storage.store.overview import FailureCause
+from crawlclean.workers.answers.moments import DiskSpace
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus, newest_crawls
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.signs.signs import Sign, running_waits, signs_now
+from crawlclean.workers.operations.watching.views.queues import QueueState, ask_queue
 
 CAUSES_S = 5.0
 MOST_CRAWLS = 8
 MOST_CAUSES = 8
-
-
-class QueueState(StrEnum):
-    """Whether the queue can be asked."""
-
-    ANSWERS = "answers"
-    AT_REST = "at_rest"  # embedded, and no crawl runs
-    AWAY = "away"  # its server does not answer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disk:
-    """The disk of the data folder.
-
-    Attributes:
-        free_bytes: Free for this user.
-        total_bytes: Its size.
-    """
-
-    free_bytes: int
-    total_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +29,7 @@ class Moment:
 
     Attributes:
         at: When it was read, by the clock of this machine.
-        queue_state: Whether the queue could be asked.
+        queue_state: Whether the queue could be asked (``QueueState``).
         queue: The queue; None unless it answers.
         why_no_queue: Why it could not be asked, for a person.
         why_no_store: Why the store could not be asked; ``""`` when it could, or has no crawl yet.
@@ -67,7 +47,7 @@ class Moment:
     """
 
     at: datetime
-    queue_state: QueueState = QueueState.AT_REST
+    queue_state: str = QueueState.AT_REST
     queue: QueueNow | None = None
     why_no_queue: str = ""
     why_no_store: str = ""
@@ -78,7 +58,7 @@ class Moment:
     waits: Mapping[WaitReason, int] = field(default_factory=dict)
     causes: Sequence[FailureCause] = ()
     as_of: datetime | None = None
-    disk: Disk | None = None
+    disk: DiskSpace | None = None
     signs: Sequence[Sign] = ()
     limit_pages: int = 0
     limit_bytes: int = 0
@@ -87,7 +67,7 @@ class Moment:
 def this_moment(backends: KeptBackends) -> Moment:
     """Returns the moment; what cannot be read is named in it."""
     config = backends.settings.storage
-    queue, state, why_no_queue = _queue(backends)
+    queue = ask_queue(backends)
     crawls: list[CrawlStatus] = []
     causes: list[FailureCause] = []
     as_of, why_no_store = None, ""
@@ -101,12 +81,12 @@ def this_moment(backends: KeptBackends) -> Moment:
     except ServiceError as error:
         why_no_store = str(error)
     running = [each for each in crawls if each.state is CrawlState.RUNNING and each.counts]
-    waits = [each.reason for each in running_waits(backends)] if queue else []
+    waits = [each.reason for each in running_waits(backends)] if queue.queue else []
     return Moment(
         at=datetime.now(UTC),
-        queue_state=state,
-        queue=queue,
-        why_no_queue=why_no_queue,
+        queue_state=queue.state,
+        queue=queue.queue,
+        why_no_queue=queue.why,
         why_no_store=why_no_store,
         crawls=sorted(crawls, key=lambda each: each.state is not CrawlState.RUNNING)[:MOST_CRAWLS],
         running=len(running),
@@ -122,24 +102,14 @@ def this_moment(backends: KeptBackends) -> Moment:
     )
 
 
-def _queue(backends: KeptBackends) -> tuple[QueueNow | None, QueueState, str]:
-    try:
-        with backends.queue() as frontier:
-            return frontier.now(), QueueState.ANSWERS, ""
-    except NotFound as error:
-        return None, QueueState.AT_REST, str(error)
-    except QueueUnavailable as error:
-        return None, QueueState.AWAY, str(error)
-
-
 def _causes(backends: KeptBackends) -> list[FailureCause]:
     with backends.store() as store:
         return store.overview.causes()[:MOST_CAUSES]
 
 
-def _disk(backends: KeptBackends) -> Disk | None:
+def _disk(backends: KeptBackends) -> DiskSpace | None:
     try:
         usage = shutil.disk_usage(backends.settings.storage.data)
     except OSError:
         return None
-    return Disk(free_bytes=usage.free, total_bytes=usage.total)
+    return DiskSpace(free_bytes=usage.free, total_bytes=usage.total)

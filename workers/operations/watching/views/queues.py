@@ -6,18 +6,27 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.live_state import SILENT_S, Claim, QueueNow
 from crawlclean.storage.store.journal import Operation
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.answers.moments import ProcessAnswer, SharedQueue
-from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.answers.moments import ProcessAnswer, QueueAnswer, SharedQueue
+from crawlclean.workers.operations.backends import Backends
 
 LONG_CLAIM_S = 60.0
 """A job of pages takes seconds; one that is held so long hangs, or has a huge page."""
 
 MOST_OPERATIONS = 20
+
+
+class QueueState(StrEnum):
+    """Whether the queue can be asked."""
+
+    ANSWERS = "answers"
+    AT_REST = "at_rest"  # embedded, and no crawl runs
+    AWAY = "away"  # its server does not answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +57,26 @@ class QueuesMoment:
         return len(self.queues) > 1
 
 
-def queues_now(backends: KeptBackends) -> QueuesMoment:
-    """Returns the moment; what cannot be read is named in it."""
-    queue, is_away, why_not, ours = None, False, "", ""
+def ask_queue(backends: Backends) -> QueueAnswer:
+    """The queue: backlog, leases, claims, processes, memory, counters.
+
+    A queue at rest or away is an answer too, not an error.
+    """
     try:
         with backends.queue() as frontier:
-            queue = frontier.now()
-            ours = frontier.identity(make=False).queue_id
+            return QueueAnswer(state=QueueState.ANSWERS, why="", queue=frontier.now())
     except NotFound as error:
-        why_not = str(error)
+        return QueueAnswer(state=QueueState.AT_REST, why=str(error), queue=None)
     except QueueUnavailable as error:
-        is_away, why_not = True, str(error)
+        return QueueAnswer(state=QueueState.AWAY, why=str(error), queue=None)
+
+
+def queues_now(backends: Backends) -> QueuesMoment:
+    """Returns the moment; what cannot be read is named in it."""
+    answer, ours = ask_queue(backends), ""
+    queue = answer.queue
+    with suppress(ServiceError), backends.queue() as frontier:
+        ours = frontier.identity(make=False).queue_id
     operations: list[Operation] = []
     queues: list[SharedQueue] = []
     with suppress(ServiceError), backends.store() as store:
@@ -67,8 +85,8 @@ def queues_now(backends: KeptBackends) -> QueuesMoment:
     claims = sorted(queue.claims, key=lambda each: -each.age_s) if queue else []
     return QueuesMoment(
         queue=queue,
-        is_away=is_away,
-        why_not=why_not,
+        is_away=answer.state == QueueState.AWAY,
+        why_not=answer.why,
         processes=_processes(queue, claims) if queue else (),
         claims=claims,
         operations=operations,
