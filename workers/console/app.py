@@ -97,7 +97,7 @@ def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Fl
         register(routes)
     add_api(app, console)
     _add_filters(app)
-    app.context_processor(partial(_shared_values, app, console, _versions()))
+    app.context_processor(partial(_shared_values, console, _versions()))
     app.register_error_handler(HTTPException, _show_http_error)
     app.register_error_handler(ServiceError, _show_service_error)
     return app
@@ -159,7 +159,7 @@ def _distance(seconds: float) -> Markup:
     return _span(seconds, "time.in") if seconds >= 1 else _span(-seconds, "time.ago")
 
 
-def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) -> dict[str, object]:
+def _shared_values(console: Console, versions: Mapping[str, str]) -> dict[str, object]:
     """What every template may use."""
 
     def asset(name: str) -> str:
@@ -171,10 +171,6 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         kept = {name: str(value) for name, value in query.items() if value is not None}
         return quote(request.path) + (f"?{urlencode(kept)}" if kept else "")
 
-    def page_of(url: str) -> str:
-        """The address of the screen about a crawled URL; ``""`` while there is no such screen."""
-        return url_for("show_pages", url=url) if "show_pages" in app.view_functions else ""
-
     return {
         "_": partial(say, g.get("language", Language.ENGLISH)),
         "asset": asset,
@@ -182,13 +178,11 @@ def _shared_values(app: Flask, console: Console, versions: Mapping[str, str]) ->
         "detail_of": read_detail,
         "charts": charts,
         "has_password": console.access.needs_password,
-        "has_view": app.view_functions.__contains__,
         "language": g.get("language", Language.ENGLISH),
         "me": console.access.name_of(g.get("session", "")),
         "may_act": console.actions is not None,
         "navigation": NAVIGATION,
         "now": _now,
-        "page_of": page_of,
         "program": __dist__,
         "token_of": partial(console.access.form_token, g.get("session", "")),
         "zone": g.get("zone", UTC),
