@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -277,10 +277,15 @@ def read_linked_data(sources: Iterable[str]) -> LinkedData:
             continue
         if any(map(is_article, types[i])):
             headline = headline or _text(each.get("headline")) or _text(each.get("name"))
-        published = published or next(
-            (_text(each[key]) for key in _DATE_KEYS if _text(each.get(key))), ""
-        )
-        authors = authors or tuple(_persons(each.get("author") or each.get("creator"), by_id))
+        published = published or next(filter(None, map(_text, map(each.get, _DATE_KEYS))), "")
+        persons = each.get("author") or each.get("creator")
+        if not authors:
+            authors = tuple(
+                name
+                for person in (persons if isinstance(persons, list) else [persons])
+                if not (isinstance(person, dict) and _types(person) & _SITE_TYPES)
+                for name in _names(person, by_id)
+            )
     return LinkedData(
         types=frozenset().union(*types),
         headline=headline,
@@ -320,28 +325,15 @@ def _types(each: dict[str, Any]) -> frozenset[str]:
 
 def _names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
     """The names of one or several persons or organisations."""
-    names = []
+    names: list[Any] = []
     for each in value if isinstance(value, list) else [value]:
+        name = each
         if isinstance(each, dict):
             name = each.get("name")
             if not name and isinstance(each.get("@id"), str):
                 name = by_id.get(each["@id"], {}).get("name")
-            if isinstance(name, list):
-                names += [_text(x) for x in name]
-            else:
-                names.append(_text(name))
-        else:
-            names.append(_text(each))
-    return [name for name in names if name]
-
-
-def _persons(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
-    """The names of persons, without organisations."""
-    return [
-        name for each in (value if isinstance(value, list) else [value])
-        if not (isinstance(each, dict) and _types(each) & _SITE_TYPES)
-        for name in _names(each, by_id)
-    ]  # fmt: skip
+        names += name if isinstance(name, list) else [name]
+    return [text for name in names if (text := _text(name))]
 
 
 def _text(value: Any) -> str:
@@ -374,26 +366,17 @@ class PageRobots:
 
 def page_robots(document: Document, robot: str) -> PageRobots:
     """Returns what a page says to the robot with this name in lower case, and to all robots."""
-    said = " ".join((*_of_metas(document, robot), *_of_headers(document, robot)))
-    words = set(re.split(r"[\s,;]+", said.lower()))
-    return PageRobots(
-        is_noindex=not words.isdisjoint(("noindex", "none")),
-        is_nofollow=not words.isdisjoint(("nofollow", "none")),
-    )
-
-
-def _of_metas(document: Document, robot: str) -> Iterator[str]:
-    tree = document.tree
-    for name, content in (*tree.metas.items(), *tree.more_metas):
-        if name in ("robots", robot):
-            yield content
-
-
-def _of_headers(document: Document, robot: str) -> Iterator[str]:
+    metas = (*document.tree.metas.items(), *document.tree.more_metas)
+    said = [content for name, content in metas if name in ("robots", robot)]
     for name, value in document.page.headers:
         if name.lower() == "x-robots-tag":
             named = _NAMED.fullmatch(value)
             if not named or named[1].lower() in VALUED:
-                yield value
+                said.append(value)
             elif named[1].lower() == robot:
-                yield named[2]
+                said.append(named[2])
+    words = set(re.split(r"[\s,;]+", " ".join(said).lower()))
+    return PageRobots(
+        is_noindex=not words.isdisjoint(("noindex", "none")),
+        is_nofollow=not words.isdisjoint(("nofollow", "none")),
+    )

@@ -69,13 +69,16 @@ class Items:
     """The elements with one of the names, ``{"url"}``, whole and in document order.
 
     Attributes:
-        slips: How many errors were read over so far.
+        body: The file without gzip, at most 64 MB.
+        damaged: How many of its gzip members are damaged.
+        slips: How many errors were read over so far, these included.
     """
 
     def __init__(self, body: bytes, names: Collection[str]) -> None:
-        """Decodes the file; ``body`` is unpacked."""
-        encoding = decode(body[:SAMPLE_BYTES]).encoding
-        self._text = body.decode(encoding, "replace")
+        """Unpacks and decodes the file."""
+        self.body, self.damaged = unpacked(body)
+        encoding = decode(self.body[:SAMPLE_BYTES]).encoding
+        self._text = self.body.decode(encoding, "replace")
         self._tags = re.compile(
             _OPAQUE + rf"|<(/?)(?:[\w.-]{{1,40}}:)?(?:{'|'.join(sorted(names))})(?:\s[^<>]*)?>",
             re.S | re.I,
@@ -90,7 +93,7 @@ class Items:
             remove_comments=True,
             remove_pis=True,
         )
-        self.slips = 0
+        self.slips = self.damaged
 
     def __iter__(self) -> Iterator[etree._Element]:
         """Yields the items; one that is not closed ends where the next one begins."""
@@ -164,25 +167,6 @@ def read_sitemap(body: bytes, url: str) -> Sitemap:
         InvalidUrl: ``url`` is no absolute http(s) URL.
     """
     base = normalize(url)
-    body, damaged = unpacked(body)
-    found = _from_xml(body, base, damaged)
-    head = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
-    is_xml = found.pages or found.sitemaps or head.startswith((b"<", b"\xff\xfe", b"\xfe\xff"))
-    return found if is_xml else Sitemap(pages=_plain(body), slips=damaged)
-
-
-def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
-    """The URLs of a file with one URL a line."""
-    found: dict[str, str | None] = {}
-    for tried, line in enumerate(_LINE.finditer(decode(body).html)):
-        if len(found) >= MAX_URLS or tried >= 4 * MAX_URLS:
-            break
-        if url := normal_form(line[0]):
-            found.setdefault(url, None)
-    return tuple(found.items())
-
-
-def _from_xml(body: bytes, base: str, damaged: int) -> Sitemap:
     pages: dict[str, str | None] = {}
     alternates: dict[str, None] = {}
     sitemaps: dict[str, None] = {}
@@ -205,12 +189,23 @@ def _from_xml(body: bytes, base: str, damaged: int) -> Sitemap:
         pages.setdefault(target, values.get("lastmod") or values.get("publication_date") or None)
         if len(pages) + len(sitemaps) >= MAX_URLS:
             break
+    head = found.body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not (pages or sitemaps or head.startswith((b"<", b"\xff\xfe", b"\xfe\xff"))):
+        return Sitemap(pages=_plain(found.body), slips=found.damaged)
     pages |= {url: None for url in alternates if url not in pages}
-    return Sitemap(
-        pages=tuple(pages.items())[:MAX_URLS],
-        sitemaps=tuple(sitemaps),
-        slips=damaged + found.slips,
-    )
+    listed = tuple(pages.items())[:MAX_URLS]
+    return Sitemap(pages=listed, sitemaps=tuple(sitemaps), slips=found.slips)
+
+
+def _plain(body: bytes) -> tuple[tuple[str, str | None], ...]:
+    """The URLs of a file with one URL a line."""
+    found: dict[str, str | None] = {}
+    for tried, line in enumerate(_LINE.finditer(decode(body).html)):
+        if len(found) >= MAX_URLS or tried >= 4 * MAX_URLS:
+            break
+        if url := normal_form(line[0]):
+            found.setdefault(url, None)
+    return tuple(found.items())
 
 
 # Feeds: the newest pages of a site, as RSS (0.9 to 2.0) or Atom list them; pages name feeds.
@@ -305,15 +300,14 @@ def read_feed(body: bytes, url: str) -> Feed:
     """
     base = normalize(url)
     found: dict[str, FeedEntry] = {}
-    plain, damaged = unpacked(body)
-    items = Items(plain, {"item", "entry"})
+    items = Items(body, {"item", "entry"})
     for element in items:
         entry = _entry(element, base)
         if entry is not None:
             found.setdefault(entry.url, entry)
         if len(found) >= MAX_ENTRIES:
             break
-    return Feed(entries=tuple(found.values()), slips=damaged + items.slips)
+    return Feed(entries=tuple(found.values()), slips=items.slips)
 
 
 def _entry(element: etree._Element, base: str) -> FeedEntry | None:

@@ -79,20 +79,16 @@ _MAX_DEPTH = 2048  # libxml2's own limit for a tree; it compares an end tag with
 class Target(Protocol):
     """Receives the events of the parser."""
 
-    @property
-    def start(self) -> Callable[[str, dict[str, str]], None]:
+    def start(self, tag: str, attributes: dict[str, str], /) -> None:
         """Handles the start of an element."""
 
-    @property
-    def end(self) -> Callable[[str], None]:
+    def end(self, tag: str, /) -> None:
         """Handles the end of an element."""
 
-    @property
-    def data(self) -> Callable[[str], None]:
+    def data(self, text: str, /) -> None:
         """Handles a piece of text."""
 
-    @property
-    def close(self) -> Callable[[], None]:
+    def close(self) -> None:
         """Handles the end of the source."""
 
 
@@ -207,13 +203,6 @@ class _State:
         cut: Characters of visible text that were left out.
         cut_tags: Tags whose attributes were capped.
     """
-
-    __slots__ = (
-        "anchor", "at_line_start", "begun", "block", "cut", "cut_tags", "data_room", "depth",
-        "hidden", "hidden_tag", "indent", "is_data", "limits", "line", "links_around", "marked",
-        "marks_around", "open_codes", "open_headings", "pieces", "region", "regions_around",
-        "roles", "room",
-    )  # fmt: skip
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

@@ -16,7 +16,7 @@ marked line stands in ``<v-t>``. Cost: linear; the caps are those of the reader.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
@@ -167,31 +167,12 @@ class _Writer:
         self._open: list[str] = []  # the end tag of each open element, "" for one not written
         self._styles = self._dropped = 0
         self._style_room = _MAX_STYLE_CHARS
-        self._is_begun = self._has_body = False
+        self._roots: set[str] = set()  # those of <html> and <body> that are written
         self._seen: set[int] = set()
         self._last = -1, ""  # place of the text of the last run in ``out``, and it without a mark
 
-    @property
-    def start(self) -> Callable[[str, dict[str, str]], None]:
+    def start(self, tag: str, attributes: dict[str, str], /) -> None:
         """Handles the start of an element."""
-        return self._start
-
-    @property
-    def end(self) -> Callable[[str], None]:
-        """Handles the end of an element."""
-        return self._end
-
-    @property
-    def data(self) -> Callable[[str], None]:
-        """Handles a piece of text."""
-        return self._data
-
-    @property
-    def close(self) -> Callable[[], None]:
-        """Handles the end of the source."""
-        return self._close
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         before = len(self._tree.texts)
         self._target.start(tag, attributes)
         self._write_text(before)
@@ -200,8 +181,10 @@ class _Writer:
             self._styles += 1
         elif tag in _DROPPED_TEXT:
             self._dropped += 1
-        if tag in ("html", "body"):
-            self._start_root(tag, attributes)
+        if tag in ("html", "body"):  # each once; they end with the document
+            if tag not in self._roots:
+                self._roots.add(tag)
+                self.out.append(f"<{tag}{self._attributes(tag, attributes)}>")
             written = ""
         elif written not in _TAGS:
             written = ""
@@ -209,17 +192,8 @@ class _Writer:
             self.out.append(f"<{written}{self._attributes(tag, attributes)}>")
         self._open.append(f"</{written}>" if written and written not in _VOID else "")
 
-    def _start_root(self, tag: str, attributes: dict[str, str]) -> None:
-        """Writes ``<html>`` and ``<body>``, each once; they end with the document."""
-        if tag == "html" and not self._is_begun:
-            self._is_begun = True
-        elif tag == "body" and not self._has_body:
-            self._has_body = True
-        else:
-            return
-        self.out.append(f"<{tag}{self._attributes(tag, attributes)}>")
-
-    def _end(self, tag: str) -> None:
+    def end(self, tag: str, /) -> None:
+        """Handles the end of an element."""
         before = len(self._tree.texts)
         self._target.end(tag)
         self._write_text(before)
@@ -230,11 +204,13 @@ class _Writer:
         if self._open:
             self.out.append(self._open.pop())
 
-    def _data(self, piece: str) -> None:
+    def data(self, piece: str, /) -> None:
+        """Handles a piece of text."""
         self._target.data(piece)
         self._pieces.append(piece)
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Handles the end of the source."""
         before = len(self._tree.texts)
         self._target.close()
         self._write_text(before)
@@ -275,9 +251,9 @@ class _Writer:
         written = []
         address = attributes.get("href" if tag == "a" else "src") if tag in ("a", "img") else None
         for name, value in attributes.items():
-            if name not in _ATTRIBUTES or (name == "id" and _is_mark_id(value)):
-                continue
-            if name == "title" and address:
+            # An id of the page could be taken for a mark's: ``v17``.
+            is_mark = name == "id" and value.startswith(MARK_ID) and value[len(MARK_ID) :].isdigit()
+            if name not in _ATTRIBUTES or is_mark or (name == "title" and address):
                 continue
             if name == "style":
                 value = silent_style(value[:_MAX_STYLE_CHARS])
@@ -290,8 +266,3 @@ class _Writer:
         elif ROLES.get(tag, INLINE) <= CODE:
             written.append(f' data-block="{len(self._tree.block_tags) - 1}"')
         return "".join(written)
-
-
-def _is_mark_id(value: str) -> bool:
-    """Whether an id of the page could be taken for a mark's: ``v17``."""
-    return value.startswith(MARK_ID) and value[len(MARK_ID) :].isdigit()

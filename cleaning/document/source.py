@@ -209,11 +209,11 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     """
     for bom, encoding in _BOMS:
         if body.startswith(bom):
-            return _decoded(body, _lenient(body[len(bom) :], encoding), encoding, [])
+            return _decoded(body, body[len(bom) :].decode(encoding, "replace"), encoding, [])
     declared = _declared(body, content_type)
     wide = utf16_without_mark(body)
     if wide:
-        return _decoded(body, _lenient(body, wide), wide, [])
+        return _decoded(body, body.decode(wide, "replace"), wide, [])
     if body.isascii():
         encoding = declared[0] if declared else "utf-8"
         text = _strict(body, encoding) if encoding in _STATEFUL else None
@@ -251,16 +251,12 @@ def _declared(body: bytes, content_type: str | None) -> list[str]:
     names: list[str] = _HEADER.findall(content_type) if content_type else []
     head = body[:4096]
     xml = _XML.match(head)
-    if xml:
-        names.append(xml[1].decode("ascii"))
     if b"<!--" in head:
         head = _COMMENT.sub(b"", head)
     # A page may begin with scripts longer than the 1,024 bytes that browsers look at.
     meta = _META.search(head) or _META.search(body, 0, 65536)
-    if meta:
-        names.append(meta[1].decode("ascii"))
-    found = (_codec(name) for name in names)
-    return list(dict.fromkeys(name for name in found if name))
+    names += [found[1].decode("ascii") for found in (xml, meta) if found]
+    return list(dict.fromkeys(filter(None, map(_codec, names))))
 
 
 def _codec(name: str) -> str | None:
@@ -297,10 +293,6 @@ def _strict(body: bytes, encoding: str) -> str | None:
         if is_cut and error.start > 0 and len(body) - error.start <= 4:
             return body[: error.start].decode(encoding) + _REPLACEMENT
         return None
-
-
-def _lenient(body: bytes, encoding: str) -> str:
-    return body.decode(encoding, "replace")
 
 
 def _chance_utf8(body: bytes, text: str, declared: list[str]) -> tuple[str, str] | None:
@@ -349,14 +341,14 @@ def _contest(body: bytes, declared: list[str]) -> tuple[str, str]:
 
 def _utf8_score(body: bytes) -> tuple[float, str]:
     """(score, text): 1 for text without an error, below 0 when a third of it is errors."""
-    text = _lenient(body, "utf-8")
+    text = body.decode("utf-8", "replace")
     bad = text.count(_REPLACEMENT) - body.count(_REPLACEMENT.encode())
     return 1 - 3 * bad / max(_wide_chars(text), 1), text
 
 
 def _score(body: bytes, encoding: str) -> tuple[float, str]:
     """(score, text): share of frequent characters less twice the share of replaced bytes."""
-    text = _lenient(body, encoding)
+    text = body.decode(encoding, "replace")
     wide = max(_wide_chars(text), 1)
     share = _frequent_share(text, encoding)
     if encoding not in _MULTI_BYTE:
@@ -381,11 +373,8 @@ def _frequent_share(text: str, encoding: str) -> float:
     """Share of frequent characters of the charset's languages among non-ASCII ones, 0..1."""
     names = _LISTS.get(encoding, ())
     only = text.encode("utf-8", "replace").translate(None, _ASCII).decode("utf-8")[:_SAMPLE_CHARS]
-    return max((_count(only, _frequent(name)) for name in names), default=0) / max(len(only), 1)
-
-
-def _count(text: str, chars: frozenset[str]) -> int:
-    return sum(char in chars for char in text)
+    counts = (sum(map(_frequent(name).__contains__, only)) for name in names)
+    return max(counts, default=0) / max(len(only), 1)
 
 
 @lru_cache(maxsize=8)

@@ -119,9 +119,11 @@ def cap_attributes(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarnin
 
     In a short source the attributes cost little until the reader counts them.
     """
-    if len(body) <= _LONG_SOURCE_BYTES or not (
-        _is_suspicious(body) or _has_hidden_ends(body, limits.max_attributes)
-    ):
+    if len(body) <= _LONG_SOURCE_BYTES:
+        return body, ()
+    # Some tag may have too many attributes, or enough of them hold a ``>`` to hide others.
+    may_hide = islice(_HIDDEN_END.finditer(body), limits.max_attributes)
+    if not _is_suspicious(body) and sum(1 for _ in may_hide) < limits.max_attributes:
         return body, ()
     pieces: list[bytes] = []
     end = 0
@@ -206,11 +208,6 @@ def cap_depth(body: bytes, limits: Limits, *, ends_count: bool = True) -> tuple[
         detail=f"tags nested deeper than {limits.max_depth}",
         count=dropped,
     )
-
-
-def _has_hidden_ends(body: bytes, least: int) -> bool:
-    """Whether enough attributes hold a ``>`` to hide too many attributes of a tag behind them."""
-    return sum(1 for _ in islice(_HIDDEN_END.finditer(body), least)) == least
 
 
 def _is_suspicious(body: bytes) -> bool:
