@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,18 +38,8 @@ SITTING = 20
 """Pages to mark that are listed at a time."""
 MOST_WEIGHTS = 60
 """Weights that are printed as a table: three screens of a terminal."""
-ACTIONS = (
-    "show",
-    "edit",
-    "pause",
-    "resume",
-    "relevant",
-    "not_relevant",
-    "weights",
-    "report",
-    "to_mark",
-    "send",
-)
+WITH_VALUE = ("to_mark", "relevant", "not_relevant")
+"""The actions that have a value."""
 
 
 def register(commands: Commands) -> None:
@@ -149,7 +140,9 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
         ("send", "tell the webhook now what waits for it"),
         ("report", "print harvest, newest stories, reprints, hosts and what each brought"),
     ):
-        one.add_argument(f"--{name}", action="store_true", help=text)
+        one.add_argument(
+            f"--{name}", dest="action", action="store_const", const=name, default="", help=text
+        )
     one.add_argument(
         "--to-mark",
         nargs="?",
@@ -175,14 +168,16 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             "--command is gone: give a --webhook URL, whose program may run one (docs/topics.md), "
             "or read `topic NAME --report --json` by cron"
         )
-    action = next((name for name in ACTIONS if getattr(arguments, name) not in (None, False)), "")
+    given = (name for name in WITH_VALUE if getattr(arguments, name) is not None)
+    action = arguments.action or next(given, "")
     if arguments.html and action != "report":
         raise ConfigError("--html FILE goes with --report")
     if not action:
         return _crawl(settings, arguments)
     if arguments.seeds and action != "edit":
         raise ConfigError(f"--seeds is for the crawl: leave --{action.replace('_', '-')} out")
-    is_asked = not (_flags(arguments).is_empty and _receivers(arguments).is_empty)
+    flags, receivers = _flags(arguments)
+    is_asked = not (flags.is_empty and receivers.is_empty)
     if action != "edit" and is_asked:
         raise ConfigError("--query, --webhook and others go with --edit, or with the crawl")
     if action in ("pause", "resume"):
@@ -225,29 +220,14 @@ def topics(backends: Backends, _: argparse.Namespace) -> Rows:
     )
 
 
-def _flags(arguments: argparse.Namespace) -> TopicFlags:
+def _flags(arguments: argparse.Namespace) -> tuple[TopicFlags, ReceiverFlags]:
+    from crawlclean.workers.operations.topics.receivers import ReceiverFlags
     from crawlclean.workers.operations.topics.topics import TopicFlags
 
-    return TopicFlags(
-        query=arguments.query,
-        examples=arguments.examples,
-        exclude_words=arguments.exclude_words,
-        synonyms=arguments.synonyms,
-        threshold=arguments.threshold,
-        pages_per_hour=arguments.pages_per_hour,
-        no_examples=arguments.no_examples,
-    )
+    def given(kind: type[Any]) -> Any:
+        return kind(**{each.name: getattr(arguments, each.name) for each in fields(kind)})
 
-
-def _receivers(arguments: argparse.Namespace) -> ReceiverFlags:
-    from crawlclean.workers.operations.topics.receivers import ReceiverFlags
-
-    return ReceiverFlags(
-        webhook=arguments.webhook,
-        no_webhook=arguments.no_webhook,
-        no_command=arguments.no_command,
-        webhook_private=arguments.webhook_private,
-    )
+    return given(TopicFlags), given(ReceiverFlags)
 
 
 def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -263,8 +243,7 @@ def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
         result, end = run_topic(
             settings,
             spec,
-            _flags(arguments),
-            _receivers(arguments),
+            *_flags(arguments),
             progress,
             fresh=arguments.fresh,
         )
@@ -279,9 +258,9 @@ def _print_end(
     from crawlclean.workers.output.printing import write_lines
     from crawlclean.workers.output.topic_report import topic_lines
 
+    status = print_crawl(settings, result, as_json=arguments.json)
     if result.state is CrawlState.PURGED:
-        return print_crawl(settings, result, as_json=arguments.json)
-    print_crawl(settings, result, as_json=arguments.json)
+        return status
     if not arguments.json:
         with Backends(settings) as backends:
             *_, pages = topic_lines(show_topic(backends, arguments.name))
@@ -314,12 +293,12 @@ def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> N
     from crawlclean.workers.operations.topics.topics import edit_topic, mark_page
     from crawlclean.workers.output.progress import Tally
 
+    flags, receivers = _flags(arguments)
     if action == "edit":
-        set_receivers(settings, arguments.name, _receivers(arguments))
+        set_receivers(settings, arguments.name, receivers)
         if arguments.seeds:
             add_seeds(settings, arguments.name, arguments.seeds)
-        is_asked = bool(arguments.seeds) or not _receivers(arguments).is_empty
-        if _flags(arguments).is_empty and is_asked:
+        if flags.is_empty and (arguments.seeds or not receivers.is_empty):
             return  # words stay, so no page is judged anew
 
     with Tally("judged anew", 0) as tally:
@@ -329,7 +308,7 @@ def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> N
             tally.show()
 
         if action == "edit":
-            edit_topic(settings, arguments.name, _flags(arguments), judged)
+            edit_topic(settings, arguments.name, flags, judged)
         else:
             is_relevant = action == "relevant"
             url = arguments.relevant if is_relevant else arguments.not_relevant

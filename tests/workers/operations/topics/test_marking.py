@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 
+import pytest
+
+from crawlclean.cleaning.errors import ConfigError
+from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.opening import open_store
 from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
+from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.topics.topics import spread
+from tests.kit.commands import call
+from tests.kit.stored_topics import TOPIC, store_topic
 
 
 def page(number: int, host: str, parts: str = "") -> JudgedPage:
@@ -36,6 +46,15 @@ def test_pages_to_mark_are_spread_over_hosts_and_stories() -> None:
     assert pages[-1] in chosen
     assert len(chosen) == 10, "a host fills the list when there are no others"
     assert len(spread(pages, 5, story_of)) == 5
+
+
+@pytest.mark.parametrize("number", ["0", "501"])
+def test_a_sitting_has_some_pages(tmp_path: Path, number: str) -> None:
+    settings = Settings(storage=StorageConfig(data=tmp_path))
+    with closing(open_store(settings.storage, create=True)) as store:
+        store_topic(store, stories=1)
+    with pytest.raises(ConfigError, match=f"--to-mark {number}: a number from 1 to 500"):
+        call(settings, "topic", TOPIC, "--to-mark", number)
 
 
 def test_lists_are_not_marked() -> None:
