@@ -142,8 +142,8 @@ FALLS = 1 / 3
 
 def topic_sentence(details: TopicDetails) -> Sentence:
     """Returns what holds a topic back; its words stand behind ``topic_now.``."""
-    entry, figures = details.entry, details.entry.figures
-    if entry.state is TopicState.PAUSED:
+    state, figures = details.row.state, details.figures
+    if state is TopicState.PAUSED:
         return Sentence(Level.WARN, "paused")
     for each in details.receivers:
         if each.failing_since:
@@ -153,7 +153,7 @@ def topic_sentence(details: TopicDetails) -> Sentence:
     report, line, most = figures.report, figures.report.topic, details.max_pages
     if not line.pages:
         return Sentence(Level.REST, "no_page")
-    if entry.state is TopicState.ENDED:
+    if state is TopicState.ENDED:
         return Sentence(Level.REST, "ended", {"n": report.stories, "pages": line.pages})
     if line.outdated:
         return Sentence(Level.WARN, "outdated", {"n": line.outdated})

@@ -6,8 +6,7 @@ marks, which could reorder what stands around a title, become spaces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
+from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -21,6 +20,7 @@ from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.urls.shapes import readable
 from crawlclean.workers.answers.topics import HarvestStep, TopicReport
 from crawlclean.workers.control_characters import printable
+from crawlclean.workers.operations.topics.reports import last_days
 from crawlclean.workers.output.topic_report import budget_text, receiver_state, step_pages
 
 WIDTH, HEIGHT = 1000, 300
@@ -31,9 +31,6 @@ TICKS = 5
 
 MOST_HOSTS = 25
 """As many as stand beside the newest stories."""
-
-MOST_DAYS = 90
-"""Bars of which a finger still meets one."""
 
 
 @cache
@@ -58,8 +55,7 @@ def _template() -> Template:
 def topic_page(report: TopicReport) -> bytes:
     """Returns the page of a report, in UTF-8."""
     hosts = [host for host in report.hosts if host.pages]
-    known = {each.day: each for each in report.days}
-    days = list(_days(report))
+    days = last_days(report)
     every = -(-len(days) // 4)
     page = _template().render(
         report=report,
@@ -68,9 +64,11 @@ def topic_page(report: TopicReport) -> bytes:
         height=HEIGHT,
         curve=_curve(report.harvest),
         steps=[(f"step {n}", each) for n, each in enumerate(report.harvest, 1)],
-        days=[(day, known.get(day, HarvestStep(pages=0, stories=0, copies=0))) for day in days],
-        day_marks=[((n + 0.5) / len(days), days[n][5:]) for n in range(0, len(days), every or 1)],
-        earlier_days=len(known.keys() - days),
+        days=[(each.day, each) for each in days],
+        day_marks=[
+            ((n + 0.5) / len(days), days[n].day[5:]) for n in range(0, len(days), every or 1)
+        ],
+        earlier_days=sum(each.day < days[0].day for each in report.days),
         hosts=hosts[:MOST_HOSTS],
         more_hosts=len(hosts[MOST_HOSTS:]),
         most_of=_most_of,
@@ -85,14 +83,6 @@ def topic_page(report: TopicReport) -> bytes:
 def _tamed(value: Any) -> Any:
     """A value as it enters the page; what is markup already has passed here."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _days(report: TopicReport) -> Iterator[str]:
-    """The last ``MOST_DAYS`` days, also those without a page: ``2026-11-22``, ``2026-11-23``."""
-    if report.days:
-        last = date.fromisoformat(report.days[-1].day)
-        first = max(date.fromisoformat(report.days[0].day), last - timedelta(days=MOST_DAYS - 1))
-        yield from (f"{first + timedelta(days=n)}" for n in range((last - first).days + 1))
 
 
 def _curve(steps: Sequence[HarvestStep]) -> dict[str, Any]:

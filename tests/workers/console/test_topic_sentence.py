@@ -20,9 +20,9 @@ from crawlclean.workers.answers.topics import (
 )
 from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.words import Language, say
-from crawlclean.workers.jobs.topics import TopicOrder
+from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from crawlclean.workers.operations.topics.reports import TopicFigures
-from crawlclean.workers.operations.topics.watching import TopicDetails, TopicEntry
+from crawlclean.workers.operations.topics.watching import TopicDetails
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 LINE = TopicLine(
@@ -52,17 +52,17 @@ def details(
     receivers: tuple[ReceiverLine, ...] = (),
 ) -> TopicDetails:
     spec = TopicSpec(name="quake", query="地震", synonyms=(), excluded=())
+    row = first_version(TopicOrder(spec=spec, pages_per_hour=None), [])
     figures = None
     if report is not None:
         figures = TopicFigures(
             report=report, newest=(), last_relevant=None, stories={}, story_count=0, weights=(),
             pictures=(),
         )  # fmt: skip
-    entry = TopicEntry(
-        name="quake", state=state, note="", crawl="quake", figures=figures,
-        order=TopicOrder(spec=spec, pages_per_hour=None),
+    return TopicDetails(
+        row=replace(row, state=state), figures=figures, receivers=receivers, max_pages=max_pages,
+        newest=(),
     )  # fmt: skip
-    return TopicDetails(entry=entry, receivers=receivers, max_pages=max_pages, newest=())
 
 
 def line(**values: Any) -> TopicReport:

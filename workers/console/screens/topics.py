@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, timedelta
 from functools import partial
 from itertools import accumulate
 from typing import get_args
 
 from flask import g, request
 
-from crawlclean.workers.answers.topics import TopicReport
 from crawlclean.workers.console.charts import Line
 from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.routes import (
@@ -24,7 +22,7 @@ from crawlclean.workers.console.routes import (
 )
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.parts import Part
-from crawlclean.workers.operations.topics.reports import StoryOrder
+from crawlclean.workers.operations.topics.reports import StoryOrder, last_days
 from crawlclean.workers.operations.topics.stories import find_story
 from crawlclean.workers.operations.topics.topics import find_topic
 from crawlclean.workers.operations.topics.verdicts import parts_of
@@ -39,7 +37,6 @@ from crawlclean.workers.operations.topics.watching import (
     newest_figures,
 )
 
-MOST_DAYS = 90
 MOST_HOSTS = 20
 STORY_PAGES = 50
 STORY_S = 30.0
@@ -86,56 +83,33 @@ def live_topic(console: Console, topic: str) -> Page:
 
 def _live(details: TopicDetails) -> dict[str, object]:
     told = topic_sentence(details)
-    figures = details.entry.figures
-    days = _last_days(figures.report) if figures else []
-    return {
-        "details": details,
-        "entry": details.entry,
-        "told": told,
-        "words": say(g.language, f"topic_now.{told.key}", **told.values),
-        "curve": _curve(figures.report) if figures else [],
-        "days": _days(figures.report, days) if figures else [],
-        "first_day": days[0] if days else "",
-        "hosts": figures.report.hosts[:MOST_HOSTS] if figures else (),
-    }
+    shown: dict[str, object] = {"curve": (), "days": (), "first_day": "", "hosts": ()}
+    if details.figures:
+        report = details.figures.report
+        steps, days = report.harvest, last_days(report)
+        shown = {
+            # Over the pages of the crawl, added up.
+            "curve": _lines(
+                [0, *accumulate(step.stories for step in steps)],
+                [0, *accumulate(step.stories + step.copies for step in steps)],
+            ),
+            "days": _lines(
+                [day.stories for day in days], [day.stories + day.copies for day in days]
+            )
+            if days
+            else (),
+            "first_day": days[0].day if days else "",
+            "hosts": report.hosts[:MOST_HOSTS],
+        }
+    words = say(g.language, f"topic_now.{told.key}", **told.values)
+    return {"details": details, "row": details.row, "told": told, "words": words, **shown}
 
 
-def _curve(report: TopicReport) -> Sequence[Line]:
-    """Stories and relevant pages over the pages of the crawl, both added up."""
-    stories = [0, *accumulate(step.stories for step in report.harvest)]
-    relevant = [0, *accumulate(step.stories + step.copies for step in report.harvest)]
+def _lines(stories: Sequence[int], relevant: Sequence[int]) -> Sequence[Line]:
+    names = [str(say(g.language, f"topics.{each}")) for each in ("stories", "relevant")]
     return [
-        Line(name=str(say(g.language, "topics.stories")), values=stories),
-        Line(
-            name=str(say(g.language, "topics.relevant")), values=relevant, style=2, is_dashed=True
-        ),
-    ]
-
-
-def _last_days(report: TopicReport) -> list[str]:
-    """The last ``MOST_DAYS`` days, also those without a page: ``["2026-11-22", "2026-11-23"]``."""
-    if not report.days:
-        return []
-    last = date.fromisoformat(report.days[-1].day)
-    first = max(date.fromisoformat(report.days[0].day), last - timedelta(days=MOST_DAYS - 1))
-    return [f"{first + timedelta(days=n)}" for n in range((last - first).days + 1)]
-
-
-def _days(report: TopicReport, days: Sequence[str]) -> Sequence[Line]:
-    """Stories and relevant pages of each day."""
-    by_day = {each.day: each for each in report.days[-MOST_DAYS:]}
-    found = [by_day.get(day) for day in days]
-    return [
-        Line(
-            name=str(say(g.language, "topics.stories")),
-            values=[each.stories if each else 0 for each in found],
-        ),
-        Line(
-            name=str(say(g.language, "topics.relevant")),
-            values=[each.stories + each.copies if each else 0 for each in found],
-            style=2,
-            is_dashed=True,
-        ),
+        Line(name=names[0], values=stories),
+        Line(name=names[1], values=relevant, style=2, is_dashed=True),
     ]
 
 

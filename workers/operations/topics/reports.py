@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache, partial
 from typing import Literal, get_args
 
@@ -287,6 +287,8 @@ def _image(row: PictureRow, url: UrlRow, images: Sequence[Image]) -> TopicImage:
 
 MOST_STORIES = 20
 MOST_STORY_PAGES = 20
+MOST_DAYS = 90
+"""Days of a chart of bars: on a telephone a finger still meets one."""
 
 
 def list_topics(
@@ -416,6 +418,18 @@ def _report(
         hosts=tuple(_hosts(store.topics.by_host(row.name), harvest)),
         images=count_images(store, row),
     )
+
+
+def last_days(report: TopicReport) -> list[TopicDay]:
+    """The harvest of the last ``MOST_DAYS`` days, also of days without a page."""
+    if not report.days:
+        return []
+    known = {each.day: each for each in report.days}
+    last = date.fromisoformat(report.days[-1].day)
+    first = max(date.fromisoformat(report.days[0].day), last - timedelta(days=MOST_DAYS - 1))
+    names = [f"{first + timedelta(days=n)}" for n in range((last - first).days + 1)]
+    empty = TopicDay(day="", pages=0, stories=0, copies=0)
+    return [known.get(name) or replace(empty, day=name) for name in names]
 
 
 def _waiting(backends: Backends, row: TopicRow) -> int | None:

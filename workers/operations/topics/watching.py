@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.store.rows import to_microseconds
-from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
+from crawlclean.storage.topic_types import JudgedPage, TopicRow
 from crawlclean.workers.answers.topics import ReceiverLine, TopicReport, TopicStoryLine
 from crawlclean.workers.jobs.topics import TopicOrder, order_of
 from crawlclean.workers.operations.parts import Part, Place, part_of
@@ -46,34 +46,29 @@ class TopicEntry:
     """A topic in a list.
 
     Attributes:
-        name: Its name.
-        state: Whether it judges pages.
-        note: Why it waits or ended; may be empty.
-        crawl: Its crawl.
-        order: What the user asked.
+        row: The topic, with the state that it has now.
         figures: What was read from all its pages; None: not yet.
     """
 
-    name: str
-    state: TopicState
-    note: str
-    crawl: str
-    order: TopicOrder
+    row: TopicRow
     figures: TopicFigures | None
+
+    @property
+    def order(self) -> TopicOrder:
+        """What the user asked."""
+        return order_of(self.row)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicDetails:
+class TopicDetails(TopicEntry):
     """One topic.
 
     Attributes:
-        entry: As in the list.
         receivers: Who is told of new stories.
         max_pages: Records at which its crawl ends; None: no limit, or not begun.
         newest: Pages of the stories that were found last, newest first.
     """
 
-    entry: TopicEntry
     receivers: Sequence[ReceiverLine]
     max_pages: int | None
     newest: Sequence[JudgedPage]
@@ -93,7 +88,10 @@ def list_entries(backends: KeptBackends, after: Place | None, limit: int) -> Par
     except NotFound:  # no crawl yet
         return Part(items=())
     wait_s = FIRST_S / max(1, len(part.items))
-    return Part(items=[_entry(backends, row, wait_s) for row in part.items], after=part.after)
+    entries = [
+        TopicEntry(row=row, figures=_figures(backends, row.name, wait_s)) for row in part.items
+    ]
+    return Part(items=entries, after=part.after)
 
 
 def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
@@ -105,29 +103,22 @@ def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
     with backends.store() as store:
         (row,) = seen_topics(backends, [find_topic(store, name)])
         crawl = store.crawls.get(name)
-        entry = _entry(backends, row)
-        ids = entry.figures.newest[:NEWEST_PAGES] if entry.figures else ()
+        figures = _figures(backends, name)
+        ids = figures.newest[:NEWEST_PAGES] if figures else ()
         pages = {page.page_id: page for page in store.topics.pages(name, ids)}
         return TopicDetails(
-            entry=entry,
+            row=row,
+            figures=figures,
             receivers=receiver_lines(store, name),
             max_pages=crawl.spec.max_pages if crawl else None,
             newest=[pages[each] for each in ids if each in pages],
         )
 
 
-def _entry(backends: KeptBackends, row: TopicRow, wait_s: float = FIRST_S) -> TopicEntry:
-    figures = None
+def _figures(backends: KeptBackends, name: str, wait_s: float = FIRST_S) -> TopicFigures | None:
     with suppress(NotFound):  # deleted meanwhile
-        figures = newest_figures(backends, row.name, wait_s)
-    return TopicEntry(
-        name=row.name,
-        state=row.state,
-        note=row.note,
-        crawl=row.crawl_id,
-        order=order_of(row),
-        figures=figures,
-    )
+        return newest_figures(backends, name, wait_s)
+    return None
 
 
 def newest_figures(

@@ -75,15 +75,15 @@ def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: 
 
 def test_the_console_reads_both_stores(settings: Settings) -> None:
     with closing(KeptBackends(settings)) as backends:
-        assert [entry.name for entry in list_entries(backends, None, 5).items] == [TOPIC]
+        assert [entry.row.name for entry in list_entries(backends, None, 5).items] == [TOPIC]
         report = topic_report(backends, TOPIC)
         details = find_topic_details(backends, TOPIC)
         assert [page.url for page in details.newest] == [
             f"https://h0.example/{story}/0" for story in (4, 3, 2, 1, 0)
         ]
         _, whole = list_topic_pages(backends, TOPIC, Which.RELEVANT, None, 200)
-        assert details.entry.figures
-        assert details.entry.figures.last_relevant == whole.items[0].fetched_at
+        assert details.figures
+        assert details.figures.last_relevant == whole.items[0].fetched_at
         assert (len(whole.items), whole.after) == (25, "")
         seen: list[JudgedPage] = []
         after: tuple[int, str] | None = None
