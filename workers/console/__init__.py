@@ -23,7 +23,8 @@ around them: login, help), with its templates in ``templates/`` and its words in
    ask and may be seconds old goes through ``backends.remembered``. Errors of ``cleaning.errors``
    become an error page (404 for ``NotFound``, 503 where ``retryable``). A screen with several
    sources catches them in the operation and shows ``ui.away(...)`` in place of the panel.
-2. ``templates/queues.html`` extends ``base.html`` and imports the macros of ``ui.html``. No letter
+2. ``templates/queues.html`` extends ``base.html`` and imports the macros of ``ui.html``; rows are
+   drawn by ``ui.listed``, links to other parts of their list by ``ui.pager``. No letter
    stands in a template outside ``_()``; no ``style=``, ``on...=``, inline script, or ``|safe``.
    A text of strangers (title, address, anchor text, host, robots.txt) goes through the filter
    ``shown`` in HTML, and ``plain`` in ``<title>`` and attributes.

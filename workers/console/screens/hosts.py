@@ -64,7 +64,7 @@ def show_hosts(console: Console) -> Page:
         after = asked_place()
     page = hosts_by_figure(backends, by, text, only == "paused", after, asked_limit())
     paused = paused_hosts(backends)
-    return render("hosts.html", page=page, paused=paused, by=by, columns=HOST_COLUMNS, only=only)
+    return render("hosts.html", page=page, paused=paused, by=by, sorts=HOST_COLUMNS, only=only)
 
 
 def show_host(console: Console, host: str) -> Page:
