@@ -8,11 +8,7 @@ around them: login, help), with its templates in ``templates/`` and its words in
 ``words.toml``. To add one, named ``queues``:
 
 1. ``screens/queues.py``: views take the ``Console`` and what the address names, and return
-   ``render("queues.html", ...)``. ``register(routes)`` names their addresses::
-
-       def register(routes: Routes) -> None:
-           routes.page("/queues", show_queues)
-           routes.live("/queues/live", live_queues)
+   ``render("queues.html", ...)``::
 
        def show_queues(console: Console) -> Page:
            return render("queues.html", queues=list_queues(console.backends))
@@ -30,7 +26,10 @@ around them: login, help), with its templates in ``templates/`` and its words in
    ``shown`` in HTML, and ``plain`` in ``<title>`` and attributes.
 3. ``words.toml``: ``"queues.title" = ["Queues", "队列"]``: English and Chinese, or singular,
    plural and Chinese, chosen by ``n``.
-4. List the module in ``app.py`` (``SCREENS``); if the frame leads to it, in ``NAVIGATION``.
+4. Name its addresses in ``app.py`` (``add_screens``); if the frame leads to it, in ``NAVIGATION``::
+
+       routes.page("/queues", queues.show_queues)
+       routes.live("/queues/live", queues.live_queues)
 
 The URL is the whole state of a screen: filters, order, place. Lists page by keyset
 (``after=<value>~<key>``), at most 200 rows, without totals of filters. A live part is

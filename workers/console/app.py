@@ -40,27 +40,6 @@ from crawlclean.workers.console.told_lines import told
 from crawlclean.workers.console.words import Language, all_words, say
 from crawlclean.workers.operations.acting.running import read_detail
 
-SCREENS = (
-    now.register,
-    crawls.register,
-    hosts.register_hosts,
-    pages.register_pages,
-    pages.register_versions,
-    failures.register,
-    queues.register,
-    hosts.register_traps,
-    topics.register,
-    events.register,
-    space.register,
-    acting.register,
-    frame.register_tokens,
-    frame.register_help_page,
-    frame.register_login,
-    frame.register_health,
-    search.register,
-)
-"""What adds addresses."""
-
 NAVIGATION: Final = (
     ("now", "show_now", "n"),
     ("crawls", "show_crawls", "c"),
@@ -93,14 +72,64 @@ def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Fl
     app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     routes = Routes(app, console)
     add_guards(app, console.access, host_names, routes)
-    for register in SCREENS:
-        register(routes)
+    add_screens(routes)
     add_api(app, console)
     _add_filters(app)
     app.context_processor(partial(_shared_values, console, _versions()))
     app.register_error_handler(HTTPException, _show_http_error)
     app.register_error_handler(ServiceError, _show_service_error)
     return app
+
+
+def add_screens(routes: Routes) -> None:
+    """Adds the addresses of all screens."""
+    routes.page("/", now.show_now)
+    routes.live("/now/live", now.live_now)
+    routes.page("/crawls", crawls.show_crawls)
+    routes.page("/crawls/<crawl>", crawls.show_crawl)
+    routes.live("/crawls/<crawl>/live", crawls.live_crawl)
+    routes.page("/hosts", hosts.show_hosts)
+    routes.page("/hosts/<host>", hosts.show_host)
+    routes.live("/hosts/<host>/live", hosts.live_host)
+    routes.page("/traps", hosts.show_traps)
+    routes.page("/pages", pages.show_pages)
+    routes.page("/pages/<page_id>", pages.show_page)
+    routes.page("/pages/<page_id>/again", pages.show_page_again)
+    routes.page("/raw/<page_id>", pages.show_raw)
+    routes.page("/pages/<page_id>/versions", pages.show_page_versions)
+    routes.page("/failures", failures.show_failures)
+    routes.page("/failures/group", failures.show_failure_group)
+    routes.page("/queues", queues.show_queues)
+    routes.live("/queues/live", queues.live_queues)
+    routes.page("/topics", topics.show_topics)
+    routes.live("/live/topics", topics.live_topics)  # "live" may be the name of a topic
+    routes.page("/topics/<topic>", topics.show_topic)
+    routes.live("/topics/<topic>/live", topics.live_topic)
+    routes.page("/topics/<topic>/pages", topics.show_topic_pages)
+    routes.page("/topics/<topic>/stories", topics.show_topic_stories)
+    routes.page("/topics/<topic>/stories/<story>", topics.show_topic_story)
+    routes.page("/events", events.show_events)
+    routes.page("/space", space.show_space)
+    routes.page("/actions/<name>", acting.confirm_action)
+    routes.checked_action("/actions/<name>", acting.do_action)
+    routes.page("/audit", acting.show_audit)
+    routes.page("/audit.jsonl", acting.export_audit)
+    routes.page("/audit/<int:seq>", acting.show_action)
+    routes.live("/audit/<int:seq>/live", acting.live_action)
+    routes.page("/operations", acting.show_operations)
+    routes.page("/operations/<int:seq>", acting.show_operation)
+    routes.live("/operations/<int:seq>/live", acting.live_operation)
+    routes.page("/search", search.search)
+    routes.page("/healthz", frame.show_health, is_open=True)
+    routes.page("/readyz", frame.show_ready, is_open=True)
+    routes.page("/metrics", frame.show_metrics, is_open=True)
+    routes.page("/help", frame.show_help)
+    routes.page("/login", frame.show_login, is_open=True)
+    routes.action("/login", frame.log_in, form="login", is_open=True)
+    routes.action("/logout", frame.log_out, form="logout")
+    routes.page("/preferences", frame.show_preferences)
+    routes.action("/preferences", frame.set_preferences, form="preferences")
+    routes.page("/tokens", frame.show_tokens)
 
 
 def _add_filters(app: Flask) -> None:

@@ -20,15 +20,7 @@ from crawlclean.cleaning.records import UrlKind
 from crawlclean.storage.store.journal import Action as AuditRow, Operation, OperationState
 from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.console.actions import Form, Refusal
-from crawlclean.workers.console.routes import (
-    Console,
-    Page,
-    Routes,
-    asked_limit,
-    asked_row,
-    render,
-    see,
-)
+from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_row, render, see
 from crawlclean.workers.operations.acting.action import (
     ERROR,
     REFUSED,
@@ -80,19 +72,6 @@ VIEWS = {
     Subject.URL: ("show_pages", "url"),
 }
 """The screens of targets: view, and name of its argument."""
-
-
-def register(routes: Routes) -> None:
-    """Adds the pages."""
-    routes.page("/actions/<name>", confirm_action)
-    routes.checked_action("/actions/<name>", do_action)
-    routes.page("/audit", show_audit)
-    routes.page("/audit.jsonl", export_audit)
-    routes.page("/audit/<int:seq>", show_action)
-    routes.live("/audit/<int:seq>/live", live_action)
-    routes.page("/operations", show_operations)
-    routes.page("/operations/<int:seq>", show_operation)
-    routes.live("/operations/<int:seq>/live", live_operation)
 
 
 def confirm_action(console: Console, name: str) -> Page:

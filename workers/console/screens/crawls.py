@@ -8,14 +8,7 @@ from flask import g
 
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.workers.console.charts import Part
-from crawlclean.workers.console.routes import (
-    Console,
-    Page,
-    Routes,
-    asked_limit,
-    asked_place,
-    render,
-)
+from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.controlling.crawls import (
     CrawlStatus,
@@ -35,13 +28,6 @@ KINDS = {
     UrlState.FAILED: 5,
 }
 """Colours of final states, as classes of the style sheet."""
-
-
-def register(routes: Routes) -> None:
-    """Adds the pages."""
-    routes.page("/crawls", show_crawls)
-    routes.page("/crawls/<crawl>", show_crawl)
-    routes.live("/crawls/<crawl>/live", live_crawl)
 
 
 def show_crawls(console: Console) -> Page:

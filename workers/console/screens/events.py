@@ -5,14 +5,7 @@ from __future__ import annotations
 from flask import request
 
 from crawlclean.storage.store.journal import EventKind
-from crawlclean.workers.console.routes import (
-    Console,
-    Page,
-    Routes,
-    asked_limit,
-    asked_row,
-    render,
-)
+from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_row, render
 from crawlclean.workers.operations.watching.journal import events
 
 LEVELS = {
@@ -30,11 +23,6 @@ LEVELS = {
     EventKind.SEEN: "info",
 }
 """Colours of the kinds."""
-
-
-def register(routes: Routes) -> None:
-    """Adds the pages."""
-    routes.page("/events", show_events)
 
 
 def show_events(console: Console) -> Page:

@@ -11,14 +11,7 @@ from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.store.overview import FailureGroup
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds
 from crawlclean.storage.store.urls import FailureKey
-from crawlclean.workers.console.routes import (
-    Console,
-    Page,
-    Routes,
-    asked_limit,
-    asked_place,
-    render,
-)
+from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.operations.failures import (
     failed_urls,
     failure_causes,
@@ -35,12 +28,6 @@ MOST_DIGITS = 17
 
 HINTED_STATUSES = {401: "401", 403: "403", 404: "404", 410: "404", 429: "429"}
 """Statuses with a hint of their own."""
-
-
-def register(routes: Routes) -> None:
-    """Adds the pages."""
-    routes.page("/failures", show_failures)
-    routes.page("/failures/group", show_failure_group)
 
 
 def show_failures(console: Console) -> Page:

@@ -10,7 +10,7 @@ from crawlclean.storage.live_state import SILENT_S
 from crawlclean.workers.console.access import IDLE_S, LoginResult
 from crawlclean.workers.console.formats import zones
 from crawlclean.workers.console.guards import session_cookie
-from crawlclean.workers.console.routes import Console, Page, Routes, own_path, render, see
+from crawlclean.workers.console.routes import Console, Page, own_path, render, see
 from crawlclean.workers.console.words import Language
 from crawlclean.workers.metrics import read_metrics
 from crawlclean.workers.operations.api_tokens import list_tokens
@@ -25,13 +25,6 @@ from crawlclean.workers.operations.watching.views.space import (
 
 TEXT = "text/plain; charset=utf-8"
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
-
-def register_health(routes: Routes) -> None:
-    """Adds the three addresses; counters need the password (HTTP Basic, any user name)."""
-    routes.page("/healthz", show_health, is_open=True)
-    routes.page("/readyz", show_ready, is_open=True)
-    routes.page("/metrics", show_metrics, is_open=True)
 
 
 def show_health(_console: Console) -> Page:
@@ -92,11 +85,6 @@ TROUBLES = (
 """Troubles that the page explains, each with three words: ``help.see_paused``."""
 
 
-def register_help_page(routes: Routes) -> None:
-    """Adds the page."""
-    routes.page("/help", show_help)
-
-
 def show_help(_console: Console) -> Page:
     """The page."""
     figures = {
@@ -113,15 +101,6 @@ def show_help(_console: Console) -> Page:
 
 A_YEAR_S = 31_536_000
 STATUS = {LoginResult.WRONG: 403, LoginResult.TOO_OFTEN: 429}
-
-
-def register_login(routes: Routes) -> None:
-    """Adds the pages and their forms."""
-    routes.page("/login", show_login, is_open=True)
-    routes.action("/login", log_in, form="login", is_open=True)
-    routes.action("/logout", log_out, form="logout")
-    routes.page("/preferences", show_preferences)
-    routes.action("/preferences", set_preferences, form="preferences")
 
 
 def show_login(console: Console) -> Page:
@@ -186,11 +165,6 @@ def _keep(response: Response, name: str, value: str) -> None:
 
 
 # Tokens of the API: who may use it, since when, until when. They are made by a command.
-
-
-def register_tokens(routes: Routes) -> None:
-    """Adds the page."""
-    routes.page("/tokens", show_tokens)
 
 
 def show_tokens(console: Console) -> Page:

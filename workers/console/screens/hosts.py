@@ -14,14 +14,7 @@ from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import WaitingHost, WaitReason
 from crawlclean.storage.store.overview import HOST_COLUMNS, HostColumn
 from crawlclean.workers.console.charts import KINDS, Part
-from crawlclean.workers.console.routes import (
-    Console,
-    Page,
-    Routes,
-    asked_limit,
-    asked_place,
-    render,
-)
+from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.screens.crawls import KINDS as KINDS_OF_STATES
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.failures import failure_groups
@@ -43,13 +36,6 @@ K = TypeVar("K", bound=StrEnum)
 MOST_DRIFTS = 10
 TROUBLED = frozenset({WaitReason.SLOW_DOWN, WaitReason.ROBOTS, WaitReason.AWAY, WaitReason.GONE})
 """Waits that somebody should look at."""
-
-
-def register_hosts(routes: Routes) -> None:
-    """Adds the pages."""
-    routes.page("/hosts", show_hosts)
-    routes.page("/hosts/<host>", show_host)
-    routes.live("/hosts/<host>/live", live_host)
 
 
 def show_hosts(console: Console) -> Page:
@@ -143,11 +129,6 @@ def _punycode(host: str) -> str:
 
 
 # Traps: URL classes that are not fetched any more, because their pages brought nothing new.
-
-
-def register_traps(routes: Routes) -> None:
-    """Adds the page."""
-    routes.page("/traps", show_traps)
 
 
 def show_traps(console: Console) -> Page:

@@ -20,7 +20,7 @@ from crawlclean.workers.console.charts import (
     steps_of_row,
 )
 from crawlclean.workers.console.holding import said, sentence
-from crawlclean.workers.console.routes import Console, Page, Routes, render
+from crawlclean.workers.console.routes import Console, Page, render
 from crawlclean.workers.console.screens.events import LEVELS
 from crawlclean.workers.console.strangers_text import plain
 from crawlclean.workers.console.words import say
@@ -54,12 +54,6 @@ class Chart:
     name: str
     lines: tuple[Line, ...]
     numbers: Sequence[NumberRow]
-
-
-def register(routes: Routes) -> None:
-    """Adds the page and its live part."""
-    routes.page("/", show_now)
-    routes.live("/now/live", live_now)
 
 
 def show_now(console: Console) -> Page:

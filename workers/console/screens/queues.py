@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from crawlclean.workers.console.routes import Console, Page, Routes, render
+from crawlclean.workers.console.routes import Console, Page, render
 from crawlclean.workers.operations.watching.views.queues import LONG_CLAIM_S, queues_now
-
-
-def register(routes: Routes) -> None:
-    """Adds the page and its live part."""
-    routes.page("/queues", show_queues)
-    routes.live("/queues/live", live_queues)
 
 
 def show_queues(console: Console) -> Page:

@@ -6,29 +6,12 @@ from flask import g
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.workers.console.charts import Part
-from crawlclean.workers.console.routes import (
-    Console,
-    Page,
-    Routes,
-    asked_limit,
-    asked_place,
-    render,
-)
+from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations import parts
-from crawlclean.workers.operations.watching.views.space import (
-    HostSpace,
-    Room,
-    hosts_room,
-    room_of,
-)
+from crawlclean.workers.operations.watching.views.space import HostSpace, Room, hosts_room, room_of
 
 MIB = 1 << 20
-
-
-def register(routes: Routes) -> None:
-    """Adds the page."""
-    routes.page("/space", show_space)
 
 
 def show_space(console: Console) -> Page:

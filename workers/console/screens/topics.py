@@ -14,7 +14,6 @@ from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.routes import (
     Console,
     Page,
-    Routes,
     asked_limit,
     asked_number,
     asked_place,
@@ -41,17 +40,6 @@ MOST_HOSTS = 20
 STORY_PAGES = 50
 STORY_S = 30.0
 """How old a story may be: one of a thousand pages takes 40 ms to read."""
-
-
-def register(routes: Routes) -> None:
-    """Adds the pages."""
-    routes.page("/topics", show_topics)
-    routes.live("/live/topics", live_topics)  # "live" may be the name of a topic
-    routes.page("/topics/<topic>", show_topic)
-    routes.live("/topics/<topic>/live", live_topic)
-    routes.page("/topics/<topic>/pages", show_topic_pages)
-    routes.page("/topics/<topic>/stories", show_topic_stories)
-    routes.page("/topics/<topic>/stories/<story>", show_topic_story)
 
 
 def show_topics(console: Console) -> Page:

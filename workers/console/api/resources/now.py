@@ -14,12 +14,7 @@ from crawlclean.workers.console.api.registry import Api, Call, PageOf
 from crawlclean.workers.console.holding import said, sentence
 from crawlclean.workers.console.words import Language
 from crawlclean.workers.operations.controlling.crawls import lines_of
-from crawlclean.workers.operations.watching.journal import (
-    audit,
-    events,
-    find_operation,
-    operations,
-)
+from crawlclean.workers.operations.watching.journal import audit, events, find_operation, operations
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
 from crawlclean.workers.operations.watching.views.queues import ask_queue, queues_now
 

@@ -12,7 +12,7 @@ from flask import Response, abort, g, redirect, request, url_for
 from crawlclean.cleaning.errors import InvalidUrl
 from crawlclean.cleaning.records import KEPT, VerdictKind, VerdictReason
 from crawlclean.workers.console.charts import KINDS, Part
-from crawlclean.workers.console.routes import Console, Page, Routes, asked_place, render
+from crawlclean.workers.console.routes import Console, Page, asked_place, render
 from crawlclean.workers.console.words import Language, say
 from crawlclean.workers.operations.urls.explaining import explain_from
 from crawlclean.workers.operations.watching.views.pages import (
@@ -63,14 +63,6 @@ FRAME_STYLES = "v-t{color:#1f2328!important}v-t:target{outline:3px solid #a40e26
     f"box-shadow:inset 0 -2px {'#116329' if kind in KEPT else '#a40e26'}}}"
     for kind, colour in _COLOURS.items()
 )
-
-
-def register_pages(routes: Routes) -> None:
-    """Adds the pages."""
-    routes.page("/pages", show_pages)
-    routes.page("/pages/<page_id>", show_page)
-    routes.page("/pages/<page_id>/again", show_page_again)
-    routes.page("/raw/<page_id>", show_raw)
 
 
 def show_pages(console: Console) -> Page:
@@ -143,11 +135,6 @@ def _by_kind(kind: str, found: Iterable[object]) -> list[Part]:
 
 
 # The versions of a page: what it showed when, and what changed between two of them.
-
-
-def register_versions(routes: Routes) -> None:
-    """Adds the page."""
-    routes.page("/pages/<page_id>/versions", show_page_versions)
 
 
 def show_page_versions(console: Console, page_id: str) -> Page:

@@ -8,26 +8,13 @@ from flask import request, url_for
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.workers.config import variable
-from crawlclean.workers.console.routes import (
-    Console,
-    Page,
-    Routes,
-    asked_limit,
-    asked_number,
-    render,
-    see,
-)
+from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_number, render, see
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.searching import SearchPage, Wanted, search_words
 from crawlclean.workers.operations.watching.naming import SCHEME, Named, what_is
 
 MOST_HITS = 50
 """Records of one page: each is read, and compared with the phrases."""
-
-
-def register(routes: Routes) -> None:
-    """Adds the address."""
-    routes.page("/search", search)
 
 
 def search(console: Console) -> Page:
