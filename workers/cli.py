@@ -57,7 +57,7 @@ WRONG_LINES = re.compile(r"\n(?=\S+:\d+: |and \d+ more$)")
 """Between the wrong lines of a file that a message lists; a name may have line breaks, too."""
 
 HELP = ("-h", "--help")
-NAME_CHARS = 10  # `failures` and two spaces
+NAME_CHARS = 13  # `housekeeper` and two spaces
 INTRODUCTION = f"""\
 usage: {__dist__} [-h] [--version] COMMAND ...
 

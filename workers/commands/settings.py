@@ -217,5 +217,5 @@ def run_schema(_settings: Settings, arguments: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         return 0
     for name, types in ANSWERS.items():
-        sys.stdout.write(f"{name:<14} {summary(types[0])}\n")
+        sys.stdout.write(f"{name:<16} {summary(types[0])}\n")
     return 0

@@ -97,7 +97,7 @@ def test_every_command_with_json_has_a_schema_and_prints_it() -> None:
     assert with_json <= set(ANSWERS) <= set(COMMANDS)
     status, listed, _ = call_main("config", "schema")
     assert status == 0
-    assert [line[:15].rstrip() for line in listed.splitlines()] == list(ANSWERS)
+    assert [line[:17].rstrip() for line in listed.splitlines()] == list(ANSWERS)
     for name in ANSWERS:
         status, out, _ = call_main("config", "schema", *name.split())
         assert status == 0
