@@ -1,27 +1,37 @@
-"""The steps in the life of a crawl: open its backends, take over, forget, end."""
+"""The life of crawls: backends opened, taken over, begun, watched, ended.
+
+`run` has one crawl (``one_crawl.py``), `sites` one for each site of a list, several at a time
+(``many_crawls.py``). How a crawl begins, when it ends and why is the same for both. But `run` waits
+for the learning of hosts before its crawl ends; `sites` ends a crawl without it, and begins it once
+more when learning has found images.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
-from crawlclean.cleaning.errors import QueueUnavailable
-from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState
+from crawlclean.cleaning.errors import NotFound, QueueUnavailable
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from crawlclean.storage.opening import open_store, start_queue
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.ownership import announce, check_owner
+from crawlclean.storage.queue.receipts import check_store
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import EndedBy
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.loading import load_hooks
+from crawlclean.workers.jobs.images import catch_up, offer_due
+from crawlclean.workers.operations.crawling.next_visits import NextVisit
 from crawlclean.workers.operations.crawling.outcome import crawl_outcome
-from crawlclean.workers.processes.fleet import fork_server
+from crawlclean.workers.operations.crawling.recovery import Recovery, offer_again
+from crawlclean.workers.processes.fleet import Fleet, fork_server
 from crawlclean.workers.processes.fork_server import ForkServer
 
 DRAIN_LIMIT_S = 120.0
@@ -30,14 +40,34 @@ RECLEANING = "re-cleaning pages with new site models"
 COUNTDOWN_S = 10  # a log has a line each time that the note changes
 
 
+DRY_SHARE = 3
+"""A topic crawl without limits ends when a third of all its records brought nothing: the longest
+such run before 30 % of the pages was a fifth (sec, `make bench-topic`)."""
+
+
 class End(NamedTuple):
-    """End of a crawl: the cause, and its line: ``--max-time reached``, ``""`` without URLs left."""
+    """End of a crawl.
+
+    Attributes:
+        by: The cause.
+        why: Its line: ``--max-time reached``, ``""`` without URLs left.
+        next: What `run` says behind it: ``the same command resumes``.
+    """
 
     by: EndedBy
     why: str
+    next: str = ""
+
+    @property
+    def line(self) -> str:
+        """All of it: ``--max-time reached; the same command resumes``."""
+        return f"{self.why}; {self.next}" if self.next else self.why
 
 
 NO_URL_LEFT = End(EndedBy.DONE, "")
+INTERRUPTED = End(EndedBy.SIGNAL, "interrupted; the same command resumes")
+OUT_OF_TIME = End(EndedBy.LIMIT, "--max-time reached", "the same command resumes")
+SPENT = End(EndedBy.LIMIT, "--max-pages reached", "the same command with a larger one resumes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,82 +125,6 @@ def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBacke
             server.stop()
 
 
-def check_queue(
-    backends: CrawlBackends, crawls: Collection[str], report: Callable[[str], None]
-) -> None:
-    """Checks that no other living queue of the store runs one of some crawls.
-
-    Raises:
-        StorageError: One does.
-    """
-    check_owner(backends.settings.storage, backends.frontier, backends.store, crawls, report)
-
-
-def take_crawl(backends: CrawlBackends, crawl_id: str) -> str:
-    """Stores that our queue runs a crawl, if the store has it; returns the queue's id.
-
-    Must be called before the crawl runs: housekeepers stop what is not of their queue.
-    """
-    queue = backends.frontier.identity().queue_id
-    backends.store.crawls.give_to(crawl_id, queue)
-    return queue
-
-
-def take_over(backends: CrawlBackends, report: Callable[[str], None]) -> None:
-    """Stops the crawls that a killed run left running, and truncates half-written archive files.
-
-    Does nothing on a Redis server: other runs may be using it.
-
-    Args:
-        backends: Store and queue.
-        report: Gets a line when parts of the archive are gone.
-    """
-    if not backends.server:
-        return
-    frontier, store = backends.frontier, backends.store
-    if isinstance(store, SqliteStore):
-        store.repair_archive()
-        if fault := store.archive_fault():
-            report(fault)
-    if backends.server.notice:
-        report(backends.server.notice)
-    frontier.hold_for_disk(is_full=False)
-    frontier.forget_damage()
-    frontier.expire_sessions()
-    for name in frontier.crawl_ids():
-        if frontier.counts(name).state is CrawlState.RUNNING:
-            frontier.set_state(name, CrawlState.STOPPED)
-            store.crawls.put(frontier.spec(name), CrawlState.STOPPED)
-
-
-def records_before(
-    backends: CrawlBackends, crawls: Collection[str], tell: Callable[[str], None]
-) -> int:
-    """Returns the stored records of crawls that go on; tells if the queue is older than these."""
-    backends.store.statistics.refresh()
-    outcome = crawl_outcome(backends.store, crawls)
-    counts = backends.frontier.counts_of(crawls)
-    again = outcome.records - sum(each.stored for each in counts.values())
-    if again > REPEATED_PAGES * backends.settings.workers.count:
-        tell(f"the queue is older than its store: {again} stored pages may be done again")
-    return outcome.all_records
-
-
-def forget_crawl(backends: CrawlBackends, crawl_id: str) -> None:
-    """Forgets the URLs that an earlier run of a crawl left waiting; its records stay."""
-    if crawl_id in backends.frontier.crawl_ids():
-        backends.frontier.purge(crawl_id)
-    backends.store.spills.forget(crawl_id)
-    backends.store.images.forget_due(crawl_id)
-
-
-def are_only_paused_left(frontier: Frontier, crawl_id: str, counts: CrawlCounts) -> bool:
-    """Whether every URL left of a running crawl waits for a host that an operator paused."""
-    if counts.state is not CrawlState.RUNNING or counts.in_flight or not counts.pending:
-        return False
-    return sum(frontier.paused_urls(crawl_id).values()) >= counts.pending
-
-
 def finishing_note(until: float) -> str:
     """Says what a crawl that ends waits for, and how long: ``until`` is of the monotonic clock."""
     left = max(0.0, until - time.monotonic())
@@ -178,29 +132,245 @@ def finishing_note(until: float) -> str:
     return f"finishing what is in flight, {seconds} s at most; Ctrl-C again ends at once"
 
 
-def queue_note(frontier: Frontier) -> str:
-    """Says why nothing is taken from the queue; ``""``: its server takes what is written."""
-    try:
-        return "queue memory full, waiting" if frontier.is_memory_full() else ""
-    except QueueUnavailable as error:
-        return f"{str(error).rstrip('.')}: waiting"
-
-
 def state_at_end(spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:
     """Returns the state of a crawl that no process works on; one that keeps fresh never ends."""
     return CrawlState.STOPPED if counts.open or spec.keep_fresh else CrawlState.FINISHED
 
 
-def end_crawl(backends: CrawlBackends, spec: CrawlSpec, counts: CrawlCounts) -> CrawlState:
-    """Writes into queue and store that a crawl is FINISHED, or STOPPED with open URLs.
+@dataclass(slots=True)
+class Crawl:
+    """A crawl under way.
 
-    Raises:
-        NotFound: The crawl was purged.
+    Attributes:
+        spec: The crawl.
+        begun: When it began, by ``time.monotonic``.
+        end: Its end, ``NO_URL_LEFT`` while nothing ends it early.
+        drained_by: When its pages in flight are given up, once it ends early.
+        judged: Records that a topic crawl had judged when the newest relevant one came; None
+            before the first look.
+        relevant: Its relevant records at this time.
     """
-    state = state_at_end(spec, counts)
-    backends.frontier.revisits.forget(spec.crawl_id)  # the store knows when they are due
-    backends.frontier.set_state(spec.crawl_id, state)
-    backends.store.crawls.put(spec, state)
-    if state is CrawlState.FINISHED:
-        backends.store.spills.forget(spec.crawl_id)
-    return state
+
+    spec: CrawlSpec
+    begun: float
+    end: End = NO_URL_LEFT
+    drained_by: float | None = None
+    judged: int | None = None
+    relevant: int = 0
+
+
+class _Lines(Protocol):
+    """The part of a watcher that gets lines."""
+
+    def print_line(self, line: str) -> None:
+        """Called with one line about a step or a problem."""
+
+
+class Crawls:
+    """Some crawls that share their processes: what `run` and `sites` have in common."""
+
+    waits_to_learn: bool
+    """Whether a crawl goes on while hosts are learned: re-cleaning may find images."""
+
+    def __init__(self, backends: CrawlBackends, lines: _Lines) -> None:
+        self._backends = backends
+        self._settings = backends.settings
+        self._frontier = backends.frontier
+        self._store = backends.store
+        self._tell = lines.print_line
+        self._fleet = Fleet(
+            backends.settings, backends.server, backends.frontier, self._tell, backends.forks
+        )
+        self._rows: dict[str, CrawlRow] = {}  # the crawls as the store had them before
+        self._open: dict[str, Crawl] = {}
+        self._took: dict[str, tuple[End, float]] = {}  # crawl -> (end, seconds)
+        self._counts: dict[str, CrawlCounts] = {}  # crawl -> its last counts, ended or not
+        self._next = NextVisit(self._frontier, self._store)
+        self._is_starting = True
+
+    def _take_over(self, crawls: Sequence[str], *, fresh: bool) -> None:
+        """Takes queue and store from an earlier run, which may have been killed.
+
+        Stops the crawls that it left running, and truncates half-written archive files; but not on
+        a Redis server, which other runs may be using.
+
+        Raises:
+            StorageError: Another living queue runs one of the crawls, or the store is older than
+                the queue.
+        """
+        frontier, store, server = self._frontier, self._store, self._backends.server
+        check_owner(self._settings.storage, frontier, store, crawls, self._tell)
+        if not fresh:  # before the archive is cut to what this store knows
+            for name in crawls:
+                check_store(frontier, store.urls, name)
+        if not server:
+            return
+        if isinstance(store, SqliteStore):
+            store.repair_archive()
+            if fault := store.archive_fault():
+                self._tell(fault)
+        if server.notice:
+            self._tell(server.notice)
+        frontier.hold_for_disk(is_full=False)
+        frontier.forget_damage()
+        frontier.expire_sessions()
+        for name in frontier.crawl_ids():
+            if frontier.counts(name).state is CrawlState.RUNNING:
+                frontier.set_state(name, CrawlState.STOPPED)
+                store.crawls.put(frontier.spec(name), CrawlState.STOPPED)
+
+    def _records_before(self, crawls: Collection[str]) -> int:
+        """Returns the stored records of crawls that go on; tells if the queue is older."""
+        self._store.statistics.refresh()
+        outcome = crawl_outcome(self._store, crawls)
+        counts = self._frontier.counts_of(crawls)
+        again = outcome.records - sum(each.stored for each in counts.values())
+        if again > REPEATED_PAGES * self._settings.workers.count:
+            self._tell(f"the queue is older than its store: {again} stored pages may be done again")
+        return outcome.all_records
+
+    def _recover(self, wanted: Mapping[str, CrawlSpec], told: str = "") -> list[CrawlRow]:
+        """Rebuilds those of the wanted crawls that the queue has lost; returns all that it has.
+
+        Args:
+            wanted: Crawls of this run by name.
+            told: A line for each of them.
+        """
+        opened = Recovery(self._settings, self._store, self._frontier, self._tell)
+        with closing(opened) as recovery:
+            lost = recovery.lost_crawls()
+            for row in lost:
+                if spec := wanted.get(row.spec.crawl_id):
+                    if told:
+                        self._tell(told)
+                    recovery.recover(replace(row, spec=spec))
+        return lost
+
+    def _begin(self, spec: CrawlSpec, *, fresh: bool) -> tuple[int, int]:
+        """Opens a crawl; returns (URLs, images) that earlier runs left out and this one follows."""
+        name = spec.crawl_id
+        if fresh:  # forgets the URLs that an earlier run left waiting; its records stay
+            if name in self._frontier.crawl_ids():
+                self._frontier.purge(name)
+            self._store.spills.forget(name)
+            self._store.images.forget_due(name)
+        # Before the crawl runs: housekeepers stop what is not of their queue.
+        queue = self._frontier.identity().queue_id
+        self._store.crawls.give_to(name, queue)
+        self._frontier.open_crawl(spec)
+        row = self._rows.get(name)
+        offered = images = 0
+        if row and row.state is not CrawlState.PURGED:
+            offered = offer_again(self._backends, row, spec, self._tell)
+        if not fresh:
+            images = catch_up(self._store, self._frontier, spec)
+            images += offer_due(self._store, self._frontier, spec)
+        self._store.crawls.put(spec, CrawlState.RUNNING, queue=queue)
+        self._rows.pop(name, None)  # a site may be opened again
+        self._open[name] = Crawl(spec, time.monotonic())
+        return offered, images
+
+    def _look_at(self, crawl: Crawl) -> bool:
+        """Ends a crawl that has no URL left, or has reached a limit; returns whether it did."""
+        name = crawl.spec.crawl_id
+        try:
+            counts = self._counts[name] = self._frontier.counts(name)
+            if not self._has_ended(crawl, counts):
+                return False
+            self._write_end(crawl.spec, counts)
+        except NotFound:
+            crawl.end = End(EndedBy.PURGE, "it was purged")
+        del self._open[name]
+        return True
+
+    def _write_end(self, spec: CrawlSpec, counts: CrawlCounts) -> CrawlSpec:
+        """Writes into queue and store that a crawl is FINISHED, or STOPPED with open URLs.
+
+        Returns:
+            The crawl with the seeds that an operator has added (`topic NAME --edit --seeds`).
+
+        Raises:
+            NotFound: The crawl was purged.
+        """
+        spec = replace(spec, seeds=self._frontier.spec(spec.crawl_id).seeds)
+        state = state_at_end(spec, counts)
+        self._frontier.revisits.forget(spec.crawl_id)  # the store knows when they are due
+        self._frontier.set_state(spec.crawl_id, state)
+        self._store.crawls.put(spec, state)
+        if state is CrawlState.FINISHED:
+            self._store.spills.forget(spec.crawl_id)
+        return spec
+
+    def _has_ended(self, crawl: Crawl, counts: CrawlCounts) -> bool:
+        spec, learning = crawl.spec, self.waits_to_learn and self._frontier.learning.count() > 0
+        is_over = counts.open == 0 or counts.is_spent
+        if is_over and offer_due(self._store, self._frontier, spec):
+            return False
+        if crawl.drained_by is None:
+            crawl.end = self._reason_to_stop(crawl, counts, is_learning=learning)
+            if crawl.end.why:
+                self._frontier.set_state(spec.crawl_id, CrawlState.STOPPED)
+                crawl.drained_by = time.monotonic() + DRAIN_LIMIT_S
+        if counts.open == 0 and not learning and not spec.keep_fresh:
+            is_told = self.waits_to_learn and crawl.end.by is EndedBy.SIGNAL
+            crawl.end = crawl.end if is_told else NO_URL_LEFT
+            return True
+        interrupts = self._fleet.interrupts
+        is_idle = counts.in_flight == 0 and (not learning or interrupts)
+        return crawl.drained_by is not None and (
+            bool(is_idle)
+            or interrupts > 1
+            or self._fleet.disk.is_full
+            or time.monotonic() > crawl.drained_by
+        )
+
+    def _reason_to_stop(self, crawl: Crawl, counts: CrawlCounts, *, is_learning: bool) -> End:
+        spec = crawl.spec
+        if self._fleet.interrupts:
+            return INTERRUPTED
+        limit_s = self._settings.crawl.max_time_s
+        if limit_s is not None and time.monotonic() - crawl.begun >= limit_s:
+            return OUT_OF_TIME
+        if counts.is_spent and not spec.keep_fresh and not (spec.images and is_learning):
+            return SPENT
+        if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
+            return End(EndedBy.STOP, "stopped by an operator")
+        if is_learning or spec.keep_fresh:
+            return NO_URL_LEFT
+        if why_dry := self._why_dry(crawl):
+            return End(EndedBy.LIMIT, why_dry)
+        if counts.state is CrawlState.RUNNING and counts.pending and not counts.in_flight:
+            paused = self._frontier.paused_urls(spec.crawl_id)
+            if sum(paused.values()) >= counts.pending:
+                return End(EndedBy.PAUSE, "only paused hosts are left")
+        return NO_URL_LEFT
+
+    def _why_dry(self, crawl: Crawl) -> str:
+        """Why a topic crawl without limits brings no more; ``""`` while it does."""
+        spec, config = crawl.spec, self._settings.crawl
+        if not spec.topic or spec.max_pages is not None or config.max_time_s is not None:
+            return ""
+        judged, relevant = self._frontier.topics.harvest(spec.crawl_id)
+        if relevant != crawl.relevant or crawl.judged is None:
+            crawl.judged, crawl.relevant = judged, relevant
+        dry = judged - crawl.judged
+        if dry < max(config.dry_after, judged / DRY_SHARE):
+            return ""
+        return (
+            f"none of the last {dry:,} records is relevant; the same command goes on, and "
+            "--dry-after N, --max-pages or --max-time say when it ends"
+        )
+
+    def _why_nothing_comes(self) -> str:
+        """Why no page comes: for the disk, or because processes start; ``""``: for neither."""
+        if self._fleet.disk.note:
+            return f"{self._fleet.disk.note}: waiting"
+        self._is_starting = self._is_starting and not self._frontier.has_spiders()
+        return self._fleet.starting_note if self._is_starting else ""
+
+    def _why_queue_waits(self) -> str:
+        """Why nothing is taken from the queue; ``""``: its server takes what is written."""
+        try:
+            return "queue memory full, waiting" if self._frontier.is_memory_full() else ""
+        except QueueUnavailable as error:
+            return f"{str(error).rstrip('.')}: waiting"

@@ -1,52 +1,40 @@
-"""Crawls a list of sites: each site is one crawl, several crawls at a time.
-
-All that happens to a site between its line in the list and its report stands here.
-"""
+"""Crawls a list of sites: each site is one crawl, several crawls at a time."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from crawlclean.cleaning.errors import NotFound, ServiceError
+from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.records import HostStats
 from crawlclean.cleaning.urls.normal_form import host_of
-from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState, UrlState
+from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.receipts import check_store
 from crawlclean.storage.store.host_statistics import merge_stats
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import EndedBy, SiteReport
 from crawlclean.workers.config import Settings
-from crawlclean.workers.jobs.images import catch_up, offer_due
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
-    DRAIN_LIMIT_S,
+    INTERRUPTED,
     NO_URL_LEFT,
     RECLEANING,
+    SPENT,
+    Crawl,
     CrawlBackends,
+    Crawls,
     End,
-    are_only_paused_left,
-    check_queue,
-    end_crawl,
     finishing_note,
-    forget_crawl,
     open_backends,
-    queue_note,
-    records_before,
-    take_crawl,
-    take_over,
 )
-from crawlclean.workers.operations.crawling.next_visits import NextVisit, VisitWait
+from crawlclean.workers.operations.crawling.next_visits import VisitWait
 from crawlclean.workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome, outcome_of
-from crawlclean.workers.operations.crawling.recovery import Recovery, leads_further, offer_again
+from crawlclean.workers.operations.crawling.recovery import leads_further
 from crawlclean.workers.operations.crawling.specs import crawl_spec, withheld_lines
-from crawlclean.workers.processes.fleet import Fleet
 
 # A report for each site of a list: its counts, and why it ended early or without a record.
 
@@ -105,26 +93,8 @@ def _why_nothing(store: Store, frontier: Frontier, spec: CrawlSpec) -> str:
     return "no page was fetched"
 
 
-LOOK_S = 0.5
-INTERRUPTED = End(EndedBy.SIGNAL, "interrupted; the same command resumes")
-SPENT = End(EndedBy.LIMIT, "--max-pages reached")
-
-
-@dataclass(slots=True)
-class _Site:
-    """A site that is being crawled.
-
-    Attributes:
-        spec: Its crawl.
-        begun: When the crawl began, by ``time.monotonic``.
-        end: Its end, ``NO_URL_LEFT`` while nothing ends it early.
-        drained_by: When its pages in flight are given up, once it ends early.
-    """
-
-    spec: CrawlSpec
-    begun: float
-    end: End = NO_URL_LEFT
-    drained_by: float | None = None
+SITES_LOOK_S = 0.5
+"""Between two looks at the crawls of a list: each is a call to the queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,8 +185,10 @@ def run_sites(
         return list(report_sites(backends.store, backends.frontier, specs, took)), outcome
 
 
-class _Sites:
+class _Sites(Crawls):
     """All crawls of a list, from the first process to the last."""
+
+    waits_to_learn = False
 
     def __init__(
         self,
@@ -225,26 +197,10 @@ class _Sites:
         at_once: int,
         watcher: SitesWatcher,
     ) -> None:
-        self._backends = backends
-        self._settings = backends.settings
-        self._frontier = backends.frontier
-        self._store = backends.store
+        super().__init__(backends, watcher)
         self._specs = specs
         self._at_once = at_once
         self._watcher = watcher
-        self._fleet = Fleet(
-            backends.settings,
-            backends.server,
-            backends.frontier,
-            watcher.print_line,
-            backends.forks,
-        )
-        self._rows: dict[str, CrawlRow] = {}  # the crawls as the store had them before
-        self._open: dict[str, _Site] = {}
-        self._took: dict[str, tuple[End, float]] = {}  # crawl -> (end, seconds)
-        self._counts: dict[str, CrawlCounts] = {}  # crawl -> its last counts, ended or not
-        self._next = NextVisit(self._frontier, self._store)
-        self._is_starting = True
 
     def run(self, *, fresh: bool) -> dict[str, tuple[End, float]]:
         """Crawls all sites; returns (end, seconds) of every crawl by name."""
@@ -264,42 +220,36 @@ class _Sites:
     def _prepare(self, *, fresh: bool) -> list[CrawlSpec]:
         """Returns the crawls with something left to do, in the order of the list."""
         mine = {spec.crawl_id: spec for spec in self._specs}
-        check_queue(self._backends, mine, self._watcher.print_line)
-        if not fresh:  # before take_over, which cuts the archive to what this store knows
-            for name in mine:
-                check_store(self._frontier, self._store.urls, name)
-        take_over(self._backends, self._watcher.print_line)
+        self._take_over(list(mine), fresh=fresh)
         rows = () if fresh else self._store.crawls.all()
         self._rows = {row.spec.crawl_id: row for row in rows if row.spec.crawl_id in mine}
         done = [name for name, row in self._rows.items() if self._is_done(row, mine[name])]
         self._took |= dict.fromkeys(done, (NO_URL_LEFT, 0.0))
-        to_do = [spec for name, spec in mine.items() if name not in self._took]
+        to_do = {name: spec for name, spec in mine.items() if name not in self._took}
         if not fresh:
-            self._recover({spec.crawl_id: spec for spec in to_do})
-            names = [spec.crawl_id for spec in to_do]
-            records_before(self._backends, names, self._watcher.print_line)
-        self._watcher.print_line(
+            self._recover(to_do)
+            self._records_before(to_do)
+        self._tell(
             counted(len(to_do), "site")
             + f" into {self._settings.storage.place}, {self._at_once} at a time"
             + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
         )
-        for line in withheld_lines(self._settings, [seed for s in to_do for seed in s.seeds]):
-            self._watcher.print_line(line)
-        if paused := self._paused(to_do):
-            self._watcher.print_line(paused_line(paused))
-        return to_do
+        seeds = [seed for spec in to_do.values() for seed in spec.seeds]
+        for line in withheld_lines(self._settings, seeds):
+            self._tell(line)
+        if paused := self._paused(to_do, {host_of(seed) for seed in seeds}):
+            self._tell(paused_line(paused))
+        return list(to_do.values())
 
-    def _paused(self, to_do: Sequence[CrawlSpec]) -> list[str]:
+    def _paused(self, crawls: Mapping[str, CrawlSpec], seeds: Collection[str]) -> list[str]:
         """Returns the paused hosts of the seeds, and those with URLs left in one of the crawls."""
-        names = {spec.crawl_id for spec in to_do}
-        seeds = {host_of(seed) for spec in to_do for seed in spec.seeds}
         return [
             host
             for host in self._frontier.paused_hosts()
             if host in seeds
             or any(
                 self._frontier.pending_of(crawl, host)
-                for crawl in names.intersection(self._frontier.crawls_of(host))
+                for crawl in crawls.keys() & self._frontier.crawls_of(host)
             )
         ]
 
@@ -315,21 +265,13 @@ class _Sites:
         """Whether a crawl has images that became content and are not offered yet."""
         return spec.images and bool(self._store.images.due(spec.crawl_id, 1))
 
-    def _recover(self, wanted: dict[str, CrawlSpec]) -> None:
-        """Rebuilds those of the wanted crawls that the queue has lost."""
-        opened = Recovery(self._settings, self._store, self._frontier, self._watcher.print_line)
-        with closing(opened) as recovery:
-            for row in recovery.lost_crawls():
-                if row.spec.crawl_id in wanted:
-                    recovery.recover(replace(row, spec=wanted[row.spec.crawl_id]))
-
     def _crawl(self, waiting: deque[CrawlSpec], *, fresh: bool) -> None:
         """Keeps ``at_once`` crawls running until none is left, or a signal asks for an end."""
         looked = 0.0
         while waiting or self._open or self._is_learning() or self._reopen(waiting):
             self._fleet.wait()
             interrupts = self._fleet.interrupts
-            if time.monotonic() - looked < LOOK_S and not interrupts:
+            if time.monotonic() - looked < SITES_LOOK_S and not interrupts:
                 continue
             looked = time.monotonic()
             try:
@@ -337,8 +279,9 @@ class _Sites:
                 while waiting and self._busy() < self._at_once and not interrupts:
                     self._begin(waiting[0], fresh=fresh and waiting[0].crawl_id not in self._took)
                     waiting.popleft()
-                for site in list(self._open.values()):
-                    self._look_at(site)
+                for crawl in list(self._open.values()):
+                    if self._look_at(crawl):
+                        self._report(crawl)
                 self._show(len(waiting))
             except ServiceError as error:
                 self._fleet.tolerate(error)
@@ -346,6 +289,14 @@ class _Sites:
             self._fleet.outage.end()
             if interrupts and not self._open:
                 return
+
+    def _report(self, crawl: Crawl) -> None:
+        """Notes how a crawl ended, and how long it took, also before it was opened again."""
+        name = crawl.spec.crawl_id
+        took = time.monotonic() - crawl.begun + self._took.get(name, (NO_URL_LEFT, 0.0))[1]
+        self._took[name] = (crawl.end, round(took, 1))
+        records = self._counts[name].stored if crawl.end.by is not EndedBy.PURGE else 0
+        self._watcher.site_ended(crawl.spec.seeds[0], crawl.end.why, records, took)
 
     def _busy(self) -> int:
         """Number of open sites with URLs left: those that only wait for visits do not count."""
@@ -375,73 +326,9 @@ class _Sites:
             return True  # not known: the next round asks again
         return bool(waiting)
 
-    def _begin(self, spec: CrawlSpec, *, fresh: bool) -> None:
-        name = spec.crawl_id
-        if fresh:
-            forget_crawl(self._backends, name)
-        queue = take_crawl(self._backends, name)
-        self._frontier.open_crawl(spec)
-        row = self._rows.get(name)
-        if row and row.state is not CrawlState.PURGED:
-            offer_again(self._backends, row, spec, self._watcher.print_line)
-        if not fresh:
-            catch_up(self._store, self._frontier, spec)
-            offer_due(self._store, self._frontier, spec)
-        self._store.crawls.put(spec, CrawlState.RUNNING, queue=queue)
-        self._rows.pop(name, None)  # a site may be opened again
-        self._open[name] = _Site(spec, time.monotonic())
-
-    def _look_at(self, site: _Site) -> None:
-        """Ends a crawl that has no URL left, or has reached a limit."""
-        name = site.spec.crawl_id
-        records = 0
-        try:
-            counts = self._counts[name] = self._frontier.counts(name)
-            records = counts.stored
-            is_over = counts.open == 0 or counts.is_spent
-            if is_over and offer_due(self._store, self._frontier, site.spec):
-                return
-            if site.drained_by is None:
-                site.end = self._reason_to_stop(site, counts)
-                if site.end.why:
-                    self._frontier.set_state(name, CrawlState.STOPPED)
-                    site.drained_by = time.monotonic() + DRAIN_LIMIT_S
-            is_drained = site.drained_by is not None and (
-                counts.in_flight == 0
-                or self._fleet.interrupts > 1
-                or self._fleet.disk.is_full
-                or time.monotonic() > site.drained_by
-            )
-            if (counts.open or site.spec.keep_fresh) and not is_drained:
-                return
-            if end_crawl(self._backends, site.spec, counts) is CrawlState.FINISHED:
-                site.end = NO_URL_LEFT
-        except NotFound:
-            site.end = End(EndedBy.PURGE, "it was purged")
-        del self._open[name]
-        took = time.monotonic() - site.begun + self._took.get(name, (NO_URL_LEFT, 0.0))[1]
-        self._took[name] = (site.end, round(took, 1))
-        self._watcher.site_ended(site.spec.seeds[0], site.end.why, records, took)
-
-    def _reason_to_stop(self, site: _Site, counts: CrawlCounts) -> End:
-        if self._fleet.interrupts:
-            return INTERRUPTED
-        limit_s = self._settings.crawl.max_time_s
-        if limit_s is not None and time.monotonic() - site.begun >= limit_s:
-            return End(EndedBy.LIMIT, "--max-time reached")
-        if counts.is_spent and not site.spec.keep_fresh:
-            return SPENT
-        if counts.state is CrawlState.STOPPED:
-            return End(EndedBy.STOP, "stopped by an operator")
-        is_over = not site.spec.keep_fresh
-        if is_over and are_only_paused_left(self._frontier, site.spec.crawl_id, counts):
-            return End(EndedBy.PAUSE, "only paused hosts are left")
-        return NO_URL_LEFT
-
     def _show(self, waiting: int) -> None:
         known = self._counts
         now = [(site, known[name]) for name, site in self._open.items() if name in known]
-        self._is_starting = self._is_starting and not self._frontier.has_spiders()
         self._watcher.show(
             SitesCounts(
                 ended=len(self._took),
@@ -463,8 +350,6 @@ class _Sites:
     def _note(self) -> str:
         if self._fleet.interrupts and self._open:
             return finishing_note(max(site.drained_by or 0.0 for site in self._open.values()))
-        if self._fleet.disk.note:
-            return f"{self._fleet.disk.note}: waiting"
-        if self._is_starting:
-            return self._fleet.starting_note
-        return queue_note(self._frontier) if self._open else RECLEANING
+        if note := self._why_nothing_comes():
+            return note
+        return self._why_queue_waits() if self._open else RECLEANING

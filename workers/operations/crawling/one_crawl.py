@@ -1,47 +1,31 @@
-"""One crawl, from its seeds to its end: processes started, watched and stopped."""
+"""One crawl, from its seeds to its end, which is when its hosts are learned: `run`."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from crawlclean.cleaning.errors import NotFound, ServiceError, StorageError
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
-from crawlclean.storage.queue.receipts import check_store
 from crawlclean.workers.answers.crawls import EndedBy
 from crawlclean.workers.config import Settings
-from crawlclean.workers.jobs.images import catch_up, offer_due
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
-    DRAIN_LIMIT_S,
-    NO_URL_LEFT,
     RECLEANING,
+    Crawl,
     CrawlBackends,
+    Crawls,
     End,
-    are_only_paused_left,
-    check_queue,
-    end_crawl,
     finishing_note,
-    forget_crawl,
     open_backends,
-    queue_note,
-    records_before,
     state_at_end,
-    take_crawl,
-    take_over,
 )
-from crawlclean.workers.operations.crawling.next_visits import NextVisit, VisitWait
+from crawlclean.workers.operations.crawling.next_visits import VisitWait
 from crawlclean.workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
-from crawlclean.workers.operations.crawling.recovery import Recovery, offer_again
 from crawlclean.workers.operations.crawling.specs import needs_contact, withheld_lines
-from crawlclean.workers.processes.fleet import Fleet
-
-DRY_SHARE = 3
-"""A topic crawl without limits ends when a third of all its records brought nothing: the longest
-such run before 30 % of the pages was a fifth (sec, `make bench-topic`)."""
 
 
 class Watcher(Protocol):
@@ -128,221 +112,120 @@ def run_crawl(
     watcher.show_step("starting the queue")
     with open_backends(settings) as backends:
         begin()
-        return _Run(backends, spec, watcher).run(fresh=fresh)
+        return _OneCrawl(backends, spec, watcher).run(fresh=fresh)
 
 
-class _Run:
+class _OneCrawl(Crawls):
     """One run of a crawl: from the first process to the result."""
 
+    waits_to_learn = True
+
     def __init__(self, backends: CrawlBackends, spec: CrawlSpec, watcher: Watcher) -> None:
-        self._backends = backends
-        self._settings = backends.settings
-        self._frontier = backends.frontier
-        self._store = backends.store
+        super().__init__(backends, watcher)
         self._spec = spec
         self._watcher = watcher
-        self._fleet = Fleet(
-            backends.settings,
-            backends.server,
-            backends.frontier,
-            watcher.print_line,
-            backends.forks,
-        )
         self._begun = time.monotonic()
-        self._is_starting = True
-        self._next = NextVisit(self._frontier, self._store)
         self._known = 0  # records of the crawl in the store before the run
-        # Records that a topic crawl had judged, and relevant ones, when the newest relevant one
-        # came, or the run began.
-        self._judged: int | None = None
-        self._relevant = 0
 
     def run(self, *, fresh: bool) -> CrawlResult:
-        self._prepare(fresh=fresh)
+        crawl = self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
         if not fresh:  # which counts all anew
-            mine, tell = [self._spec.crawl_id], self._watcher.print_line
-            self._known = records_before(self._backends, mine, tell)
+            self._known = self._records_before([self._spec.crawl_id])
         is_over = before.open == 0 and not self._spec.keep_fresh
         if is_over and not self._frontier.learning.count():
-            return self._nothing_to_do(before)
-        end: End | None = None
+            self._write_end(self._spec, before)
+            why = "this crawl is finished; --fresh fetches all of it again"
+            return self._result(before, before, End(EndedBy.DONE, why))
         try:
             self._fleet.start()
-            with suppress(NotFound):
-                end = self._watch()
+            self._watch(crawl)
         finally:
             self._fleet.stop()
         self._fleet.look_for_damage()
-        if end is not None:
+        if crawl.end.by is not EndedBy.PURGE:
             with suppress(NotFound):
-                return self._end(before, end)
+                return self._end(before, crawl.end)
         return self._purged()
 
-    def _prepare(self, *, fresh: bool) -> None:
-        crawl_id = self._spec.crawl_id
-        check_queue(self._backends, [crawl_id], self._watcher.print_line)
-        if not fresh:  # before take_over, which cuts the archive to what this store knows
-            check_store(self._frontier, self._store.urls, crawl_id)
-        take_over(self._backends, self._watcher.print_line)
-        if fresh:
-            forget_crawl(self._backends, crawl_id)
-        known = crawl_id in self._frontier.crawl_ids()
+    def _prepare(self, *, fresh: bool) -> Crawl:
+        spec, name = self._spec, self._spec.crawl_id
+        self._take_over([name], fresh=fresh)
+        known = False
         if not fresh:
-            known = self._recover() or known
-        queue = take_crawl(self._backends, crawl_id)
-        self._frontier.open_crawl(self._spec)
-        if not fresh:
-            self._offer_again()
-        waiting = 0 if fresh else catch_up(self._store, self._frontier, self._spec)
-        waiting += self._offer_due()
-        if waiting:
-            self._watcher.print_line(f"{waiting} images of stored pages wait to be fetched")
-        self._store.crawls.put(self._spec, CrawlState.RUNNING, queue=queue)
-        is_open = self._frontier.counts(crawl_id).open or self._frontier.learning.count()
-        if known and not is_open and not self._spec.keep_fresh:
-            return  # the summary has a line for a finished crawl
+            self._recover_mine()
+            known = name in self._frontier.crawl_ids()
+            if row := self._store.crawls.get(name):
+                self._rows[name] = row
+        offered, images = self._begin(spec, fresh=fresh)
+        crawl = self._open[name]
+        crawl.begun = self._begun
+        if offered:
+            self._tell(f"the crawl goes further than before: {offered} URLs are offered again")
+        if images:
+            self._tell(f"{images} images of stored pages wait to be fetched")
+        is_open = self._frontier.counts(name).open or self._frontier.learning.count()
+        if known and not is_open and not spec.keep_fresh:
+            return crawl  # the summary has a line for a finished crawl
         verb = "resuming" if known else "crawling"
-        seeds = self._spec.seeds[0] + (f" and {n} more" if (n := len(self._spec.seeds) - 1) else "")
-        self._watcher.print_line(
-            f"{verb} {seeds} into {self._settings.storage.place} as {crawl_id}"
-        )
-        if needs_contact(self._spec) and not self._settings.crawl.contact:
-            self._watcher.print_line("no --contact: site owners cannot reach you")
-        for line in withheld_lines(self._settings, self._spec.seeds):
-            self._watcher.print_line(line)
-        if paused := list(self._frontier.paused_urls(crawl_id)):
-            self._watcher.print_line(paused_line(paused))
+        seeds = spec.seeds[0] + (f" and {n} more" if (n := len(spec.seeds) - 1) else "")
+        self._tell(f"{verb} {seeds} into {self._settings.storage.place} as {name}")
+        if needs_contact(spec) and not self._settings.crawl.contact:
+            self._tell("no --contact: site owners cannot reach you")
+        for line in withheld_lines(self._settings, spec.seeds):
+            self._tell(line)
+        if paused := list(self._frontier.paused_urls(name)):
+            self._tell(paused_line(paused))
+        return crawl
 
-    def _offer_again(self) -> None:
-        """Offers what earlier runs of the crawl left out and this one follows."""
-        row = self._store.crawls.get(self._spec.crawl_id)
-        if row and row.state is not CrawlState.PURGED:
-            offered = offer_again(self._backends, row, self._spec, self._watcher.print_line)
-            if offered:
-                line = f"the crawl goes further than before: {offered} URLs are offered again"
-                self._watcher.print_line(line)
-
-    def _recover(self) -> bool:
-        """Rebuilds the crawl if the queue has lost it; returns whether it had."""
-        opened = Recovery(self._settings, self._store, self._frontier, self._watcher.print_line)
-        with closing(opened) as recovery:
-            lost = {row.spec.crawl_id: row for row in recovery.lost_crawls()}
-            mine = lost.pop(self._spec.crawl_id, None)
-            if mine:
-                self._watcher.print_line(
-                    "the queue has lost this crawl: rebuilding it from the store"
-                )
-                recovery.recover(replace(mine, spec=self._spec))
-        others = [name for name, row in lost.items() if row.state is not CrawlState.FINISHED]
+    def _recover_mine(self) -> None:
+        """Rebuilds the crawl if the queue has lost it; names the others that it has lost."""
+        mine = self._spec.crawl_id
+        told = "the queue has lost this crawl: rebuilding it from the store"
+        lost = {row.spec.crawl_id: row.state for row in self._recover({mine: self._spec}, told)}
+        lost.pop(mine, None)
+        others = [name for name, state in lost.items() if state is not CrawlState.FINISHED]
         if others:
             names = " ".join(others)
-            self._watcher.print_line(f"the queue has lost other crawls, too: run `recover {names}`")
-        return mine is not None
+            self._tell(f"the queue has lost other crawls, too: run `recover {names}`")
 
-    def _nothing_to_do(self, counts: CrawlCounts) -> CrawlResult:
-        end_crawl(self._backends, self._spec, counts)
-        return self._result(
-            counts,
-            counts,
-            End(EndedBy.DONE, "this crawl is finished; --fresh fetches all of it again"),
-        )
-
-    def _watch(self) -> End:
-        """Shows progress until the crawl ends; returns its end."""
-        drained_by: float | None = None
-        end = NO_URL_LEFT
-        while True:
+    def _watch(self, crawl: Crawl) -> None:
+        """Shows progress until the crawl ends."""
+        has_ended = False
+        while not has_ended:
             self._fleet.wait()
-            is_full, interrupts = self._fleet.disk.is_full, self._fleet.interrupts
             try:
                 self._fleet.look_after()
-                counts = self._frontier.counts(self._spec.crawl_id)
-                learning = self._frontier.learning.count()
-                if drained_by is None:
-                    end = self._reason_to_stop(counts, learning)
-                    if end.why:
-                        self._frontier.set_state(self._spec.crawl_id, CrawlState.STOPPED)
-                        drained_by = time.monotonic() + DRAIN_LIMIT_S
-                is_done = counts.open == 0 and not learning and not self._offer_due()
-                is_done = is_done and not self._spec.keep_fresh
-                note = (
-                    self._note(counts, learning)
-                    if drained_by is None
-                    else f"{end.why}; {finishing_note(drained_by)}"
-                )
+                has_ended = self._look_at(crawl)
+                if crawl.end.by is EndedBy.PURGE:
+                    return
+                note = self._note(crawl)
             except ServiceError as error:
                 self._fleet.tolerate(error)
                 continue
             self._fleet.outage.end()
-            visits = None if end.why else self._next.wait([(self._spec, counts)])
+            counts = self._counts[self._spec.crawl_id]
+            visits = None if crawl.end.why else self._next.wait([(self._spec, counts)])
             self._watcher.show(counts, note, visits=visits)
-            if is_done:
-                return end if end.by is EndedBy.SIGNAL else NO_URL_LEFT
-            is_idle = counts.in_flight == 0 and (not learning or interrupts)
-            may_end = is_idle or interrupts > 1 or is_full
-            if drained_by is not None and (may_end or time.monotonic() > drained_by):
-                return end
 
-    def _note(self, counts: CrawlCounts, learning: int) -> str:
-        if self._fleet.disk.note:
-            return f"{self._fleet.disk.note}: waiting"
-        self._is_starting = self._is_starting and not self._frontier.has_spiders()
-        if self._is_starting:
-            return self._fleet.starting_note
+    def _note(self, crawl: Crawl) -> str:
+        if crawl.drained_by is not None:
+            return f"{crawl.end.line}; {finishing_note(crawl.drained_by)}"
+        if note := self._why_nothing_comes():
+            return note
+        counts = self._counts[self._spec.crawl_id]
         if counts.state is CrawlState.PAUSED:
             return f"paused, `resume {self._spec.crawl_id}` ends the pause"
-        if learning and (not counts.open or counts.is_spent):
+        if (not counts.open or counts.is_spent) and self._frontier.learning.count():
             return RECLEANING
-        return queue_note(self._frontier)
-
-    def _offer_due(self) -> int:
-        return offer_due(self._store, self._frontier, self._spec)
-
-    def _why_dry(self) -> str:
-        """Why a topic crawl without limits brings no more; ``""`` while it does."""
-        crawl, config = self._spec, self._settings.crawl
-        if not crawl.topic or crawl.max_pages is not None or config.max_time_s is not None:
-            return ""
-        judged, relevant = self._frontier.topics.harvest(crawl.crawl_id)
-        if relevant != self._relevant or self._judged is None:
-            self._judged, self._relevant = judged, relevant
-        dry = judged - self._judged
-        if dry < max(config.dry_after, judged / DRY_SHARE):
-            return ""
-        return (
-            f"none of the last {dry:,} records is relevant; the same command goes on, and "
-            "--dry-after N, --max-pages or --max-time say when it ends"
-        )
-
-    def _reason_to_stop(self, counts: CrawlCounts, learning: int) -> End:
-        if self._fleet.interrupts:
-            return End(EndedBy.SIGNAL, "interrupted; the same command resumes")
-        limit_s = self._settings.crawl.max_time_s
-        if limit_s is not None and time.monotonic() - self._begun >= limit_s:
-            return End(EndedBy.LIMIT, "--max-time reached; the same command resumes")
-        may_go_on = (self._spec.images and learning) or self._spec.keep_fresh
-        if counts.is_spent and not may_go_on and not self._offer_due():
-            return End(
-                EndedBy.LIMIT, "--max-pages reached; the same command with a larger one resumes"
-            )
-        if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
-            return End(EndedBy.STOP, "stopped by an operator")
-        may_wait = learning or self._spec.keep_fresh
-        why_dry = "" if may_wait else self._why_dry()
-        if why_dry:
-            return End(EndedBy.LIMIT, why_dry)
-        if not may_wait and are_only_paused_left(self._frontier, self._spec.crawl_id, counts):
-            return End(EndedBy.PAUSE, "only paused hosts are left")
-        return NO_URL_LEFT
+        return self._why_queue_waits()
 
     def _end(self, before: CrawlCounts, end: End) -> CrawlResult:
+        # Workers may have ended pages since the end.
         counts = self._frontier.counts(self._spec.crawl_id)
-        # An operator may have added seeds meanwhile (`topic NAME --edit --seeds`).
-        self._spec = replace(self._spec, seeds=self._frontier.spec(self._spec.crawl_id).seeds)
-        end_crawl(self._backends, self._spec, counts)
+        self._spec = self._write_end(self._spec, counts)
         self._store.statistics.refresh()
-        self._watcher.show(counts, end.why, last=True)
+        self._watcher.show(counts, end.line, last=True)
         return self._result(before, counts, end)
 
     def _purged(self) -> CrawlResult:
@@ -372,7 +255,7 @@ class _Run:
             crawl=crawl_id,
             ended_by=end.by,
             state=state_at_end(self._spec, counts),
-            why=end.why,
+            why=end.line,
             records=outcome.records,
             images=self._images() if self._spec.images else None,
             # By the store: a queue that is older than it has pages stored once more.
