@@ -14,8 +14,7 @@ from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from rq import get_current_job
 from rq.timeouts import BaseTimeoutException
@@ -125,6 +124,7 @@ class KnownRobots:
         return self._rules.allow(host, 0, url)
 
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 FIRST_PAUSE_S = 0.2
@@ -255,8 +255,9 @@ class _Job:
             return
         spec = self._frontier.spec(self._crawl_id)
         if spec.topic:
-            self._topic = self._patiently(partial(self._load_topic, spec))
-        self._patiently(partial(self._adopter.load, self._robots.allows))
+            store, topics = self._context.store, self._frontier.topics
+            self._topic = self._patiently(load_crawl_topic, store, topics, spec)
+        self._patiently(self._adopter.load, self._robots.allows)
         for start in range(0, len(pages), PORTION):
             if not self._do_some(spec, pages[start : start + PORTION]):
                 return
@@ -270,28 +271,24 @@ class _Job:
         discoveries, finders = self._discoveries(spec, endings)
         if spec.images:
             self._offer_images(endings, is_topic=bool(spec.topic))
-        sample = partial(with_samples, self._frontier.classes, spec, self._host, discoveries)
-        discoveries = self._patiently(sample)
-        marks = self._patiently(lambda: self._frontier.offer(self._crawl_id, discoveries))
+        classes = self._frontier.classes
+        discoveries = self._patiently(with_samples, classes, spec, self._host, discoveries)
+        marks = self._patiently(self._frontier.offer, self._crawl_id, discoveries)
         self._tally[Counter.OUTLINKS_NEW] += sum(marks)
         new: dict[int, list[str]] = {}
         for discovery, finder, is_new in zip(discoveries, finders, marks, strict=True):
             if is_new:
                 new.setdefault(finder, []).append(discovery.url)
         self._judge(spec, page_yields([e.outcome for e in endings], new))
-        self._tally[Counter.TOPIC_PAGES_ADOPTED] += self._patiently(
-            partial(self._adopter.adopt, endings)
-        )
+        self._tally[Counter.TOPIC_PAGES_ADOPTED] += self._patiently(self._adopter.adopt, endings)
         if self._topic is not None:
             self._tally[Counter.TOPIC_PAGES_ADOPTED] += self._patiently(
-                partial(
-                    read_stored,
-                    self._context.store,
-                    self._frontier,
-                    self._topic.topic,
-                    spec,
-                    self._robots.allows,
-                )
+                read_stored,
+                self._context.store,
+                self._frontier,
+                self._topic.topic,
+                spec,
+                self._robots.allows,
             )
         # Before the ack: a crawl with neither a page in flight nor a host to learn is over.
         learning = self._begin_to_learn(spec, endings)
@@ -308,8 +305,9 @@ class _Job:
             if self._topic is not None and ending.outcome.record is not None:
                 self._tally[Counter.TOPIC_PAGES] += 1
                 self._tally[Counter.TOPIC_RELEVANT] += self._topic.is_relevant(ending.outcome)
-        if learning:
-            self._learn_site(*learning)
+        if learning:  # before the next pages of the host are cleaned
+            job_id, most_pages = learning
+            self._patiently(learn_now, self._context, job_id, self._host, most_pages)
         if self._topic is not None:
             self._learn_topic(self._topic)
         return True
@@ -317,15 +315,11 @@ class _Job:
     def _learn_topic(self, topic: CrawlTopic) -> None:
         """Learns which links lead to relevant pages, from the pages of any worker."""
         store, ranks = self._context.store, self._frontier.topics
-        learn = partial(learn_batch, store, ranks, topic.topic, self._crawl_id)
-        learned = self._patiently(learn)
+        learned = self._patiently(learn_batch, store, ranks, topic.topic, self._crawl_id)
         if learned is not None:
             self._tally[Counter.TOPIC_BATCHES] += 1
-            rank = partial(rank_anew, store, self._frontier, self._crawl_id, learned)
-            self._tally[Counter.TOPIC_URLS_RANKED] += self._patiently(rank)
-
-    def _load_topic(self, spec: CrawlSpec) -> CrawlTopic | None:
-        return load_crawl_topic(self._context.store, self._frontier.topics, spec)
+            ranked = self._patiently(rank_anew, store, self._frontier, self._crawl_id, learned)
+            self._tally[Counter.TOPIC_URLS_RANKED] += ranked
 
     def _clean_and_save(self, pages: Sequence[QueuedPage], spec: CrawlSpec) -> list[Ending] | None:
         """Cleans and saves pages with their host's model; None when another worker has them.
@@ -334,38 +328,36 @@ class _Job:
         pages are cleaned, re-cleaning may have passed them, so they are cleaned once more here.
         """
         store, models = self._context.store, self._context.models
-        newest = partial(store.models.newest, self._host)
-        version = self._patiently(newest)
+        version = self._patiently(store.models.newest, self._host)
         while True:
-            self._model = self._patiently(partial(models.version, self._host, version))
+            self._model = self._patiently(models.version, self._host, version)
             endings = self._clean(pages, spec)
             if endings is None:
                 return None
             if spec.keep_fresh:
                 rules = host_rules(self._frontier, self._crawl_id, self._host)
-                endings = [
-                    with_visit(self._without_vanished_page(each), rules, self._model)
+                there = [
+                    self._patiently(without_vanished_page, each, store.records.get)
                     for each in endings
                 ]
-            endings = [
-                self._patiently(partial(judge_index, each, endings, store)) for each in endings
-            ]
+                endings = [with_visit(each, rules, self._model) for each in there]
+            endings = [self._patiently(judge_index, each, endings, store) for each in endings]
             looped = [
-                self._patiently(partial(judge_loop, each, endings[:place], store))
+                self._patiently(judge_loop, each, endings[:place], store)
                 for place, each in enumerate(endings)
             ]
-            endings = self._patiently(partial(self._judged, [ending for ending, _ in looped]))
+            endings = self._patiently(self._judged, [ending for ending, _ in looped])
             outcomes = [with_stored_step(ending.outcome) for ending in endings]
-            self._patiently(partial(store.save, outcomes))
-            before, version = version, self._patiently(newest)
+            self._patiently(store.save, outcomes)
+            before, version = version, self._patiently(store.models.newest, self._host)
             if version == before or not any(each.record for each in outcomes):
                 break
         for ending in endings if spec.keep_fresh else ():
             self._announce(ending)
         for again in {page_id for _, page_id in looped if page_id}:
-            self._patiently(partial(self._offer_again, again))
+            self._patiently(self._offer_again, again)
         for outcome in outcomes:
-            self._patiently(partial(note_poison, store, outcome))
+            self._patiently(note_poison, store, outcome)
         return endings
 
     def _offer_again(self, page_id: str, reason: FailureReason | None = None) -> None:
@@ -385,20 +377,15 @@ class _Job:
         own = host_rules(self._frontier, self._crawl_id, self._host) if urls else HostUrlRules()
         for url in {own.better_form(url) or url for url in urls}:
             if not own.is_refused(url):
-                self._patiently(partial(self._offer_again, normal_page_id(url), forms))
-
-    def _without_vanished_page(self, ending: Ending) -> Ending:
-        stored = self._context.store.records.get
-        return self._patiently(partial(without_vanished_page, ending, stored))
+                self._patiently(self._offer_again, normal_page_id(url), forms)
 
     def _announce(self, ending: Ending) -> None:
         """Lets the dates of a sitemap or a feed move the visits of its pages."""
         page, is_feed = ending.outcome.queued, bool(ending.feed_dates)
         dates = ending.feed_dates or ending.lastmods
         if dates and not ending.outcome.unchanged:
-            announce = partial(self._context.store.revisits.announce, is_feed=is_feed)
-            read_at = page.fetched_at
-            self._patiently(lambda: announce(self._crawl_id, self._host, dates, read_at))
+            announce, read_at = self._context.store.revisits.announce, page.fetched_at
+            self._patiently(announce, self._crawl_id, self._host, dates, read_at, is_feed=is_feed)
 
     def _judged(self, endings: Sequence[Ending]) -> list[Ending]:
         """The endings with the judgements of the crawl's topic, and of topics that adopt pages."""
@@ -408,7 +395,7 @@ class _Job:
             if self._topic is not None:
                 outcome = self._topic.with_judgement(outcome)
                 if named := self._topic.named_links(outcome):
-                    new = self._patiently(partial(unknown, self._frontier, self._crawl_id, named))
+                    new = self._patiently(unknown, self._frontier, self._crawl_id, named)
                     outcome = self._topic.with_new_links(outcome, len(new))
             judged.append(replace(each, outcome=self._adopter.with_judgements(outcome)))
         return judged
@@ -430,7 +417,7 @@ class _Job:
                 self._tally.update(counted)
                 for discovery in taken:
                     found.setdefault(discovery.url, discovery)
-        new = self._patiently(lambda: self._frontier.add(self._crawl_id, list(found.values())))
+        new = self._patiently(self._frontier.add, self._crawl_id, list(found.values()))
         self._tally[Counter.IMAGES_NEW] += new
 
     def _clean(self, pages: Sequence[QueuedPage], spec: CrawlSpec) -> list[Ending] | None:
@@ -451,9 +438,8 @@ class _Job:
         """Adds what pages brought to the accounts of their URL classes; stops barren classes."""
         if not yields:
             return
-        stopped = self._patiently(
-            lambda: judge_yields(self._frontier.classes, spec, self._host, yields)
-        )
+        classes = self._frontier.classes
+        stopped = self._patiently(judge_yields, classes, spec, self._host, yields)
         self._tally[Counter.TRAPS] += len(stopped)
         self._are_rules_new |= bool(stopped)
         for pattern, why in stopped.items():
@@ -465,7 +451,7 @@ class _Job:
                 text=f"{pattern} {why}",
                 link=pattern,
             )
-            self._patiently(partial(self._context.store.events.add, event))
+            self._patiently(self._context.store.events.add, event)
 
     def _learn_classes(self, spec: CrawlSpec, count: int) -> None:
         """Learns the URL classes of the host when ``count`` more pages make them due."""
@@ -474,7 +460,7 @@ class _Job:
         pages = self._frontier.classes.add_pages(self._crawl_id, self._host, count)
         if is_due(pages - count, pages):
             store = self._context.store
-            self._patiently(lambda: learn_classes(self._frontier, store, spec, self._host))
+            self._patiently(learn_classes, self._frontier, store, spec, self._host)
             self._are_rules_new = True
             self._keep_rules()
 
@@ -484,7 +470,7 @@ class _Job:
             return
         self._are_rules_new = False
         rules = queued_rules(self._frontier, self._crawl_id, self._host)
-        self._patiently(lambda: self._context.store.rules.put(self._crawl_id, self._host, rules))
+        self._patiently(self._context.store.rules.put, self._crawl_id, self._host, rules)
 
     def _begin_to_learn(self, spec: CrawlSpec, endings: Sequence[Ending]) -> tuple[str, int] | None:
         """Returns (job id, most pages of the sample) when the host is due to be learned."""
@@ -493,17 +479,12 @@ class _Job:
         records = [each.record for each in outcomes if each.record is not None]
         if not records or spec.keep_raw is KeepRaw.NONE:
             return None
-        is_unreadable = self._model is None and self._patiently(
-            partial(self._context.models.is_unreadable, self._host)
-        )
+        models = self._context.models
+        is_unreadable = self._model is None and self._patiently(models.is_unreadable, self._host)
         learning = self._frontier.learning
         return count_records(
             learning, self._host, records, self._model, is_unreadable=is_unreadable
         )
-
-    def _learn_site(self, job_id: str, most_pages: int) -> None:
-        """Learns the host before its next pages are cleaned."""
-        self._patiently(partial(learn_now, self._context, job_id, self._host, most_pages))
 
     def _discoveries(
         self, spec: CrawlSpec, endings: Sequence[Ending]
@@ -545,7 +526,7 @@ class _Job:
                 others.setdefault((discovery.url, discovery.role), (discovery, index))
         self._tally[Counter.SESSION_IDS_LEFT_OUT] += url_filter.sessions_left_out
         self._tally[Counter.OUTLINKS_OFFERED] += len(found) + len(others)
-        new = self._patiently(partial(unknown, self._frontier, self._crawl_id, found))
+        new = self._patiently(unknown, self._frontier, self._crawl_id, found)
         rankers = [
             self._topic.ranker(each.outcome, own) if self._topic else None for each in endings
         ]
@@ -555,7 +536,7 @@ class _Job:
         )
         return list(discoveries), list(finders)
 
-    def _patiently(self, work: Callable[[], T]) -> T:
+    def _patiently(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Calls ``work`` until it succeeds, with growing pauses after retryable errors.
 
         Raises:
@@ -564,7 +545,7 @@ class _Job:
         pause, outage = FIRST_PAUSE_S, OutageLog("store")
         while True:
             try:
-                result = work()
+                result = work(*args, **kwargs)
             except ServiceError as error:
                 if not error.retryable or time.monotonic() + pause > self._deadline:
                     raise
