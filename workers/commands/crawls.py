@@ -296,14 +296,14 @@ def drop_raw(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     Raises:
         ConfigError: There is no terminal to ask on, and no ``--yes``.
     """
-    from crawlclean.workers.operations.controlling import fetching_again
+    from crawlclean.workers.operations.controlling import purging
 
-    found = fetching_again.plan_drop(backends.settings, asked.target)
+    found = purging.drop_raw(backends.settings, asked.target, dry_run=True)
     line = f"{found.responses:,} archived responses of {found.target}, {found.freed_bytes:,} bytes"
     if not asked.dry_run:
         if not asked.yes and not is_confirmed(f"drop-raw drops {line}"):
             sys.stderr.write("nothing was dropped\n")
             return Exit.FAILED
-        found = fetching_again.drop_raw(backends.settings, asked.target)
+        found = purging.drop_raw(backends.settings, asked.target)
     what = "would drop" if asked.dry_run else "dropped"
     return Rows(found=[found], lines=lambda _: [f"{what} {line}"])

@@ -72,7 +72,7 @@ def _print_line(line: str) -> None:
 def retry(backends: Backends, asked: argparse.Namespace) -> Rows:
     """Failed URLs that are in the queue again, by crawl."""
     from crawlclean.workers.answers.control import RetriedCrawl
-    from crawlclean.workers.operations.controlling.retrying import retry_failed
+    from crawlclean.workers.operations.controlling.fetching_again import retry_failed
 
     reasons = {FailureReason(each) for each in asked.reasons}
     offered = retry_failed(backends.settings, asked.target, asked.of_host, reasons)

@@ -30,19 +30,16 @@ from crawlclean.workers.operations.acting.running import background_notes, start
 from crawlclean.workers.operations.backends import existing_store, queue_side
 from crawlclean.workers.operations.controlling.crawl_states import change_state
 from crawlclean.workers.operations.controlling.fetching_again import (
+    FailureFilter,
     PageFilter,
     count_pages,
     crawls_of_target,
-    drop_raw,
     fetch_again,
-    plan_drop,
-    read_since,
-)
-from crawlclean.workers.operations.controlling.retrying import (
-    FailureFilter,
     is_transient,
+    read_since,
     retry_some,
 )
+from crawlclean.workers.operations.controlling.purging import drop_raw
 from crawlclean.workers.operations.topics.topics import change_topic_state, find_topic
 
 CRAWL = Subject.CRAWL
@@ -259,7 +256,7 @@ def _refetch(settings: Settings, asked: Asked) -> Steps:
 @action(TYPED, Subject.HOST, name="drop_raw_host", kind=TargetKind.HOST)
 def _drop_raw(settings: Settings, asked: Asked, kind: TargetKind) -> Steps:
     """Drops archived responses."""
-    found = plan_drop(settings, asked.target)
+    found = drop_raw(settings, asked.target, dry_run=True)
     if found.kind is not kind:
         raise NotFound(f"{asked.target} is no {kind.value}")
     with queue_side(settings, at_rest=False) as side:  # at rest, or on a full disk, no worker drops

@@ -33,16 +33,16 @@ from crawlclean.workers.jobs.recleaning import reclean_records
 from crawlclean.workers.operations.acting.action import Asked, Effect, Fact, Note, read_told, told
 from crawlclean.workers.operations.backends import existing_store, queue_side
 from crawlclean.workers.operations.controlling.fetching_again import (
-    STEP,
-    PageFilter,
-    portions,
-    raw_place,
-)
-from crawlclean.workers.operations.controlling.purging import purge as purge_target
-from crawlclean.workers.operations.controlling.retrying import (
     FailureFilter,
+    PageFilter,
     failed_batches,
+    portions,
     record_state,
+)
+from crawlclean.workers.operations.controlling.purging import (
+    STEP,
+    purge as purge_target,
+    raw_place,
 )
 from crawlclean.workers.operations.hosts.host_models import find_version
 from crawlclean.workers.operations.topics.topics import mark_page

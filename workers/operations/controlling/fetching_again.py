@@ -1,33 +1,178 @@
-"""Fetches stored pages once more: those of a crawl or a host, since a time, without a body or all.
-
-The URLs wait in the queue as revisits. Until a newer record is stored the present one stays; when
-both differ, the present one becomes an older version. A page that waits or is under way is not
-offered twice.
-"""
+"""Lets failed URLs and stored pages wait in the queue again."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
+from crawlclean.storage.crawl_types import CrawlState, FailureReason, PageRole, UrlState
+from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.maintenance import UrlReopener
-from crawlclean.storage.queue.ownership import check_owner
-from crawlclean.storage.store.overview import RawSpace
+from crawlclean.storage.queue.ownership import check_owner, other_owners
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.urls import EndedUrl
-from crawlclean.workers.answers.control import DroppedRaw, TargetKind
 from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import any_queue, existing_store, queue_side
-from crawlclean.workers.operations.controlling.retrying import record_state
+from crawlclean.workers.operations.backends import any_queue, existing_store
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
+
+# Failed URLs: those of some reasons, of a crawl or a host.
+
+TRANSIENT = frozenset(
+    {
+        FailureReason.DNS,
+        FailureReason.CONNECT,
+        FailureReason.TIMEOUT,
+        FailureReason.TLS,
+        FailureReason.BROKEN_ANSWER,
+    }
+)
+BATCH = 1000
+TOO_MANY_REQUESTS = 429
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureFilter:
+    """Which failed URLs of a crawl.
+
+    Attributes:
+        host: Only of this host; ``""``: of all.
+        reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
+        status: Only with this HTTP status; None: with any.
+        until: Only URLs that failed until then: one that fails again is not taken twice.
+    """
+
+    host: str = ""
+    reasons: Collection[FailureReason] = ()
+    status: int | None = None
+    until: datetime | None = None
+
+    def holds(self, end: EndedUrl) -> bool:
+        """Whether a URL of the host is meant."""
+        if self.until is not None and end.ended_at > self.until:
+            return False
+        if self.status is not None and end.status != self.status:
+            return False
+        return end.reason in self.reasons if self.reasons else is_transient(end.reason, end.status)
+
+
+def retry_failed(
+    settings: Settings, target: str, host: str, reasons: Collection[FailureReason]
+) -> dict[str, int]:
+    """Offers failed URLs again; returns how many of each crawl wait to be fetched again.
+
+    Args:
+        settings: Where store and queue are.
+        target: Name of a crawl, or a host in every crawl of the queue; ``""``: every crawl.
+        host: Only of this host of the crawl; ``""``: of all.
+        reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
+
+    Returns:
+        Offered URLs by crawl: ``{"example.com-3f2a": 12}``; crawls without any are left out.
+
+    Raises:
+        NotFound: The queue has no crawl, and the store no host, of this name.
+        StorageError: Another living queue runs the crawl.
+    """
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        if target and not host and store.statistics.get(target) is not None:
+            target, host = "", target
+        wanted = FailureFilter(host=host, reasons=reasons)
+        crawls = _crawls(settings, frontier, store, target)
+        found = {crawl: failed_batches(store, crawl, wanted) for crawl in crawls}
+        return _reopened(frontier, store, found)
+
+
+def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int) -> int:
+    """Offers at most ``most`` failed URLs of one crawl again; returns how many.
+
+    Page ids are hashes: the URLs are a sample.
+
+    Raises:
+        NotFound: The queue has no crawl of this name.
+        StorageError: Another living queue runs the crawl.
+    """
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        (name,) = _crawls(settings, frontier, store, crawl)
+        count = 0
+        with closing(UrlReopener(frontier.url)) as retrying:
+            for batch in failed_batches(store, name, wanted, size=most):
+                count += retrying.reopen(name, batch[: most - count])
+                if count >= most:
+                    break
+        if count:
+            record_state(frontier, store, name)
+    return count
+
+
+def _crawls(settings: Settings, frontier: Frontier, store: Store, crawl: str) -> list[str]:
+    queued = frontier.crawl_ids()
+    if not crawl:
+        others = other_owners(settings.storage, frontier, store)
+        return [each for each in queued if each not in others]
+    check_owner(settings.storage, frontier, store, [crawl])
+    if crawl in queued:
+        return [crawl]
+    if store.crawls.get(crawl):
+        raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
+    raise NotFound(f"no crawl and no host is named {crawl}; `crawls` and `hosts` list them")
+
+
+def failed_batches(
+    store: Store, crawl: str, wanted: FailureFilter, *, after: str = "", size: int = BATCH
+) -> Iterator[list[EndedUrl]]:
+    """Yields failed URLs of a crawl by page id, ``size`` at a time; ``after``: behind this one."""
+    batch: list[EndedUrl] = []
+    for end in store.urls.ended(crawl, wanted.host or None, failed=True, after=after):
+        if wanted.holds(end):
+            batch.append(end)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def is_transient(reason: FailureReason | None, status: int) -> bool:
+    """Whether URLs that failed so may succeed when they are fetched again."""
+    if reason is FailureReason.HTTP_STATUS:
+        return status >= 500 or status == TOO_MANY_REQUESTS
+    return reason in TRANSIENT
+
+
+def record_state(frontier: Frontier, store: Store, crawl: str) -> None:
+    """Stores the new state of a finished crawl that has URLs to fetch again."""
+    row = store.crawls.get(crawl)
+    state = frontier.counts(crawl).state
+    if row and row.state is CrawlState.FINISHED and state is not row.state:
+        store.crawls.put(row.spec, state)
+
+
+def _reopened(
+    frontier: Frontier, store: Store, found: Mapping[str, Iterable[Sequence[EndedUrl]]]
+) -> dict[str, int]:
+    """Offers the URLs of each crawl; their numbers, of crawls with any."""
+    offered = {}
+    for crawl, batches in found.items():
+        with closing(UrlReopener(frontier.url)) as reopener:
+            count = sum(reopener.reopen(crawl, batch) for batch in batches)
+        if count:
+            record_state(frontier, store, crawl)
+            offered[crawl] = count
+    return offered
+
+
+# Stored pages: those of a crawl or a host, since a time, without a body or all.
+#
+# The URLs wait in the queue as revisits. Until a newer record is stored the present one stays; when
+# both differ, the present one becomes an older version. A page that waits or is under way is not
+# offered twice.
 
 PORTION = 500
 """URLs that are looked at together."""
@@ -114,19 +259,12 @@ def fetch_again(settings: Settings, target: str, wanted: PageFilter) -> dict[str
         NotFound: No such crawl or host, or the queue has lost the crawl.
         StorageError: Another living queue runs the crawl.
     """
-    offered = {}
     with any_queue(settings) as frontier, existing_store(settings) as store:
         crawls, host = crawls_of_target(store, target)
         asked = replace(wanted, host=host)
         check_owner(settings.storage, frontier, store, crawls)
-        for crawl in crawls:
-            with closing(UrlReopener(frontier.url)) as reopener:
-                found = portions(store, crawl, asked)
-                count = sum(reopener.reopen(crawl, pages) for pages, _ in found)
-            if count:
-                record_state(frontier, store, crawl)
-                offered[crawl] = count
-    return offered
+        found = {crawl: (some for some, _ in portions(store, crawl, asked)) for crawl in crawls}
+        return _reopened(frontier, store, found)
 
 
 def count_pages(
@@ -171,60 +309,3 @@ def _is_meant(end: EndedUrl, wanted: PageFilter) -> bool:
         and (wanted.since is None or end.ended_at >= wanted.since)
         and (wanted.until is None or end.ended_at <= wanted.until)
     )
-
-
-# Drops archived responses of a crawl or a host, to free room; their records stay.
-
-STEP = 1000
-"""Responses that are dropped between two looks at whether to go on: about 0.2 s."""
-
-
-def raw_place(settings: Settings, store: Store, target: str) -> tuple[str | None, str | None]:
-    """The (crawl, host) of what is dropped; None: any.
-
-    Raises:
-        NotFound: The store has neither crawl nor host of this name.
-        ConfigError: The crawl is not at rest: it learns hosts from its archive.
-    """
-    _, host = crawls_of_target(store, target)
-    if host:
-        return None, host
-    # A queue at rest is started for this, and its file written anew when it is stopped.
-    with queue_side(settings, at_rest=True) as side:
-        if side.frontier is not None:
-            counts = side.frontier.counts_of([target]).get(target)
-            if counts and counts.state in (CrawlState.RUNNING, CrawlState.PAUSED) and counts.open:
-                raise ConfigError(f"crawl {target} is not finished: stop it first, or name a host")
-    return target, None
-
-
-def plan_drop(settings: Settings, target: str) -> DroppedRaw:
-    """What `drop_raw` would free; changes nothing.
-
-    Raises:
-        NotFound: No such crawl or host.
-        ConfigError: The crawl is not at rest.
-    """
-    with existing_store(settings) as store:
-        crawl, host = raw_place(settings, store, target)
-        return _answer(target, host, store.raw_space(crawl, host))
-
-
-def drop_raw(settings: Settings, target: str) -> DroppedRaw:
-    """Drops the archived responses of a crawl, or of a host in every crawl.
-
-    Raises:
-        NotFound: No such crawl or host.
-        ConfigError: The crawl is not at rest.
-    """
-    with existing_store(settings) as store:
-        crawl, host = raw_place(settings, store, target)
-        space = store.raw_space(crawl, host)
-        store.drop_raw(crawl, host)
-    return _answer(target, host, space)
-
-
-def _answer(target: str, host: str | None, space: RawSpace) -> DroppedRaw:
-    kind = TargetKind.HOST if host else TargetKind.CRAWL
-    freed = space.freed_bytes
-    return DroppedRaw(kind=kind, target=target, responses=space.responses, freed_bytes=freed)

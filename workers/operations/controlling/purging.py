@@ -1,4 +1,4 @@
-"""Deletes a crawl, or a host in every crawl, and counts beforehand what would be deleted."""
+"""Deletes a crawl, or a host in every crawl, or its raw pages; counts beforehand what would go."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.cleaning.errors import ConfigError, QueueUnavailable
 from crawlclean.storage.crawl_types import CrawlState, UrlState
 from crawlclean.storage.queue.ownership import check_owner
-from crawlclean.workers.answers.control import Purged, PurgePlan, TargetKind
+from crawlclean.workers.answers.control import DroppedRaw, Purged, PurgePlan, TargetKind
 from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.backends import any_queue, existing_store, queue_side
 from crawlclean.workers.operations.controlling.crawl_states import known_crawls
+from crawlclean.workers.operations.controlling.fetching_again import crawls_of_target
 from crawlclean.workers.operations.topics.crawls import hand_over
 
 if TYPE_CHECKING:
@@ -134,3 +135,53 @@ def _await_workers(frontier: Frontier, crawl_id: str, host: str = "") -> None:
     with suppress(QueueUnavailable):  # the run has ended, its workers before it
         while frontier.has_claims(crawl_id, host) and time.monotonic() < deadline:
             between_looks.wait(LOOK_S)
+
+
+# Drops archived responses of a crawl or a host, to free room; their records stay.
+
+STEP = 1000
+"""Responses that are dropped between two looks at whether to go on: about 0.2 s."""
+
+
+def raw_place(settings: Settings, store: Store, target: str) -> tuple[str | None, str | None]:
+    """The (crawl, host) of what is dropped; None: any.
+
+    Raises:
+        NotFound: The store has neither crawl nor host of this name.
+        ConfigError: The crawl is not at rest: it learns hosts from its archive.
+    """
+    _, host = crawls_of_target(store, target)
+    if host:
+        return None, host
+    # A queue at rest is started for this, and its file written anew when it is stopped.
+    with queue_side(settings, at_rest=True) as side:
+        if side.frontier is not None:
+            counts = side.frontier.counts_of([target]).get(target)
+            if counts and counts.state in (CrawlState.RUNNING, CrawlState.PAUSED) and counts.open:
+                raise ConfigError(f"crawl {target} is not finished: stop it first, or name a host")
+    return target, None
+
+
+def drop_raw(settings: Settings, target: str, *, dry_run: bool = False) -> DroppedRaw:
+    """Drops the archived responses of a crawl, or of a host in every crawl.
+
+    Args:
+        settings: Where store and queue are.
+        target: Name of a crawl, or a host.
+        dry_run: Drop nothing, count what would be dropped.
+
+    Raises:
+        NotFound: No such crawl or host.
+        ConfigError: The crawl is not at rest.
+    """
+    with existing_store(settings) as store:
+        crawl, host = raw_place(settings, store, target)
+        space = store.raw_space(crawl, host)
+        if not dry_run:
+            store.drop_raw(crawl, host)
+    return DroppedRaw(
+        kind=TargetKind.HOST if host else TargetKind.CRAWL,
+        target=target,
+        responses=space.responses,
+        freed_bytes=space.freed_bytes,
+    )
