@@ -220,7 +220,7 @@ def why(backends: Backends, asked: argparse.Namespace) -> int:
 
 
 def _print_verdicts(backends: Backends, asked: argparse.Namespace) -> int:
-    from crawlclean.workers.operations.pages.judged_page import judge_url, matching
+    from crawlclean.workers.operations.pages.pages import judge_url, matching
     from crawlclean.workers.output.page_report import verdict_text
     from crawlclean.workers.output.printing import write_lines
 

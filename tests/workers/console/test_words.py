@@ -35,9 +35,9 @@ from crawlclean.workers.console.words import Language, all_words, language_of, o
 from crawlclean.workers.operations.acting.action import Fact, Note
 from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.acting.running import Detail
+from crawlclean.workers.operations.pages.pages import MomentKind
 from crawlclean.workers.operations.watching.signs.following import TrialState
 from crawlclean.workers.operations.watching.signs.signs import SignKind, TroubleSign
-from crawlclean.workers.operations.watching.views.pages import MomentKind
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))

@@ -1,1 +1,1 @@
-"""One stored page: its verdicts, its older versions, where its bytes come from."""
+"""One stored page: its verdicts and its way, its older versions; pages of other files."""

@@ -73,18 +73,21 @@ def inline_difference(older: Sequence[str], newer: Sequence[str]) -> list[Change
     if len(older) + len(newer) > MOST_LINES:
         return [*_whole(Change.REMOVED, older), *_whole(Change.ADDED, newer)]
     found: list[ChangedLine] = []
-    codes = SequenceMatcher(None, older, newer, autojunk=False).get_opcodes()
-    edited = 0
-    for number, (tag, a, b, c, d) in enumerate(codes):
-        if tag == "equal":
-            found += _around(older[a:b], is_first=not number, is_last=number == len(codes) - 1)
-        elif tag == "replace" and b - a == d - c and edited + b - a <= MOST_EDITED_LINES:
-            edited += b - a
-            for before, after in zip(older[a:b], newer[c:d], strict=True):
-                found += _edited(before, after)
-        else:
-            found += [*_whole(Change.REMOVED, older[a:b]), *_whole(Change.ADDED, newer[c:d])]
-    return found
+    matcher = SequenceMatcher(None, older, newer, autojunk=False)
+    edited = told = 0
+    for group in matcher.get_grouped_opcodes(CONTEXT_LINES):
+        found += _left_out(group[0][1] - told)
+        for tag, a, b, c, d in group:
+            if tag == "equal":
+                found += _whole(Change.SAME, older[a:b])
+            elif tag == "replace" and b - a == d - c and edited + b - a <= MOST_EDITED_LINES:
+                edited += b - a
+                for before, after in zip(older[a:b], newer[c:d], strict=True):
+                    found += _edited(before, after)
+            else:
+                found += [*_whole(Change.REMOVED, older[a:b]), *_whole(Change.ADDED, newer[c:d])]
+        told = group[-1][2]
+    return [*found, *_left_out(len(older) - told)]
 
 
 def _whole(change: Change, lines: Sequence[str]) -> Iterator[ChangedLine]:
@@ -92,16 +95,9 @@ def _whole(change: Change, lines: Sequence[str]) -> Iterator[ChangedLine]:
         yield ChangedLine(change, ((change, line),))
 
 
-def _around(lines: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[ChangedLine]:
-    """The equal lines near a difference, and how many lie between."""
-    head = [] if is_first else lines[:CONTEXT_LINES]
-    rest = lines[len(head) :]
-    tail = [] if is_last else rest[-CONTEXT_LINES:]
-    hidden = len(rest) - len(tail)
-    yield from _whole(Change.SAME, head)
-    if hidden:
-        yield ChangedLine(Change.LEFT_OUT, (), hidden)
-    yield from _whole(Change.SAME, tail)
+def _left_out(lines: int) -> list[ChangedLine]:
+    """How many equal lines lie before, between or behind differences; none for none."""
+    return [ChangedLine(Change.LEFT_OUT, (), lines)] if lines else []
 
 
 def _edited(before: str, after: str) -> Iterator[ChangedLine]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from itertools import product
 
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
@@ -118,8 +117,8 @@ def explain_from(
         url = with_scheme(store, text)
         rows = _rows(store, crawls, [page_id(url), image_id(url)])  # one URL may be both
         at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
-        queue = read_queue(partial(backends.queue_side, at_rest=at_rest), host_of(url), list(rows))
-        judge = Judge(backends, store, queue, url)
+        queue = read_queue(backends, host_of(url), list(rows), at_rest=at_rest)
+        judge = Judge(backends, store, queue, url, search_all)
         shown = text if "://" in text else url
         traces, waits = [], {}
         for crawl, (pid, of_page) in product(crawls, rows.items()):
@@ -137,8 +136,6 @@ def explain_from(
             traces.append(_trace(store, shown, page_id(url), (name, row, queued), waits_for))
         if traces:
             return Explanation(history=_history(store, shown, traces, list(rows)), waits=waits)
-        if search_all:
-            judge.search_all(search_all)
         history = UrlHistory(
             url=url, traces=(), not_taken=_not_taken(judge, crawls), topics=(), story=None
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from math import inf
 from typing import TYPE_CHECKING
 
 from crawlclean import __dist__
@@ -32,7 +33,7 @@ from crawlclean.workers.answers.crawls import Cause, Inlink, LinkedFrom, Unknown
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, queued_rules, unpacked_rules
 from crawlclean.workers.jobs.url_filter import HOPS, Refusal, UrlFilter
-from crawlclean.workers.operations.backends import Backends, QueueSide
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawl_states import pause_text
 
 if TYPE_CHECKING:
@@ -98,69 +99,58 @@ class QueueAnswer:
 
 
 def read_queue(
-    opened: Callable[[], AbstractContextManager[QueueSide]], host: str, page_ids: Sequence[str]
+    backends: Backends, host: str, page_ids: Sequence[str], *, at_rest: bool
 ) -> QueueAnswer:
     """Returns what the queue knows about a URL.
 
     Args:
-        opened: Opens the queue.
+        backends: The queue.
         host: Lower-case authority of the URL.
         page_ids: Its ids, as page and as image.
+        at_rest: Whether a command may start a server where no crawl runs.
     """
     try:
-        with opened() as side:
+        with backends.queue_side(at_rest=at_rest) as side:
             if side.frontier is None:
                 return QueueAnswer(why_not=side.why_not)
-            frontier, is_running = side.frontier, side.is_running
-            knowing = set(frontier.crawls_of(host))
-            return QueueAnswer(
-                crawls={
-                    crawl: _crawl(
-                        frontier, crawl, host if crawl in knowing else "", page_ids, is_running
-                    )
-                    for crawl in frontier.crawl_ids()
+            frontier, knowing = side.frontier, side.frontier.crawls_of(host)
+            crawls = {}
+            for crawl in frontier.crawl_ids():
+                ids = page_ids if crawl in knowing else ()
+                found = {
+                    pid: _url(frontier, (crawl, host), pid, is_running=side.is_running)
+                    for pid in ids
                 }
-            )
+                crawls[crawl] = QueuedCrawl(
+                    urls={pid: queued for pid, queued in found.items() if queued},
+                    seen=[pid for pid in ids if frontier.has_seen(crawl, pid)],
+                    more_hosts=frontier.more_hosts(crawl),
+                    rules=queued_rules(frontier, crawl, host) if ids else None,
+                )
+            return QueueAnswer(crawls=crawls)
     except ServiceError as error:
         return QueueAnswer(why_not=str(error))
 
 
-def _crawl(
-    frontier: Frontier, crawl: str, host: str, page_ids: Sequence[str], is_running: bool
-) -> QueuedCrawl:
-    """``host`` is ``""`` for a crawl that does not know the URL's host."""
-    more_hosts = frontier.more_hosts(crawl)
-    if not host:
-        return QueuedCrawl(more_hosts=more_hosts)
-    seen = [pid for pid in page_ids if frontier.has_seen(crawl, pid)]
-    urls = {
-        pid: found
-        for pid in page_ids
-        if (found := _url(frontier, (crawl, host), pid, is_running, is_seen=pid in seen))
-    }
-    rules = queued_rules(frontier, crawl, host)
-    return QueuedCrawl(urls=urls, seen=seen, more_hosts=more_hosts, rules=rules)
-
-
 def _url(
-    frontier: Frontier, place: tuple[str, str], pid: str, is_running: bool, *, is_seen: bool
+    frontier: Frontier, place: tuple[str, str], pid: str, *, is_running: bool
 ) -> QueuedUrl | None:
-    """``place`` is crawl and host."""
+    """A URL of a crawl that knows its host; ``place`` is crawl and host."""
     crawl, host = place
     found = frontier.trace(crawl, pid, host)
     if found is None:
-        if not (is_seen and frontier.has_overflow(crawl, host)):
+        if not (frontier.has_seen(crawl, pid) and frontier.has_overflow(crawl, host)):
             return None
         found = SPILLED, ()  # or ended long ago: the store knows
     state, steps = found
     state = DUE_AGAIN if state == "revisit" else state
-    if state not in WAITING:
-        return QueuedUrl(state=state, steps=steps)
-    waits_for = _waits_for(frontier, crawl, host, is_running)
-    if waits_for:
-        return QueuedUrl(state=state, steps=steps, waits_for=waits_for)
-    waits = frontier.waits.of([place])
-    return QueuedUrl(state=state, steps=steps, wait=(waits.hosts[0], waits.at))
+    waits_for, wait = "", None
+    if state in WAITING:
+        waits_for = _waits_for(frontier, crawl, host, is_running)
+        if not waits_for:
+            waits = frontier.waits.of([place])
+            wait = waits.hosts[0], waits.at
+    return QueuedUrl(state=state, steps=steps, waits_for=waits_for, wait=wait)
 
 
 def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> str:
@@ -216,26 +206,33 @@ _NOT_SEARCHED = LinkedFrom(pages=0, nearest=(), records_searched=0, is_whole=Tru
 class Judge:
     """Judges one URL for the crawls of a store; reads what it needs once."""
 
-    def __init__(self, backends: Backends, store: Store, queue: QueueAnswer, url: str) -> None:
-        """``url`` is in normal form."""
+    def __init__(
+        self,
+        backends: Backends,
+        store: Store,
+        queue: QueueAnswer,
+        url: str,
+        search_all: Callable[[int], None] | None = None,
+    ) -> None:
+        """Knows all that it reads of; nothing is read yet.
+
+        Args:
+            backends: Queue and store.
+            store: The store.
+            queue: What the queue knows about the URL.
+            url: The URL, in normal form.
+            search_all: Lets the search of links take as long as all records need, and is called
+                with the number of records of each step.
+        """
         self._settings = backends.settings
         self._store = store
         self._queue = queue
         self._url = url
         self._host = host_of(url)
-        self._deadline = time.monotonic() + backends.search_s
-        self._progress: Callable[[int], None] = lambda _records: None
+        self._deadline = inf if search_all else time.monotonic() + backends.search_s
+        self._progress = search_all or (lambda _records: None)
         self._is_robots_unread = False
         self._hooks = HookCalls(backends.hooks())
-
-    def search_all(self, progress: Callable[[int], None]) -> None:
-        """Lets the search of links take as long as all records need.
-
-        Args:
-            progress: Is called with the number of records of each step.
-        """
-        self._deadline = float("inf")
-        self._progress = progress
 
     def refusal(
         self, spec: CrawlSpec, depth: int | None, links: Sequence[LinkTo] = ()

@@ -11,19 +11,25 @@ from flask import Response, abort, g, redirect, request, url_for
 
 from crawlclean.cleaning.errors import InvalidUrl
 from crawlclean.cleaning.records import KEPT, VerdictKind, VerdictReason
+from crawlclean.cleaning.versions import shown_lines
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import Console, Page, asked_place, render
 from crawlclean.workers.console.words import Language, say
-from crawlclean.workers.operations.urls.explaining import explain_from
-from crawlclean.workers.operations.watching.views.pages import (
+from crawlclean.workers.operations.pages.page_versions import (
+    ChangedLine,
+    inline_difference,
+    two_versions,
+    versions_of,
+)
+from crawlclean.workers.operations.pages.pages import (
     MOST_LINKS,
-    clean_again,
     find_page_details,
     find_stored_page,
     list_blocks,
-    show_versions,
+    newest_reading,
     silent_page,
 )
+from crawlclean.workers.operations.urls.explaining import explain_from
 
 PAGE_ID = re.compile(r"[0-9a-f]{32}")
 FRAME_POLICY = (
@@ -103,7 +109,7 @@ def show_page(console: Console, page_id: str) -> Page:
 def show_page_again(console: Console, page_id: str) -> Page:
     """The difference that the newest model of the host would make to the record."""
     crawl = request.args.get("crawl", "")
-    reading = clean_again(console.backends, checked_id(page_id), crawl)
+    reading = newest_reading(console.backends, checked_id(page_id), crawl)
     return render("page_again.html", page_id=page_id, crawl=crawl, reading=reading)
 
 
@@ -136,13 +142,24 @@ def _by_kind(kind: str, found: Iterable[object]) -> list[Part]:
 
 # The versions of a page: what it showed when, and what changed between two of them.
 
+MOST_SHOWN_LINES = 1_000
+"""Lines of a difference that one screen shows."""
+
 
 def show_page_versions(console: Console, page_id: str) -> Page:
     """The versions, and the difference of two that the address names, else of the newest two."""
     crawl = request.args.get("crawl", "")
     wanted = [at for name in ("older", "newer") if (at := _asked_time(name))]
-    found = show_versions(console.backends, checked_id(page_id), crawl, wanted)
-    return render("page_versions.html", page_id=page_id, crawl=crawl, found=found)
+    versions = versions_of(console.backends, checked_id(page_id), crawl)
+    older = newer = None
+    lines: list[ChangedLine] = []
+    if len(versions) > 1:
+        _, older, newer = two_versions(console.backends, page_id, wanted, crawl)
+        lines = inline_difference(shown_lines(older), shown_lines(newer))
+    return render(
+        "page_versions.html", page_id=page_id, crawl=crawl, versions=versions, older=older,
+        newer=newer, lines=lines[:MOST_SHOWN_LINES], left_out=len(lines[MOST_SHOWN_LINES:]),
+    )  # fmt: skip
 
 
 def _asked_time(name: str) -> datetime | None:

@@ -1,4 +1,4 @@
-"""One page: its record, the verdicts on its texts, its way through the crawls."""
+"""One stored page: its verdicts, what the newest model would make of it, and its way."""
 
 from __future__ import annotations
 
@@ -8,34 +8,146 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.document.silent_html import Mark, silent_html
 from crawlclean.cleaning.errors import ConfigError, NotFound, PageError
+from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord, Verdict
 from crawlclean.cleaning.urls.normal_form import host_of
-from crawlclean.cleaning.versions import shown_lines
 from crawlclean.cleaning.why import explain
 from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.answers.hosts import PageVersion
+from crawlclean.storage.store.visits import difference
 from crawlclean.workers.answers.topics import TopicVerdict
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawls import crawl_names
-from crawlclean.workers.operations.pages.judged_page import (
-    JudgedPage,
-    NewReading,
-    judge_page,
-    newest_reading,
-    raw_page,
-)
-from crawlclean.workers.operations.pages.page_versions import (
-    ChangedLine,
-    inline_difference,
-    two_versions,
-    versions_of,
-)
-from crawlclean.workers.operations.reading import find_page
+from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.urls.explaining import Explanation, explain_from
+from crawlclean.workers.operations.urls.near_matches import with_scheme
 from crawlclean.workers.site_models import SiteModels
+
+MOST_CHARS = 8 << 20
+"""Longest source that is judged while somebody waits: about two seconds."""
+
+LEAST_PART_CHARS = 4
+"""Shortest text that is searched for in the text that somebody asks about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedPage:
+    """A stored page, read again with the model that made its record.
+
+    Attributes:
+        raw: Its archived answer.
+        record: The stored record; None when a hook dropped it, or the page failed.
+        again: The record of this reading.
+        verdicts: Of this reading, in document order.
+        is_same: Whether this reading gives the text of the stored record: its verdicts are those
+            of the record then.
+    """
+
+    raw: RawPage
+    record: CleanRecord | None
+    again: CleanRecord
+    verdicts: tuple[Verdict, ...]
+    is_same: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewReading:
+    """A page under the newest model of its host, compared with its record; nothing is stored.
+
+    Attributes:
+        version: Version of that model; 0: the host has none.
+        lines: Lines of a unified diff of what a person sees; empty: no difference.
+    """
+
+    version: int
+    lines: tuple[str, ...]
+
+
+def judge_page(store: Store, page_id: str, crawl: str | None = None) -> JudgedPage:
+    """Reads a stored page again, with the model that made its record.
+
+    Args:
+        store: Holds record, answer and models.
+        page_id: 32 hex digits.
+        crawl: Only of this crawl; None: the newest of all.
+
+    Raises:
+        NotFound: No answer is archived.
+        ConfigError: The answer is too long, or the model is of a format that cannot be read.
+    """
+    raw = store.answers.page(page_id, crawl)
+    if raw is None:
+        raise NotFound(
+            "the raw page is gone (dropped, or never archived): the page cannot be cleaned again; "
+            "fetch it again"
+        )
+    if len(raw.html) > MOST_CHARS:
+        raise ConfigError(f"the answer has {len(raw.html):,} characters, more than is read here")
+    record = store.records.get(page_id, crawl)
+    model = _model(store, raw.host, record.model_version if record else 0)
+    again, found = explain(raw, model)
+    is_same = record is not None and (record.title, record.body, record.posts) == (
+        again.title,
+        again.body,
+        again.posts,
+    )
+    return JudgedPage(raw=raw, record=record, again=again, verdicts=found, is_same=is_same)
+
+
+def newest_reading(backends: Backends, page_id: str, crawl: str = "") -> NewReading:
+    """Compares the record of a page with a reading under the newest model; stores nothing.
+
+    Raises:
+        NotFound: No answer of the page is archived.
+        ConfigError: The answer is too long.
+    """
+    with backends.store() as store:
+        judged = judge_page(store, page_id, crawl or None)
+        before, after = judged.record or judged.again, judged.again
+        version = store.models.newest(before.host)
+        if version != after.model_version:
+            after = explain(judged.raw, _model(store, before.host, version))[0]
+    return NewReading(version=version, lines=tuple(difference(before, after)))
+
+
+def judge_url(backends: Backends, target: str) -> JudgedPage:
+    """Returns ``judge_page`` of a URL, or of the beginning of a page id.
+
+    Args:
+        backends: Queue and store.
+        target: ``www.example.com/a.html`` or ``4f1193``.
+
+    Raises:
+        NotFound: No answer of it is archived.
+        ConfigError: The answer is too long.
+    """
+    with backends.store() as store:
+        name = target if is_page_id(target) else with_scheme(store, target)
+        page_id = find_page(store, name)
+        try:
+            return judge_page(store, page_id)
+        except NotFound:
+            hint = f"`why {name}` shows its steps"
+            raise NotFound(f"no answer of {name} is archived; {hint}") from None
+
+
+def matching(verdicts: tuple[Verdict, ...], text: str) -> tuple[Verdict, ...]:
+    """Returns the verdicts whose texts hold a text, or lie in it, white space apart; "": all."""
+    wanted = "".join(text.split())
+    owns = (("".join(each.text.split()), each) for each in verdicts)
+    return tuple(
+        each
+        for own, each in owns
+        if wanted in own or (len(own) >= LEAST_PART_CHARS and own in wanted)
+    )
+
+
+def _model(store: Store, host: str, version: int) -> SiteModel | None:
+    return SiteModels(store, most=1).version(host, version)
+
 
 # What happened to a page beside its steps in the queue: models, changes, versions, judgements.
 
@@ -140,7 +252,6 @@ class PageDetails:
         page_id: 32 hex digits.
         url: Its URL.
         crawl: The crawl whose record is shown; ``""``: the newest of all.
-        rows: Its outcome in each crawl.
         way: Its steps in each crawl, and what else is known of it.
         record: Its stored record; None without one.
         judged: The page read again; None when it is not archived, or too long.
@@ -152,7 +263,6 @@ class PageDetails:
     page_id: str
     url: str
     crawl: str
-    rows: Sequence[UrlRow]
     way: Explanation
     record: CleanRecord | None
     judged: JudgedPage | None
@@ -225,7 +335,6 @@ def find_page_details(backends: Backends, page_id: str, crawl: str = "") -> Page
             page_id=page_id,
             url=rows[0].url,
             crawl=crawl,
-            rows=rows,
             way=way,
             record=record,
             judged=judged,
@@ -238,17 +347,6 @@ def find_page_details(backends: Backends, page_id: str, crawl: str = "") -> Page
 def _is_poison(row: UrlRow) -> bool:
     mark = f"{FailureReason.POISON}: "
     return row.state is UrlState.FAILED and any(each.detail.startswith(mark) for each in row.log)
-
-
-def clean_again(backends: Backends, page_id: str, crawl: str = "") -> NewReading:
-    """Compares the record of a page with a reading under the newest model; stores nothing.
-
-    Raises:
-        NotFound: No answer of the page is archived.
-        ConfigError: The answer is too long.
-    """
-    with backends.store() as store:
-        return newest_reading(store, judge_page(store, page_id, crawl or None), page_id)
 
 
 def list_blocks(verdicts: Sequence[Verdict], shown: str, after: int) -> BlockList:
@@ -292,69 +390,11 @@ def silent_page(
         ConfigError: The answer is too long.
     """
     with backends.store() as store:
-        raw = raw_page(store, page_id, crawl or None)
-        record = store.records.get(page_id, crawl or None)
-        model = SiteModels(store, most=1).version(raw.host, record.model_version if record else 0)
+        judged = judge_page(store, page_id, crawl or None)
     marks: dict[int, Mark] = {}
-    for number, each in enumerate(explain(raw, model)[1]):
+    for number, each in enumerate(judged.verdicts):
         title = f"{titles[each.kind.value]}: {titles[each.reason.value]}"
         mark = Mark(number, each.kind.value, f"{title} ({each.by})" if each.by else title)
         for line in range(each.line, each.line + each.lines):
             marks.setdefault(line, mark)
-    return silent_html(raw.html, marks, styles)
-
-
-# The versions of a page, for the console.
-
-MOST_SHOWN_LINES = 1_000
-"""Lines of a difference that one screen shows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageVersions:
-    """The versions of a page, and the difference of two.
-
-    Attributes:
-        url: Its URL.
-        versions: Newest first.
-        older_at: The older one of two that are compared; None: there is one only.
-        newer_at: The newer one.
-        lines: Their difference.
-        left_out: Lines of the difference behind ``lines``.
-    """
-
-    url: str
-    versions: Sequence[PageVersion]
-    older_at: datetime | None = None
-    newer_at: datetime | None = None
-    lines: Sequence[ChangedLine] = ()
-    left_out: int = 0
-
-
-def show_versions(
-    backends: Backends, page_id: str, crawl: str, wanted: Sequence[datetime]
-) -> PageVersions:
-    """Returns the versions of a page.
-
-    Args:
-        backends: Queue and store.
-        page_id: 32 hex digits.
-        crawl: Whose; ``""``: of the crawl that fetched it last.
-        wanted: Times of two versions to compare; fewer: the newest and the one before.
-
-    Raises:
-        NotFound: No record of it is stored.
-    """
-    versions = versions_of(backends, page_id, crawl)
-    if len(versions) < 2:
-        return PageVersions(url=versions[0].url, versions=versions)
-    page, older, newer = two_versions(backends, page_id, wanted, crawl)
-    lines = inline_difference(shown_lines(older), shown_lines(newer))
-    return PageVersions(
-        url=page.url,
-        versions=versions,
-        older_at=older.fetched_at,
-        newer_at=newer.fetched_at,
-        lines=lines[:MOST_SHOWN_LINES],
-        left_out=max(0, len(lines) - MOST_SHOWN_LINES),
-    )
+    return silent_html(judged.raw.html, marks, styles)
