@@ -8,10 +8,9 @@ import functools
 import hashlib
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -25,7 +24,7 @@ from crawlclean.workers.answers.schema import encode, field_types, meanings_in
 from crawlclean.workers.console.api.problems import MEDIA_TYPE, of_service_error, problem, refuse
 from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
 from crawlclean.workers.console.routes import LARGEST, MOST_ROWS, USUAL_ROWS, Console
-from crawlclean.workers.operations import parts
+from crawlclean.workers.operations.parts import Part, Place
 
 # Reads what a request of the API gives: the query, or the body, as a value of its type.
 
@@ -46,8 +45,8 @@ def check_text() -> None:
         refuse(400, "the address is not UTF-8")
 
 
-def read_query(wanted: type | None) -> list[Any]:
-    """The query as a value of its type, in a list; ``[]`` where there is none."""
+def read_query(wanted: type | None) -> dict[str, Any]:
+    """The parameters of the query by name, as their type has them."""
     known = field_types(wanted).keys() if wanted else set()
     for name in request.args:
         if name not in known:
@@ -55,8 +54,9 @@ def read_query(wanted: type | None) -> list[Any]:
         if len(request.args.getlist(name)) > 1:
             refuse(400, f"{name}: given twice")
     if wanted is None:
-        return []
-    return [_converted(lambda: msgspec.convert(request.args.to_dict(), wanted, strict=False))]
+        return {}
+    query: Any = _converted(lambda: msgspec.convert(request.args.to_dict(), wanted, strict=False))
+    return msgspec.structs.asdict(query)
 
 
 def read_body(wanted: type | None, raw: bytes) -> list[Any]:
@@ -95,34 +95,6 @@ Name = Annotated[str, msgspec.Meta(max_length=4096)]
 """A name or an address in a query."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageOf(Generic[T]):
-    """A part of a list.
-
-    Attributes:
-        items: Its rows.
-        next: Cursor of the next part, for ``after``; null at the end.
-        as_of: When the figures were computed; null: they are of this moment.
-    """
-
-    items: Sequence[T]
-    next: str | None = None
-    as_of: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """What the query of every list has.
-
-    Attributes:
-        limit: At most this many rows.
-        after: The ``next`` of the part before; without it the list begins.
-    """
-
-    limit: Limit = USUAL_ROWS
-    after: Cursor = ""
-
-
 def cursor(of: str, value: int, key: str = "") -> str:
     """Returns a cursor.
 
@@ -135,13 +107,7 @@ def cursor(of: str, value: int, key: str = "") -> str:
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
-def following(of: str, after: str) -> str | None:
-    """The cursor of a place as the pages of the console write it: ``480~www.example.com``."""
-    value, _, key = after.partition("~")
-    return cursor(of, int(value), key) if after else None
-
-
-def place(text: str, of: str) -> tuple[int, str] | None:
+def place(text: str, of: str) -> Place | None:
     """Returns value and key of a cursor; None of ``""``.
 
     Raises:
@@ -159,12 +125,6 @@ def place(text: str, of: str) -> tuple[int, str] | None:
     if not -LARGEST <= value <= LARGEST:
         refuse(400, "after: not a cursor of this API")
     return value, key
-
-
-def number(text: str, of: str) -> int | None:
-    """Returns the number in a cursor of rows that are numbered; None of ``""``."""
-    found = place(text, of)
-    return found[0] if found else None
 
 
 # Actions that are asked for twice act once: ``Idempotency-Key``.
@@ -254,7 +214,7 @@ Question = Callable[..., Any]
 """A function of ``operations/`` that takes the backends and what is asked for, by name.
 
 Its arguments are the path's values and the query, and its docstring is their documentation. One
-that gives a ``parts.Part`` is a list: ``after`` and ``limit`` are cursor and size of a part, and
+that gives a ``Part`` is a list: ``after`` and ``limit`` are cursor and size of a part, and
 ``sort`` or ``order`` its order.
 """
 
@@ -287,24 +247,8 @@ def query_of(question: Question, path: str) -> type | None:
     return msgspec.defstruct("Query", fields, kw_only=True, frozen=True, namespace=text)
 
 
-def view_of(question: Question, path: str) -> View:
-    """The view that asks a question with what a request has."""
-
-    def view(call: Call, *queries: Any, **places: Any) -> Any:
-        given = {name: getattr(each, name) for each in queries for name in field_types(type(each))}
-        of = " ".join([path[1:], *(str(given[name]) for name in ORDERS if name in given)])
-        if "after" in given:
-            given["after"] = place(given["after"], of)
-        found = question(call.console.backends, **places, **given)
-        if not isinstance(found, parts.Part):
-            return found
-        return PageOf(items=found.items, next=following(of, found.after), as_of=found.as_of)
-
-    return view
-
-
 View = Callable[..., Any]
-"""Called with the ``Call``, the query or body if the address has one, and the path's values."""
+"""An action: called with the ``Call``, the body if the address has one, and the path's values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,7 +263,7 @@ class Address:
         view: What answers.
         takes: Type of the query (GET) or of the body (POST); None: neither.
         answer: Type of the answer, or of the items of a page.
-        is_page: Whether the answer is a ``PageOf``.
+        is_page: Whether the answer is a ``Part`` of a list.
         scope: What the token must permit.
     """
 
@@ -368,34 +312,13 @@ class Api:
             question: Takes the backends, the path's values and the query.
         """
         answer = get_type_hints(question)["return"]
-        is_page = get_origin(answer) is parts.Part
+        is_page = get_origin(answer) is Part
         self._add(
             Address(
                 name=name, about=_about(question), method="GET", path=path,
-                view=view_of(question, path), takes=query_of(question, path),
+                view=question, takes=query_of(question, path),
                 answer=get_args(answer)[0] if is_page else answer, is_page=is_page,
                 scope=TokenScope.READ,
-            )
-        )  # fmt: skip
-
-    def get(
-        self, path: str, view: View, *, query: type | None = None, answer: Any = None,
-        page_of: type | None = None,
-    ) -> None:  # fmt: skip
-        """Adds an address that changes nothing; 304 while its answer is unchanged.
-
-        Args:
-            path: ``/hosts/<host>``, ``/operations/<int:seq>``.
-            view: ``view(call, query, host=...)``, without ``query`` where there is none.
-            query: Type of the query.
-            answer: Type of the answer; or
-            page_of: type of the items of a ``PageOf``.
-        """
-        self._add(
-            Address(
-                name=view.__name__, about=_about(view), method="GET", path=path, view=view,
-                takes=query, answer=page_of or answer,
-                is_page=page_of is not None, scope=TokenScope.READ,
             )
         )  # fmt: skip
 
@@ -446,15 +369,18 @@ class Api:
         return answer
 
     def _answer(self, address: Address, token: Token, **values: Any) -> Response:
-        call = Call(self._console, token, request.remote_addr or "")
         if address.method == "GET":
-            return self._read(address, call, values)
-        return self._act(address, call, values)
+            return self._read(address, values)
+        return self._act(address, Call(self._console, token, request.remote_addr or ""), values)
 
-    def _read(self, address: Address, call: Call, values: Mapping[str, Any]) -> Response:
-        taken = read_query(address.takes)
-        found = address.view(call, *taken, **values)
-        response = Response(_encoded(found), 200, FRESH, content_type=JSON)
+    def _read(self, address: Address, values: Mapping[str, Any]) -> Response:
+        given = {**values, **read_query(address.takes)}
+        of = " ".join([address.path[1:], *(str(given[name]) for name in ORDERS if name in given)])
+        if "after" in given:
+            given["after"] = place(given["after"], of)
+        found = address.view(self._console.backends, **given)
+        body = _part(found, of) if isinstance(found, Part) else encode(found)
+        response = Response(body, 200, FRESH, content_type=JSON)
         response.add_etag(weak=True)
         response.make_conditional(request)
         return response
@@ -489,8 +415,9 @@ def _about(view: Callable[..., Any]) -> str:
     return re.split(r"\n+(?:Args|Returns|Raises):\n", inspect.cleandoc(view.__doc__ or ""))[0]
 
 
-def _encoded(found: Any) -> bytes:
-    if not isinstance(found, PageOf):
-        return encode(found)
+def _part(found: Part[Any], of: str) -> bytes:
+    """A part of a list as JSON, with the cursor of the next one."""
     items = [msgspec.Raw(encode(each)) for each in found.items]
-    return dump({"items": items, "next": found.next, "as_of": found.as_of})
+    value, _, key = found.after.partition("~")
+    after = cursor(of, int(value), key) if found.after else None
+    return dump({"items": items, "next": after, "as_of": found.as_of})

@@ -7,26 +7,12 @@ from functools import cache
 from flask import Flask, Response, request
 
 from crawlclean.cleaning.json_values import dump
+from crawlclean.workers.console.api.actions import ActionRequest, ActionResult, post_action
+from crawlclean.workers.console.api.addresses import QUESTIONS
 from crawlclean.workers.console.api.openapi import openapi
 from crawlclean.workers.console.api.registry import FRESH, JSON, Api
-from crawlclean.workers.console.api.resources import actions, crawls, now, topics
 from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
 from crawlclean.workers.console.routes import Console
-
-RESOURCES = (
-    now.register_moments,
-    now.register_queues,
-    crawls.register_crawls,
-    crawls.register_hosts,
-    crawls.register_failures,
-    crawls.register_pages,
-    crawls.register_search,
-    topics.register,
-    now.register_journal,
-    crawls.register_space,
-    actions.register,
-)
-"""What adds addresses, in the order of the documentation."""
 
 DESCRIPTION = "/api/openapi.json"
 
@@ -39,8 +25,9 @@ def add_api(app: Flask, console: Console) -> Api:
         console: What views share; its data folder has the tokens of those who may ask.
     """
     api = Api(app, console, Tokens(console.settings.storage.data))
-    for register in RESOURCES:
-        register(api)
+    for name, path, question in QUESTIONS:
+        api.ask(name, path, question)
+    api.post("/actions/<name>", post_action, body=ActionRequest, answer=ActionResult)
     described = cache(lambda: dump(openapi(api.addresses)))  # half of the time of a start
 
     def describe(_token: Token) -> Response:

@@ -14,6 +14,7 @@ from crawlclean.storage.store.journal import Operation
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.moments import ProcessAnswer, QueueAnswer, SharedQueue
 from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.parts import Part
 
 LONG_CLAIM_S = 60.0
 """A job of pages takes seconds; one that is held so long hangs, or has a huge page."""
@@ -92,6 +93,25 @@ def queues_now(backends: Backends) -> QueuesMoment:
         operations=operations,
         queues=queues,
     )
+
+
+def processes(backends: Backends) -> Part[ProcessAnswer]:
+    """Spiders, workers and the others with what they work on, then those that are lost.
+
+    By role and name, in one part; none while no crawl runs.
+    """
+    moment = queues_now(backends)
+    if moment.is_away:
+        raise QueueUnavailable(moment.why_not)
+    return Part(items=moment.processes)
+
+
+def shared_queues(backends: Backends) -> Part[SharedQueue]:
+    """The queues that run crawls of this store, in one part; one of them is the console's own.
+
+    A queue that was not heard for a minute is listed while a crawl names it.
+    """
+    return Part(items=queues_now(backends).queues)
 
 
 def _queues(store: Store, ours: str) -> list[SharedQueue]:

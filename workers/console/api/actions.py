@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.workers.console.actions import Refusal
 from crawlclean.workers.console.api.problems import AGAIN_S, refuse
-from crawlclean.workers.console.api.registry import Api, Call, Name, PageOf
+from crawlclean.workers.console.api.registry import Call, Name
 from crawlclean.workers.operations.acting.action import (
     ERROR,
     Action,
@@ -22,6 +22,8 @@ from crawlclean.workers.operations.acting.action import (
     untold,
 )
 from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.journal import find_action
 
 
@@ -88,15 +90,9 @@ class ActionResult:
     operation: int | None
 
 
-def register(api: Api) -> None:
-    """Adds the addresses."""
-    api.get("/actions", get_actions, page_of=ActionLine)
-    api.post("/actions/<name>", post_action, body=ActionRequest, answer=ActionResult)
-
-
-def get_actions(_call: Call) -> PageOf[ActionLine]:
+def list_actions(_backends: Backends) -> Part[ActionLine]:
     """Every action, with what it needs."""
-    return PageOf(
+    return Part(
         items=[
             ActionLine(
                 name=each.name,

@@ -1,0 +1,96 @@
+"""What programs may ask: each address with the question that answers it."""
+
+from __future__ import annotations
+
+from crawlclean.workers.answers.moments import HeldBack, NowAnswer, QueueAnswer
+from crawlclean.workers.console.api.actions import list_actions
+from crawlclean.workers.console.api.registry import Question
+from crawlclean.workers.console.holding import said, sentence
+from crawlclean.workers.console.words import Language
+from crawlclean.workers.operations.controlling.crawls import get_crawl, get_crawls, lines_of
+from crawlclean.workers.operations.failures import failed_urls, failure_causes, failure_groups
+from crawlclean.workers.operations.hosts.classes import url_classes
+from crawlclean.workers.operations.hosts.host_models import model_answer, model_versions
+from crawlclean.workers.operations.hosts.hosts import host_answer, hosts_by_figure
+from crawlclean.workers.operations.pages.page_versions import page_difference, page_history
+from crawlclean.workers.operations.reading import find_record
+from crawlclean.workers.operations.searching import search_records
+from crawlclean.workers.operations.topics.reports import list_topics
+from crawlclean.workers.operations.topics.stories import find_story, list_stories
+from crawlclean.workers.operations.topics.watching import list_topic_stories, topic_report
+from crawlclean.workers.operations.urls.explaining import url_history
+from crawlclean.workers.operations.watching.journal import (
+    audit,
+    events,
+    find_operation,
+    operations,
+)
+from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.now.now import Moment, this_moment
+from crawlclean.workers.operations.watching.views.queues import (
+    ask_queue,
+    processes,
+    shared_queues,
+)
+from crawlclean.workers.operations.watching.views.space import hosts_room, room_of
+
+
+def now(backends: KeptBackends) -> NowAnswer:
+    """What crawls at this moment, and what holds it back."""
+    moment = this_moment(backends)
+    return NowAnswer(
+        at=moment.at,
+        held_back=_held_back(moment),
+        queue=QueueAnswer(state=moment.queue_state, why=moment.why_no_queue, queue=moment.queue),
+        why_no_store=moment.why_no_store,
+        running=moment.running,
+        pending=moment.pending,
+        rates=backends.meter.read(moment.queue) if moment.queue else {},
+        waits=dict(moment.waits),
+        crawls=tuple(lines_of(backends, moment.crawls)),
+        causes=tuple(moment.causes),
+        disk=moment.disk,
+        as_of=moment.as_of,
+    )
+
+
+def _held_back(moment: Moment) -> HeldBack:
+    told = sentence(moment)
+    text = said(told, Language.ENGLISH).unescape()
+    return HeldBack(level=told.level.value, cause=told.key, text=text)
+
+
+QUESTIONS: tuple[tuple[str, str, Question], ...] = (
+    ("get_now", "/now", now),
+    ("get_queues", "/queues", ask_queue),
+    ("get_shared_queues", "/queues/shared", shared_queues),
+    ("get_processes", "/processes", processes),
+    ("get_crawls", "/crawls", get_crawls),
+    ("get_crawl", "/crawls/<crawl>", get_crawl),
+    ("get_hosts", "/hosts", hosts_by_figure),
+    ("get_host", "/hosts/<host>", host_answer),
+    ("get_classes", "/hosts/<host>/classes", url_classes),
+    ("get_models", "/hosts/<host>/models", model_versions),
+    ("get_model", "/hosts/<host>/models/<int:version>", model_answer),
+    ("get_failures", "/failures", failure_groups),
+    ("get_failed_urls", "/failures/urls", failed_urls),
+    ("get_failure_causes", "/failures/causes", failure_causes),
+    ("get_versions", "/versions", page_history),
+    ("get_difference", "/versions/difference", page_difference),
+    ("get_url", "/urls", url_history),
+    ("get_record", "/records", find_record),
+    ("get_search", "/search", search_records),
+    ("get_topics", "/topics", list_topics),
+    ("get_topic", "/topics/<topic>", topic_report),
+    ("get_topic_stories", "/topics/<topic>/stories", list_topic_stories),
+    ("get_stories", "/stories", list_stories),
+    ("get_story", "/stories/<story>", find_story),
+    ("get_events", "/events", events),
+    ("get_audit", "/audit", audit),
+    ("get_operations", "/operations", operations),
+    ("get_operation", "/operations/<int:seq>", find_operation),
+    ("get_space", "/space", room_of),
+    ("get_host_space", "/space/hosts", hosts_room),
+    ("get_actions", "/actions", list_actions),
+)
+"""Name in the description, path below ``/api/v1``, question; in the order of the documentation."""
