@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from crawlclean import __dist__
@@ -17,42 +18,16 @@ from crawlclean.workers.answers.schema import (
     summary,
 )
 
-INTRODUCTION = f"""\
-# JSON
-
-Made by `make docs` from the types in `workers/answers/` and `cleaning/records.py`.
-
-With `--json` a command prints one object of JSON in each line, in UTF-8. `export` and `clean` print
-records without this option. `housekeeper` prints nothing: its object is what webhooks are sent
-([an example](topics.md#tell-others)). Messages and progress go to standard error.
-`{__dist__} config schema COMMAND` prints the JSON Schema of a line.
-
-Times are ISO 8601 in UTC (`2026-11-20T22:42:35.874000Z`). Hosts are lower-case authorities without
-the default port (`example.com`, `127.0.0.1:8000`). Control characters and bidirectional marks are
-`\\u` escapes.
-
-## What stays as it is
-
-Within a major version (before 1.0: within 0.2, 0.3, ...):
-
-- A field keeps its name, its type, its unit and its meaning. No field is removed. A field that is
-  never null stays so.
-- A field that is always there stays so. A field marked *may be left out* is left out for the reason
-  that its text names.
-- Fields may be added to every object, and values to every list below: ignore what you do not know.
-- The order of fields, texts for a person (`why`, `detail`, `reason` of [UnknownUrl](#unknownurl),
-  `differences`, `found`), and the content of `model` are no part of this promise.
-- Records and statistics of hosts begin with `"schema": 1`. The number grows when an older reader
-  would misread them.
-
-The schema of a version is strict: it allows no unknown field, so that a test against it finds every
-mistake. To check the output of later versions with it, remove `"additionalProperties": false`.
-"""
-
 
 def json_markdown() -> str:
-    """Returns the page: an introduction, the lines of each command, the types within them."""
-    lines = [INTRODUCTION, "## Lines\n", "| command | a line is |", "|---|---|"]
+    """Returns the page: ``introduction.md``, the lines of each command, the types within them."""
+    begin = Path(__file__).with_name("introduction.md").read_text("utf-8")
+    lines = [
+        begin.replace("{program}", __dist__),
+        "## Lines\n",
+        "| command | a line is |",
+        "|---|---|",
+    ]
     for name, wanted in ANSWERS.items():
         kinds = " or ".join(f"[{each.__name__}](#{each.__name__.lower()})" for each in wanted)
         lines.append(f"| `{name}` | {kinds} |")
@@ -67,14 +42,14 @@ def json_markdown() -> str:
 
 def object_markdown(of: type) -> str:
     """The section of a type with fields: its meaning, a table of its fields."""
-    lines = [f"### {of.__name__}\n", f"{_escaped(summary(of))}\n"]
+    lines = [f"### {of.__name__}\n", f"{escaped(summary(of))}\n"]
     lines += ["| field | type | meaning |", "|---|---|---|"]
     if issubclass(of, VERSIONED):
         lines.append("| `schema` | 1 | version of the form |")
     meanings = field_meanings(of)
     for name, schema in field_types(of).items():
         left_out = " *(may be left out)*" if is_left_out(of, name) else ""
-        meaning = _escaped(meanings[name])
+        meaning = escaped(meanings[name])
         lines.append(f"| `{name}` | {type_markdown(schema)}{left_out} | {meaning} |")
     return "\n".join(lines) + "\n"
 
@@ -83,11 +58,11 @@ def values_markdown(of: type[Enum]) -> str:
     """The section of an enum: its meaning, a table of its values."""
     lines = [
         f"### {of.__name__}\n",
-        f"{_escaped(summary(of))}\n",
+        f"{escaped(summary(of))}\n",
         "| value | meaning |",
         "|---|---|",
     ]
-    lines += [f"| `{value}` | {_escaped(text)} |" for value, text in member_meanings(of).items()]
+    lines += [f"| `{value}` | {escaped(text)} |" for value, text in member_meanings(of).items()]
     return "\n".join(lines) + "\n"
 
 
@@ -115,6 +90,6 @@ def type_markdown(schema: dict[str, Any]) -> str:
     return names.get(kind, kind)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """A docstring's text in a table of Markdown: no column ends, code as code, no tag."""
     return text.replace("``", "`").replace("|", "\\|").replace("<", "&lt;")
