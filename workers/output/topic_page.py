@@ -77,7 +77,7 @@ def topic_page(report: TopicReport) -> bytes:
         receiver_state=receiver_state,
         step_pages=step_pages,
     )
-    return page.encode()
+    return f"{page.strip()}\n".encode()
 
 
 def _tamed(value: Any) -> Any:
