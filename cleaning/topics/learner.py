@@ -181,12 +181,11 @@ class LinkModel(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _word_ids(self) -> dict[str, int]:
         return word_ids(self.words)
 
-    def ids(self, names: Iterable[str]) -> tuple[int, ...]:
-        """Returns the ids of feature names, 0..4095; words outside the vocabulary have none."""
-        return ids_of(names, self._word_ids)
+    def ids(self, groups: Iterable[tuple[str, ...]]) -> tuple[int, ...]:
+        """Returns the ids, 0..4095, of the first 16 names of groups (``feature_groups``).
 
-    def ids_of_groups(self, groups: Iterable[tuple[str, ...]]) -> tuple[int, ...]:
-        """Returns the ids of the first 16 names of groups, as ``feature_groups`` returns them."""
+        Words outside the vocabulary have none.
+        """
         known, room = self._known_groups, MAX_FEATURES
         found: list[int] = []
         for group in groups:
@@ -322,15 +321,9 @@ class LinkModel(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         for number, (pages, relevant) in packed.records.items():
             if not (0 <= number < MAX_IDS and 0 <= relevant <= pages < float("inf")):
                 raise ValueError(f"no record of a host or a word: {number}")
-        return cls(
-            version=packed.version,
-            examples=packed.examples,
-            words=packed.words,
-            means=tuple(means),
-            precisions=tuple(precisions),
-            names=packed.names,
-            records=packed.records,
-        )
+        rest = msgspec.structs.asdict(packed)
+        del rest["weights"]
+        return cls(**rest, means=tuple(means), precisions=tuple(precisions))
 
 
 def _of_host(pages: float, relevant: float) -> float:

@@ -31,7 +31,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from functools import lru_cache
-from itertools import chain
 from operator import add
 from zlib import crc32
 
@@ -266,14 +265,10 @@ def neighbours(texts: Sequence[str], place: int) -> tuple[str, ...]:
     return (*before, *texts[place + 1 : place + 1 + NEIGHBOURS])
 
 
-def link_features(link: FoundLink, words: AnchorWords) -> tuple[str, ...]:
-    """Returns the names of a link's features, at most 16, the surest first."""
-    return tuple(chain.from_iterable(feature_groups(link, words)))[:MAX_FEATURES]
-
-
 def feature_groups(link: FoundLink, words: AnchorWords) -> list[tuple[str, ...]]:
     """Returns the names of a link's features in groups that come again on other links.
 
+    The surest come first: a link has the first 16 names.
     ``[("bias",), ("query:1", "words:2"), ..., ("a:地震",)]``; the same groups have the same ids, so
     nobody has to look up their names one by one.
     """
@@ -343,7 +338,7 @@ def ids_of(names: Iterable[str], word_ids: Mapping[str, int]) -> tuple[int, ...]
     """Returns the ids of feature names, each once; words outside the vocabulary have none.
 
     Args:
-        names: Names as ``link_features`` returns them.
+        names: Names as ``feature_groups`` returns them.
         word_ids: Ids of the vocabulary's words by their name, ``{"a:地震": 2560}``.
     """
     found: dict[int, None] = {}

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import log
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.json import encode
@@ -157,22 +156,26 @@ def judge(topic: Topic, title: str, text: str, *, is_list: bool = False) -> Judg
     """
     title = plain(title)
     body = plain(text[:BODY_CHARS])
-    excluded = tuple(name.text for name in topic.excluded if _is_excluded(name, title, body))
+    excluded = tuple(
+        name.text
+        for name in topic.excluded
+        if _count(name, title) or _count(name, body) >= EXCLUDED_IN_BODY
+    )
     hits = tuple(_hit(concept, title, body) for concept in topic.concepts)
     query_part = 0.0 if excluded else _query_part(topic.concepts, hits)
-    like = Likeness.of(topic, title, body)
-    relevance = query_part if like.e is None else 0.5 * query_part + 0.5 * like.e
-    if like.taught is not None:
-        relevance = min(1.0, max(0.0, relevance + like.taught / STEEPNESS))
+    example_part, taught, like = _likeness(topic, title, body)
+    relevance = query_part if example_part is None else 0.5 * query_part + 0.5 * example_part
+    if taught is not None:
+        relevance = min(1.0, max(0.0, relevance + taught))
     if excluded:
         relevance = 0.0
     parts = Parts(
         q=round(query_part, 3),
-        e=None if like.e is None else round(like.e, 3),
-        taught=None if like.taught is None else round(like.taught / STEEPNESS, 3),
+        e=None if example_part is None else round(example_part, 3),
+        taught=None if taught is None else round(taught, 3),
         concepts=hits[:_SHOWN_CONCEPTS],
-        terms=tuple(like.terms[:_SHOWN_TERMS]),
-        nearest=_nearest(topic, like.terms),
+        terms=tuple(like[:_SHOWN_TERMS]),
+        nearest=_nearest(topic, like),
         excluded=excluded,
         is_list=is_list,
     )
@@ -201,10 +204,6 @@ def _query_part(concepts: Sequence[Concept], hits: Sequence[ConceptHit]) -> floa
     part = BEST_SHARE * best + (1 - BEST_SHARE) * mean
     missing = any(c.required and not hit.h for c, hit in zip(concepts, hits, strict=True))
     return part * MISSING_REQUIRED if missing else part
-
-
-def _is_excluded(name: Name, title: str, body: str) -> bool:
-    return _count(name, title) > 0 or _count(name, body) >= EXCLUDED_IN_BODY
 
 
 def _count(name: Name, text: str) -> int:
@@ -241,37 +240,32 @@ def _word_pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"{before}{re.escape(word)}(?:e?s)?{after}")
 
 
-class Likeness(NamedTuple):
+def _likeness(topic: Topic, title: str, body: str) -> tuple[float | None, float | None, list[str]]:
     """How like a page is to the examples and to the marked pages.
 
-    Attributes:
-        e: The example part, 0..1; None without examples.
-        taught: The logit that the marks add; None without marks.
-        terms: The page's terms of the largest products, with the examples' vector or, without
-            examples, with the taught weights; the largest first.
+    Returns (the example part, 0..1, None without examples; what the marks add to the relevance,
+    None without marks; the page's terms of the largest products, with the examples' vector or,
+    without examples, with the taught weights, the largest first).
+
+    Args:
+        topic: The topic.
+        title: The page's title, plain.
+        body: Its body, plain.
     """
-
-    e: float | None
-    taught: float | None
-    terms: list[str]
-
-    @classmethod
-    def of(cls, topic: Topic, title: str, body: str) -> Likeness:
-        """Returns the likeness of a page, from its plain title and body."""
-        if not topic.terms and not topic.taught:
-            return cls(None, None, [])
-        in_title = PageVector.of(title, topic.idf)
-        in_body = PageVector.of(body[:COMPARED_CHARS], topic.idf)
-        taught = e = None
-        if topic.taught:
-            taught = topic.taught.bias + in_title.cosine(topic.taught.title)
-            taught += in_body.cosine(topic.taught.body)
-        if topic.terms:
-            e = min(1.0, likeness(in_title, in_body, topic.terms) / topic.scale)
-        like = topic.terms or topic.taught.body
-        both = {**in_title.weights, **in_body.weights}
-        found = sorted((-both[term] * like[term], term) for term in both.keys() & like.keys())
-        return cls(e, taught, [term for product, term in found if product < 0])
+    if not topic.terms and not topic.taught:
+        return None, None, []
+    in_title = PageVector.of(title, topic.idf)
+    in_body = PageVector.of(body[:COMPARED_CHARS], topic.idf)
+    example_part = taught = None
+    if topic.taught:
+        logit = topic.taught.bias + in_title.cosine(topic.taught.title)
+        taught = (logit + in_body.cosine(topic.taught.body)) / STEEPNESS
+    if topic.terms:
+        example_part = min(1.0, likeness(in_title, in_body, topic.terms) / topic.scale)
+    like = topic.terms or topic.taught.body
+    both = {**in_title.weights, **in_body.weights}
+    found = sorted((-both[term] * like[term], term) for term in both.keys() & like.keys())
+    return example_part, taught, [term for product, term in found if product < 0]
 
 
 def _nearest(topic: Topic, found: Sequence[str]) -> str:
@@ -300,19 +294,7 @@ def _fitting(parts: Parts) -> Parts:
     return parts
 
 
-class Mark(Struct, frozen=True, gc=False):
-    """A page that the user judged.
-
-    Attributes:
-        relevance: What ``judge`` found, 0..1.
-        relevant: What the user found.
-    """
-
-    relevance: float
-    relevant: bool
-
-
-def new_threshold(threshold: float, marks: Sequence[Mark]) -> float:
+def new_threshold(threshold: float, marks: Sequence[tuple[float, bool]]) -> float:
     """Returns the threshold with the least error among the user's marks, at most .1 away.
 
     The error of a threshold is 1 - F1 of the pages over it. Between equal thresholds the nearest to
@@ -320,11 +302,11 @@ def new_threshold(threshold: float, marks: Sequence[Mark]) -> float:
 
     Args:
         threshold: The present one, 0..1.
-        marks: All marks of the topic, in any order.
+        marks: (what ``judge`` found, what the user found) of all marked pages, in any order.
     """
     if not marks:
         return threshold
-    values = sorted({mark.relevance for mark in marks} | {0.0, 1.0})
+    values = sorted({relevance for relevance, _ in marks} | {0.0, 1.0})
     middles = [(low + high) / 2 for low, high in pairwise(values)]
     best = min(
         [threshold, *middles], key=lambda value: (_error(value, marks), abs(value - threshold))
@@ -332,9 +314,9 @@ def new_threshold(threshold: float, marks: Sequence[Mark]) -> float:
     return round(min(threshold + MAX_STEP, max(threshold - MAX_STEP, best)), 4)
 
 
-def _error(threshold: float, marks: Sequence[Mark]) -> float:
-    hits = sum(mark.relevant and mark.relevance >= threshold for mark in marks)
-    wrong = sum(mark.relevant != (mark.relevance >= threshold) for mark in marks)
+def _error(threshold: float, marks: Sequence[tuple[float, bool]]) -> float:
+    hits = sum(is_relevant and relevance >= threshold for relevance, is_relevant in marks)
+    wrong = sum(is_relevant != (relevance >= threshold) for relevance, is_relevant in marks)
     return wrong / (2 * hits + wrong) if wrong else 0.0
 
 
@@ -402,15 +384,16 @@ def build_topic(spec: TopicSpec, examples: Sequence[ExampleText] = ()) -> Topic:
 
 
 def _name(name: QueryName, segmenter: Segmenter) -> Name:
-    return Name(name.text, (name.text,) if name.quoted else _words(name.text, segmenter))
+    words = [name.text] if name.quoted else _words(name.text, segmenter)
+    return Name(name.text, tuple(dict.fromkeys(words)))
 
 
-def _words(text: str, segmenter: Segmenter) -> tuple[str, ...]:
+def _words(text: str, segmenter: Segmenter) -> list[str]:
     """The words of a plain text: Chinese ones by the dictionary, others by their boundaries."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     for token in TOKEN.findall(text):
-        found |= dict.fromkeys(segmenter.words(token) if is_unspaced(token) else (token,))
-    return tuple(found)
+        found += segmenter.words(token) if is_unspaced(token) else (token,)
+    return found
 
 
 def _weight(name: QueryName, segmenter: Segmenter) -> float:
@@ -508,8 +491,8 @@ def _vocabulary(
     stop_words = word_list("stop_words")
     common: dict[str, float] = defaultdict(float)
     for example in examples:
-        counts = Counter(_words_of_text(plain(example.text[:EXAMPLE_CHARS]), segmenter))
-        for word in _words_of_text(plain(example.title), segmenter):
+        counts = Counter(_words(plain(example.text[:EXAMPLE_CHARS]), segmenter))
+        for word in _words(plain(example.title), segmenter):
             counts[word] += TITLE_COUNT
         weights = {
             word: (1 + log(count)) * segmenter.idf(word)
@@ -523,10 +506,3 @@ def _vocabulary(
     query = [word for concept in concepts for name in concept.names for word in name.words]
     scaled = {word: round(weight / most, 4) for word, weight in heaviest.items()}
     return scaled | dict.fromkeys(query, 1.0)
-
-
-def _words_of_text(text: str, segmenter: Segmenter) -> list[str]:
-    found: list[str] = []
-    for token in TOKEN.findall(text):
-        found += segmenter.words(token) if is_unspaced(token) else (token,)
-    return found

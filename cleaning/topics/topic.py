@@ -148,14 +148,9 @@ def likeness(title: PageVector, body: PageVector, vector: Mapping[str, float]) -
     return body.cosine(vector) + TITLE_SHARE * title.cosine(vector)
 
 
-def length(vector: Mapping[str, float]) -> float:
-    """Returns the length of a vector; 1 for an empty one."""
-    return sqrt(sum([weight * weight for weight in vector.values()])) or 1.0
-
-
 def unit(vector: Mapping[str, float]) -> dict[str, float]:
     """Returns a vector of length 1; an empty one stays empty."""
-    size = length(vector)
+    size = sqrt(sum([weight * weight for weight in vector.values()]))
     return {term: weight / size for term, weight in vector.items()}
 
 

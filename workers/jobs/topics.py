@@ -190,7 +190,7 @@ class CrawlTopic:
             kind=outlink.kind,
             via=outlink.via,
         )
-        features = self._model.ids_of_groups(feature_groups(found, self._words))
+        features = self._model.ids(feature_groups(found, self._words))
         known = self._ranked[outlink.url] = (
             self.rank(features, normal_page_id(outlink.url)),
             features,

@@ -86,7 +86,7 @@ def test_a_feature_of_relevant_pages_rises_above_one_of_others() -> None:
 
 def test_the_vocabulary_grows_by_the_titles_words_and_is_bounded() -> None:
     model = LinkModel().with_words(["地震"])
-    assert model.ids(("bias", "a:地震", "a:救援")) == (0, 2560)
+    assert model.ids([("bias", "a:地震", "a:救援")]) == (0, 2560)
     rows = [
         LinkExample(page_id=page_id(1), ids=(0,), label=1.0, words=("救援", "地震", "余震")),
         LinkExample(page_id=page_id(2), ids=(0,), label=1.0, words=("救援",)),
@@ -94,12 +94,12 @@ def test_the_vocabulary_grows_by_the_titles_words_and_is_bounded() -> None:
     assert model.learn(rows).words == ("地震", "救援", "余震")
     full = model.with_words(map(str, range(5000)))
     assert len(full.words) == MAX_WORDS
-    assert max(full.ids(f"a:{word}" for word in full.words)) < MAX_IDS
+    assert max(max(full.ids([(f"a:{word}",)])) for word in full.words) < MAX_IDS
 
 
 def test_weights_are_named_for_people() -> None:
     model = LinkModel()
-    host = model.ids(("host:a.test",))
+    host = model.ids([("host:a.test",)])
     rows = [
         LinkExample(page_id=page_id(n), ids=(0, *host), label=1.0, names=("host:a.test",))
         for n in range(5)
@@ -163,7 +163,7 @@ def test_titles_teach_words_before_a_link_with_them_was_followed() -> None:
             for n in range(10)
         ]
         model = model.learn(rows)
-    known, other = model.ids(("bias", "a:余震")), model.ids(("bias", "a:菜谱"))
+    known, other = model.ids([("bias", "a:余震")]), model.ids([("bias", "a:菜谱")])
     assert model.score(known)[0] > model.score(other)[0] + 1
 
 
@@ -182,14 +182,14 @@ def test_texts_teach_words_that_no_title_of_a_relevant_page_has() -> None:
         ]
         model = model.learn(rows)
     of_topic, usual, other, unseen = (
-        model.score(model.ids(("bias", f"a:{word}")))[0]
+        model.score(model.ids([("bias", f"a:{word}")]))[0]
         for word in ("nmap", "今天", "菜谱", "从未")
     )
     assert of_topic > usual + 0.3
     assert usual == pytest.approx(unseen, abs=0.1)
     assert usual > other + 0.5
     again = LinkModel.from_bytes(model.to_bytes())
-    assert again.score(again.ids(("bias", "a:nmap")))[0] == of_topic
+    assert again.score(again.ids([("bias", "a:nmap")]))[0] == of_topic
 
 
 def test_an_edited_topic_forgets_records_and_half_of_what_is_sure() -> None:

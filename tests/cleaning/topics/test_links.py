@@ -1,12 +1,13 @@
+from itertools import chain
+
 from crawlclean.cleaning.records import LinkKind, Via
+from crawlclean.cleaning.topics.learner import LinkModel
 from crawlclean.cleaning.topics.links import (
     MAX_FEATURES,
     AnchorWords,
     FoundLink,
-    ids_of,
-    link_features,
+    feature_groups,
     neighbours,
-    word_ids,
 )
 
 WORDS = AnchorWords(
@@ -14,6 +15,10 @@ WORDS = AnchorWords(
     {"补贴": 2.0, "电池": 0.5},
     ["电池", "政策", "java"],
 )
+
+
+def link_features(link: FoundLink, words: AnchorWords) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(feature_groups(link, words)))
 
 
 def features(text: str, **fields: object) -> tuple[str, ...]:
@@ -72,12 +77,10 @@ def test_a_link_has_at_most_sixteen_features_with_ids_that_all_workers_know() ->
     words = [f"word{number}" for number in range(40)]
     anchor = AnchorWords([], {}, words)
     link = FoundLink(url="http://a.test/", text=" ".join(words), finder="http://b.test/")
-    found = link_features(link, anchor)
-    assert len(found) <= MAX_FEATURES
-    ids = ids_of(found, word_ids(words))
-    assert len(set(ids)) == len(ids) == len(found)
+    ids = LinkModel().with_words(words).ids(feature_groups(link, anchor))
+    assert len(set(ids)) == len(ids) <= MAX_FEATURES
     assert all(0 <= number < 4096 for number in ids)
-    without_vocabulary = ids_of(found, {})
+    without_vocabulary = LinkModel().ids(feature_groups(link, anchor))
     assert without_vocabulary == ids[: len(without_vocabulary)]
 
 

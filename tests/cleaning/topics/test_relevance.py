@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.json import encode
 
-from crawlclean.cleaning.topics.relevance import Mark, build_topic, judge, new_threshold
+from crawlclean.cleaning.topics.relevance import build_topic, judge, new_threshold
 from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
 
 QUAKES = TopicSpec(name="quakes", query="伊朗 +地震|余震 -彩票", threshold=0.5)
@@ -156,7 +156,7 @@ def test_every_page_has_a_relevance_with_short_reasons(title: str, text: str, mo
 
 
 def test_the_threshold_follows_the_marks_a_step_at_a_time() -> None:
-    marks = [Mark(value, value > 0.3) for value in (0.1, 0.2, 0.28, 0.35, 0.4, 0.9)]
+    marks = [(value, value > 0.3) for value in (0.1, 0.2, 0.28, 0.35, 0.4, 0.9)]
     first = new_threshold(0.5, marks)
     assert first == pytest.approx(0.4)
     assert new_threshold(first, marks[::-1]) == pytest.approx(0.315)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
-from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.topics.stories import record_signature
 from crawlclean.cleaning.topics.topic import Topic
 from crawlclean.storage.crawl_types import (
@@ -19,11 +18,10 @@ from crawlclean.storage.crawl_types import (
     FetchResult,
     Outcome,
     Scope,
-    UrlRow,
     UrlState,
 )
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.topic_types import JudgedPage
+from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.outcomes import stored_page
 from crawlclean.workers.operations.backends import existing_store, queue_side
@@ -38,7 +36,6 @@ from crawlclean.workers.operations.topics.receivers import (
 from crawlclean.workers.operations.topics.topics import (
     TopicFlags,
     begin_topic,
-    end_topic,
     planned_topic,
 )
 
@@ -75,21 +72,19 @@ def hand_over(store: Store, crawl_id: str) -> int:
 
 
 def _copies(store: Store, page: JudgedPage, crawl_id: str) -> Iterator[Outcome]:
+    """The outcome by which a crawl gets a page of another one; none of a page without a record."""
     record = store.records.get(page.page_id, page.crawl_id)
-    rows = [row for row in store.urls.rows(page.page_id) if row.crawl_id == page.crawl_id]
-    if record is not None and rows:
-        yield _outcome(store, record, rows[0], page, crawl_id)
-
-
-def _outcome(
-    store: Store, record: CleanRecord, row: UrlRow, page: JudgedPage, crawl_id: str
-) -> Outcome:
+    row = next(iter(store.urls.rows(page.page_id, [page.crawl_id])), None)
+    if record is None or row is None:
+        return
     raw = store.answers.page(page.page_id, page.crawl_id)
-    body = store.answers.body(page.page_id, page.crawl_id) or b""
-    headers = raw.headers if raw else ()
-    result = FetchResult(status=row.status, headers=headers, body=body)
+    result = FetchResult(
+        status=row.status,
+        headers=raw.headers if raw else (),
+        body=store.answers.body(page.page_id, page.crawl_id) or b"",
+    )
     queued = replace(stored_page(row, crawl_id, record.fetched_at, result), log=row.log)
-    return Outcome(
+    yield Outcome(
         queued=queued,
         state=UrlState.RECORD,
         record=record,
@@ -223,7 +218,7 @@ def run_topic(
     """
     check_receivers(settings, receivers)
     planned = planned_topic(settings, spec.topic, flags)
-    has_begun, why = False, "its process ended by a defect"
+    has_begun, why, nothing = False, "its process ended by a defect", ""
 
     def begin() -> None:
         nonlocal has_begun
@@ -242,32 +237,28 @@ def run_topic(
         why = str(error)
         raise
     finally:
-        nothing = end_run(settings, spec, why) if has_begun else ""
+        if has_begun:
+            with suppress(NotFound), existing_store(settings) as store:
+                nothing = _end(store, spec, why or "no URL is left")
     return result, nothing
 
 
-def end_run(settings: Settings, spec: CrawlSpec, why: str) -> str:
-    """Stores that a topic's run has ended; returns why it found nothing, ``""`` if it did.
+def _end(store: Store, spec: CrawlSpec, why: str) -> str:
+    """Stores that a topic's run has ended, unless an operator paused the topic.
 
-    Args:
-        settings: Where the store is.
-        spec: Order of its crawl.
-        why: Why the crawl ended, ``""`` when no URL was left.
+    Returns why it found nothing; ``""`` when it found something, or was deleted.
     """
-    try:
-        with existing_store(settings) as store:
-            nothing = _why_nothing(store, spec)
-    except NotFound:
-        return ""
-    end_topic(settings, spec.topic, nothing or why or "no URL is left")
-    return nothing
-
-
-def _why_nothing(store: Store, spec: CrawlSpec) -> str:
-    """Why a topic has no relevant page, one line; ``""`` when it has one, or was deleted."""
     row = store.topics.get(spec.topic)
     if row is None:
         return ""
+    nothing = _why_nothing(store, spec, row)
+    if row.state is TopicState.RUNNING:
+        store.topics.set_state(row.name, TopicState.ENDED, nothing or why)
+    return nothing
+
+
+def _why_nothing(store: Store, spec: CrawlSpec, row: TopicRow) -> str:
+    """Why a topic has no relevant page, one line; ``""`` when it has one."""
     counts = store.topics.counts(spec.topic, row.version)
     if counts.relevant:
         return ""

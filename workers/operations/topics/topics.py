@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -16,8 +17,8 @@ from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, NotFound, PageError, ServiceError, StoreDamaged
 from crawlclean.cleaning.page import clean
 from crawlclean.cleaning.topics.learner import LinkModel
-from crawlclean.cleaning.topics.relevance import Mark, new_threshold, text_of
-from crawlclean.cleaning.topics.topic import DEFAULT_THRESHOLD, ExampleText, Topic, TopicSpec
+from crawlclean.cleaning.topics.relevance import new_threshold, text_of
+from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CRAWL_ID_RULE, CrawlState, is_crawl_id
 from crawlclean.storage.opening import open_store
@@ -85,51 +86,49 @@ def check_number(examples: Sized) -> None:
 
 
 def _examples(store: Store, given: str) -> Iterator[ExampleText]:
-    if "://" in given:
-        yield _stored(store, given)
-        return
     path = Path(given)
-    if not path.is_dir():
+    if "://" in given:
+        yield _from_store(store, given)
+    elif not path.is_dir():
         yield _from_file(path)
-        return
-    files = sorted(each for each in path.iterdir() if each.suffix.lower() in HTML | TEXT)
-    if not files:
-        raise ConfigError(f"{path} has no .html and no .txt file")
-    yield from map(_from_file, files)
+    else:
+        files = sorted(each for each in path.iterdir() if each.suffix.lower() in HTML | TEXT)
+        if not files:
+            raise ConfigError(f"{path} has no .html and no .txt file")
+        yield from map(_from_file, files)
 
 
-def _stored(store: Store, url: str) -> ExampleText:
+def _from_store(store: Store, url: str) -> ExampleText:
     record = store.records.get(page_id(url))
     if record is None:
         raise ConfigError(f"{url} is not stored: give the page as a file")
-    return _with_text(record.title, text_of(record), record.url, url)
+    return _example(record.title, text_of(record), record.url)
 
 
 def _from_file(path: Path) -> ExampleText:
     if path.suffix.lower() in HTML:
         return _from_html(path)
     title, _, text = read_text(path, MAX_EXAMPLE_BYTES).strip().partition("\n")
-    return _with_text(title.strip(), text.strip() or title, str(path), str(path))
+    return _example(title.strip(), text.strip() or title, str(path))
 
 
 def _from_html(path: Path) -> ExampleText:
     try:
         with path.open("rb") as file:
             body = file.read(MAX_EXAMPLE_BYTES + 1)
+        if len(body) > MAX_EXAMPLE_BYTES:
+            raise ConfigError(f"{path} is over {MAX_EXAMPLE_BYTES >> 20} MB")
+        record = clean(RawPage.from_bytes("http://localhost/", body))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
-    if len(body) > MAX_EXAMPLE_BYTES:
-        raise ConfigError(f"{path} is over {MAX_EXAMPLE_BYTES >> 20} MB")
-    try:
-        record = clean(RawPage.from_bytes("http://localhost/", body))
     except PageError as error:
         raise ConfigError(f"{path}: {error}") from None
-    return _with_text(record.title, text_of(record), str(path), str(path))
+    return _example(record.title, text_of(record), str(path))
 
 
-def _with_text(title: str, text: str, url: str, given: str) -> ExampleText:
+def _example(title: str, text: str, url: str) -> ExampleText:
     if not (title + text).strip():
-        raise ConfigError(f"{given} has no text: an example needs a title or a body")
+        raise ConfigError(f"{url} has no text: an example needs a title or a body")
     return ExampleText(title=title, text=text, url=url)
 
 
@@ -232,52 +231,45 @@ def begin_topic(
 def _new_order(name: str, flags: TopicFlags) -> TopicOrder:
     if not flags.query:
         raise ConfigError(f'there is no topic {name}: create it with --seeds FILE --query "words"')
-    spec = TopicSpec(
-        name=name,
-        query=flags.query,
-        synonyms=read_synonyms(flags.synonyms) if flags.synonyms else (),
-        excluded=tuple(flags.exclude_words or ()),
-        threshold=_threshold(flags.threshold),
-    )
+    spec = TopicSpec(name=name, **_given_words(flags))
     return TopicOrder(spec=spec, pages_per_hour=flags.pages_per_hour)
 
 
-def _threshold(given: float | None) -> float:
-    if given is not None and not 0 < given <= 1:
-        raise ConfigError(f"--threshold is {given}: a number above 0, at most 1")
-    return DEFAULT_THRESHOLD if given is None else given
+def _given_words(flags: TopicFlags) -> dict[str, Any]:
+    """The fields of a ``TopicSpec`` that a command gives.
+
+    Raises:
+        ConfigError: The threshold is out of range, or the file of synonyms cannot be read.
+    """
+    threshold = flags.threshold
+    if threshold is not None and not 0 < threshold <= 1:
+        raise ConfigError(f"--threshold is {threshold}: a number above 0, at most 1")
+    words = {
+        "query": flags.query,
+        "excluded": None if flags.exclude_words is None else tuple(flags.exclude_words),
+        "synonyms": read_synonyms(flags.synonyms) if flags.synonyms else None,
+        "threshold": threshold,
+    }
+    return {name: value for name, value in words.items() if value is not None}
 
 
 def _changed(
     store: Store, row: TopicRow, flags: TopicFlags
 ) -> tuple[TopicOrder, list[ExampleText]] | None:
     """The order and examples of a topic with what a command gives; None when nothing changes."""
-    old, examples = order_of(row), list(examples_of(row))
-    spec = old.spec
-    if flags.query is not None:
-        spec = msgspec.structs.replace(spec, query=flags.query)
-    if flags.exclude_words is not None:
-        spec = msgspec.structs.replace(spec, excluded=tuple(flags.exclude_words))
-    if flags.synonyms is not None:
-        spec = msgspec.structs.replace(spec, synonyms=read_synonyms(flags.synonyms))
-    if flags.threshold is not None:
-        spec = msgspec.structs.replace(spec, threshold=_threshold(flags.threshold))
-    order = msgspec.structs.replace(old, spec=spec)
-    if flags.pages_per_hour is not None:
-        order = msgspec.structs.replace(order, pages_per_hour=flags.pages_per_hour)
-    marked = _by_url([each for each in examples if each.marked])
-    if flags.no_examples:
-        examples = list(marked.values())
+    old, known = order_of(row), _by_url(examples_of(row))
+    spec = msgspec.structs.replace(old.spec, **_given_words(flags))
+    pages_per_hour = old.pages_per_hour if flags.pages_per_hour is None else flags.pages_per_hour
+    order = TopicOrder(spec=spec, pages_per_hour=pages_per_hour)
+    marked = {url: each for url, each in known.items() if each.marked}
+    examples = marked if flags.no_examples else known
     if flags.examples is not None:
-        given = _by_url(read_examples(store, flags.examples))
-        both = _by_url(examples) | given | marked
-        check_number(both.keys() - marked.keys())
-        examples = list(both.values())
-    is_same = order == old and _by_url(examples) == _by_url(examples_of(row))
-    return None if is_same else (order, examples)
+        examples = examples | _by_url(read_examples(store, flags.examples)) | marked
+        check_number(examples.keys() - marked.keys())
+    return None if (order, examples) == (old, known) else (order, list(examples.values()))
 
 
-def _by_url(examples: Sequence[ExampleText]) -> dict[str, ExampleText]:
+def _by_url(examples: Iterable[ExampleText]) -> dict[str, ExampleText]:
     return {each.url: each for each in examples}
 
 
@@ -307,10 +299,9 @@ def edit_topic(
             if changed is None:
                 return row
             order, examples = changed
-            is_reworded = order.spec != order_of(row).spec
-            if is_reworded or _by_url(examples) != _by_url(examples_of(row)):
-                return next_version(row, order, examples)
-            return with_order(row, order)
+            if (order.spec, examples) == (order_of(row).spec, list(examples_of(row))):
+                return with_order(row, order)
+            return next_version(row, order, examples)
 
         return _replace(settings, store, name, change, judged)
 
@@ -342,8 +333,7 @@ def mark_page(
         def change(row: TopicRow) -> TopicRow:
             order = order_of(row)
             marks = [
-                Mark(page.judgement.relevance, bool(page.mark))
-                for page in store.topics.marked(name)
+                (page.judgement.relevance, bool(page.mark)) for page in store.topics.marked(name)
             ]
             threshold = new_threshold(order.spec.threshold, marks)
             spec = msgspec.structs.replace(order.spec, threshold=threshold)
@@ -484,14 +474,6 @@ def change_topic_state(
         new = TopicState.RUNNING if is_running else TopicState.PAUSED
         store.topics.set_state(name, new, "" if is_running else "paused by an operator")
     return change_state(settings, row.crawl_id, state, who=who).state
-
-
-def end_topic(settings: Settings, name: str, note: str) -> None:
-    """Stores that a topic's run has ended, and why, unless an operator paused the topic."""
-    with suppress(NotFound), existing_store(settings) as store:
-        row = store.topics.get(name)
-        if row is not None and row.state is TopicState.RUNNING:
-            store.topics.set_state(name, TopicState.ENDED, note)
 
 
 # Which stored pages a user should mark: those that the topic is least sure about.
