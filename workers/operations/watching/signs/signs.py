@@ -31,6 +31,7 @@ from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus, newest_crawls
 from crawlclean.workers.operations.hosts.classes import changed_class, classes_of, with_templates
 from crawlclean.workers.operations.hosts.hosts import changed_since, pauses_of
+from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.views.queues import queues_now
 from crawlclean.workers.operations.watching.views.space import low_room
@@ -518,23 +519,8 @@ class Trouble:
     row: HostRow | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TroubleList:
-    """The hosts that need a look.
-
-    Attributes:
-        hosts: Those with most signs first, at most 200.
-        examined: Hosts of running crawls whose waits were read.
-        as_of: When the figures were computed; None: they are of this moment.
-    """
-
-    hosts: Sequence[Trouble]
-    examined: int
-    as_of: datetime | None
-
-
-def troubled_hosts(backends: KeptBackends) -> TroubleList:
-    """Returns the hosts that need a look."""
+def troubled_hosts(backends: KeptBackends) -> Part[Trouble]:
+    """Returns the hosts that need a look, those with most signs first, at most 200."""
     waits = running_waits(backends)
     until = {wait.host: wait.until for wait in waits}
     signs: dict[str, set[TroubleSign]] = {}
@@ -566,4 +552,4 @@ def troubled_hosts(backends: KeptBackends) -> TroubleList:
             )
             for host in sorted(signs, key=lambda each: (-len(signs[each]), each))[:MOST_SHOWN]
         ]
-        return TroubleList(hosts=found, examined=len(waits), as_of=figures.as_of())
+        return Part(items=found, as_of=figures.as_of())
