@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.lines import TEASER_UNITS, Lines
@@ -81,7 +81,8 @@ def kind_of_names(names: str) -> PartKind:
 
 def _kind_of_name(name: str) -> PartKind:
     table = word_table("part_names")
-    found_words = _roles(_WORD.findall(name))
+    # Up to those of what a part has or looks like: ``page-with-sidebar``.
+    found_words = [*takewhile(lambda word: word.lower() not in _STATES, _WORD.findall(name))]
     words = [table.get(word.lower(), "") for word in found_words]
     is_content = "content" in words
     if words and words[0] == "edge":
@@ -94,14 +95,6 @@ def _kind_of_name(name: str) -> PartKind:
     if kind is PartKind.USER and [word.lower() for word in found_words[-2:]] in _USER_TEXTS:
         return PartKind.PLAIN
     return kind
-
-
-def _roles(words: list[str]) -> list[str]:
-    """The words of a name up to those of what its part has or looks like: ``page-with-sidebar``."""
-    for i, word in enumerate(words):
-        if word.lower() in _STATES:
-            return words[:i]
-    return words
 
 
 @lru_cache(maxsize=8192)
@@ -222,10 +215,7 @@ def find_row(tree: Tree, line: int, line_ends: list[int]) -> int:
     cells = [child for child in tree.children(row) if line_ends[child] > starts[child]]
     if len(cells) < end - line or len({tree.block_tags[child] for child in cells} - _BUTTONS) > 1:
         return 0
-    pages = 0
-    for i in range(line, end):
-        anchor = tree.anchor_of[tree.line_starts[i]]
-        pages += anchor >= 0
+    pages = sum(tree.anchor_of[tree.line_starts[i]] >= 0 for i in range(line, end))
     return row if pages <= 1 else 0
 
 
@@ -324,25 +314,19 @@ class Cards:
 
     def _card(self, block: int) -> int:
         """The largest part with one title if others stand beside it, else 0."""
-        key = self._tree.block_parents[block], self._tree.block_tags[block]
-        is_repeated = self._is_repeated.get(key)
-        if is_repeated is None:
-            is_repeated = self._is_repeated[key] = self._are_cards(*key)
-        return block if is_repeated else 0
-
-    def _are_cards(self, around: int, tag: str) -> bool:
-        """Whether a part holds several cards with a tag, and not the columns of a page."""
-        tags, lines, ends = self._tree.block_tags, self._tree.block_lines, self.line_ends
-        links = self._links
-        sizes = [
-            links[ends[child]] - links[lines[child]]
-            for child in islice(self._tree.children(around), _MAX_SEEN)
-            if tags[child] == tag and self._count(child) == 1
-        ]
-        return len(sizes) >= _LEAST and max(sizes) <= _MAX_SHARE * sum(sizes)
-
-    def _count(self, block: int) -> int:
-        return self._titles[self.line_ends[block]] - self._titles[self._tree.block_lines[block]]
+        tree, titles, links, ends = self._tree, self._titles, self._links, self.line_ends
+        tags, starts = tree.block_tags, tree.block_lines
+        key = tree.block_parents[block], tags[block]
+        if key not in self._is_repeated:
+            sizes = [
+                links[ends[child]] - links[starts[child]]
+                for child in islice(tree.children(key[0]), _MAX_SEEN)
+                if tags[child] == key[1] and titles[ends[child]] - titles[starts[child]] == 1
+            ]
+            # One with nearly all links is a column of the page.
+            are_cards = len(sizes) >= _LEAST and max(sizes) <= _MAX_SHARE * sum(sizes)
+            self._is_repeated[key] = are_cards
+        return block if self._is_repeated[key] else 0
 
 
 # Teasers of other pages: like parts side by side, each small and with a linked title.

@@ -320,7 +320,6 @@ def find_sections(
         cards: The cards of the page.
     """
     found = _Headings(tree, headlines, links, cards).read()
-    named = _named_parts(tree, headlines)
     of_line = [-1] * len(tree.line_starts)
     open_: list[int] = []
     line = 0
@@ -339,49 +338,28 @@ def find_sections(
         while open_ and found[open_[-1]].end <= section.first:
             open_.pop()
         around = found[open_[-1]] if open_ else None
-        if section.kind or around is None or _parts(section, around, links):
-            _close(tree, found, open_, section)
+        # Below a heading that tells more a link without known words may be a short title.
+        is_weak = around is None or around.kind in _WEAK_KINDS
+        if section.kind or is_weak or links[section.line + 1] == links[section.line]:
+            # It ends the sections of headings like it.
+            tags = [tree.block_tags[tree.line_blocks[found[m].line]] for m in open_]
+            tag = tree.block_tags[tree.line_blocks[section.line]]
+            if tag in tags:
+                del open_[tags.index(tag) :]
             del open_[: len(open_) - _MAX_DEPTH + 1]
             open_.append(n)
     fill(len(of_line))
-    if named:
+    if related := related_names(tree.block_names):
         telling = {n for n, section in enumerate(found) if section.kind not in _WEAK_KINDS}
-        for n, section in enumerate(named, len(found)):
-            first, end = section.first, section.end
-            of_line[first:end] = [m if m in telling else n for m in of_line[first:end]]
-        found += named
+        for block, names in enumerate(tree.block_names):
+            if names not in related or link_kind_of_names(names) != "related":
+                continue
+            first, end = tree.block_lines[block], tree.line_end(block)
+            if headlines[end] > headlines[first] and end - first <= _MAX_NAMED_LINES:
+                n = len(found)
+                of_line[first:end] = [m if m in telling else n for m in of_line[first:end]]
+                found.append(Section("related", -1, first, end, block, names))
     return found, of_line
-
-
-def _parts(section: Section, around: Section, links: list[int]) -> bool:
-    """Whether a heading without known words parts a section: one with a telling heading only
-    where it is no link, which may be a short title of that section."""
-    return around.kind in _WEAK_KINDS or links[section.line + 1] == links[section.line]
-
-
-def _close(tree: Tree, found: list[Section], open_: list[int], section: Section) -> None:
-    """Closes the sections that a heading like theirs ends."""
-    blocks, tags = tree.line_blocks, tree.block_tags
-    block = blocks[section.line]
-    for m, other in enumerate(open_):
-        if tags[blocks[found[other].line]] == tags[block]:
-            del open_[m:]
-            return
-
-
-def _named_parts(tree: Tree, headlines: list[int]) -> list[Section]:
-    """The parts whose names say that they hold related links."""
-    related = related_names(tree.block_names)
-    found: list[Section] = []
-    if not related:
-        return found
-    for block, names in enumerate(tree.block_names):
-        if names not in related or link_kind_of_names(names) != "related":
-            continue
-        start, end = tree.block_lines[block], tree.line_end(block)
-        if headlines[end] > headlines[start] and end - start <= _MAX_NAMED_LINES:
-            found.append(Section("related", -1, start, end, block, names))
-    return found
 
 
 class _Headings:
@@ -394,88 +372,60 @@ class _Headings:
 
     def read(self) -> list[Section]:
         """Returns the sections by their first line."""
-        tree, links = self._tree, self._links
-        texts, blocks = tree.texts, tree.line_blocks
+        tree, links, headlines = self._tree, self._links, self._headlines
         latin, any_word, hint = head_patterns()
         row_end = 0
         for i, start in enumerate(tree.line_starts):
-            text = texts[start]
+            text, block = tree.texts[start], tree.line_blocks[i]
             if i < row_end or len(text) > 2 * HEADING_CHARS:
                 continue
             text = text.strip()
             count = links[i + 1] - links[i]
-            if count > _MAX_LINKS and text[-1] not in ":：":
+            is_inline = count > 0 and text[-1] in ":："  # its links stand behind it
+            if count > _MAX_LINKS and not is_inline:
                 continue
-            words, has_words = "", False
-            is_latin = text.isascii()
+            kind, has_words, is_latin = "", False, text.isascii()
             if len(text) <= (HEADING_CHARS if is_latin else MARKER_CHARS):
                 words = text.lower()
                 found = latin(words) if is_latin else hint(words) and any_word(words)
                 has_words = found is not None
-            if not has_words and not _looks_like_heading(tree, blocks[i]):
+            looks_like_one = tree.block_tags[block] in _TAGS or _is_name_of_heading(
+                tree.block_names[block]
+            )
+            if not has_words and not looks_like_one:
                 continue  # most lines
-            heading = self._read_line(i, text, words if has_words else "")
-            if heading is None:
+            if has_words:
+                kind = kind_of_words(words)
+            if not is_inline and kind not in _TELLING and headlines[i + 1] > headlines[i]:
                 continue
-            text, kind, is_inline = heading
-            row = self._row(i)
-            if row:
+            if not kind and not looks_like_one:
+                continue
+            units = count_words(text)
+            if kind == BUTTON or units > _HEADING_UNITS:
+                continue
+            if kind and units >= _TITLE_UNITS and text in tree.title:
+                continue  # the page's own title is no marker
+            if kind not in _TELLING and self._cards.around(block):
+                continue
+            row = find_row(tree, i, self._line_ends)
+            if row and headlines[self._line_ends[row]] == headlines[i]:
                 row_end = self._line_ends[row]
                 self._add_labels(row)
+            elif is_inline:
+                end = max(self._line_ends[block], i + 1)
+                self._found.append(Section(kind, i, i, end, block, text, is_inline))
             else:
-                self._add(i, text, kind, is_inline)
+                end, part = self._scope(i, block, links[i + 1] == links[i])
+                if end > i + 1:
+                    self._found.append(Section(kind, i, i, end, part, text))
         return sorted(self._found, key=lambda section: section.first)
-
-    def _read_line(self, i: int, text: str, words: str) -> tuple[str, str, bool] | None:
-        """(heading, kind, whether links stand behind it on its line), None for no heading.
-
-        Args:
-            i: The line.
-            text: Its first run.
-            words: That in lower case where it may hold words of headings, else ``""``.
-        """
-        tree, headlines, links = self._tree, self._headlines, self._links
-        block = tree.line_blocks[i]
-        count = links[i + 1] - links[i]
-        kind = kind_of_words(words) if words else ""
-        is_inline = count > 0 and text[-1] in ":："
-        if not is_inline and kind not in _TELLING and headlines[i + 1] > headlines[i]:
-            return None
-        if not kind and not _looks_like_heading(tree, block):
-            return None
-        units = count_words(text)
-        if kind == BUTTON or units > _HEADING_UNITS:
-            return None
-        if kind and units >= _TITLE_UNITS and text in tree.title:
-            return None  # the page's own title is no marker
-        if kind not in _TELLING and self._cards.around(block):
-            return None
-        return text, kind, is_inline
-
-    def _add(self, i: int, text: str, kind: str, is_inline: bool) -> None:
-        tree = self._tree
-        if is_inline:
-            part = tree.line_blocks[i]
-            end = self._line_ends[part]
-            end = end if i < end else i + 1
-        else:
-            is_firm = self._links[i + 1] == self._links[i]
-            end, part = self._scope(i, tree.line_blocks[i], is_firm)
-        if end > i + 1 or is_inline:
-            self._found.append(Section(kind, i, i, end, part, text, is_inline))
-
-    def _row(self, i: int) -> int:
-        row = find_row(self._tree, i, self._line_ends)
-        has_headlines = row and self._headlines[self._line_ends[row]] > self._headlines[i]
-        return 0 if has_headlines else row
 
     def _add_labels(self, row: int) -> None:
         """Adds the sections of a row: each label's panel, or what the strongest label governs."""
         tree = self._tree
         start, end = tree.block_lines[row], self._line_ends[row]
         texts = [tree.line_text(i) for i in range(start, end)]
-        kinds = [heading_kind(text) for text in texts]
-        kinds = ["" if kind == BUTTON else kind for kind in kinds]
+        kinds = [heading_kind(text).replace(BUTTON, "") for text in texts]
         panels = find_panels(tree, row, len(texts), self._links)
         if panels:
             for i, (text, kind, panel) in enumerate(zip(texts, kinds, panels, strict=True)):
@@ -515,10 +465,6 @@ class _Headings:
             if not is_firm and tree.block_lines[part] < line - 1:
                 break  # a link in the middle of a menu
         return line, part
-
-
-def _looks_like_heading(tree: Tree, block: int) -> bool:
-    return tree.block_tags[block] in _TAGS or _is_name_of_heading(tree.block_names[block])
 
 
 @lru_cache(maxsize=8192)

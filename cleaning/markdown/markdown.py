@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
@@ -135,15 +135,11 @@ def _place(
 
 def _are_short(tree: Tree, of_cell: dict[int, list[int]]) -> bool:
     """Whether no cell is a paragraph, and cells are short on average."""
-    units = 0.0
-    for lines in of_cell.values():
-        if len(lines) > _MOST_LINES:
-            return False
-        here = sum(count_words(tree.line_text(line)) for line in lines)
-        if here > _MOST_UNITS:
-            return False
-        units += here
-    return units <= _MEAN_UNITS * max(len(of_cell), 1)
+    if any(len(lines) > _MOST_LINES for lines in of_cell.values()):
+        return False
+    cells = of_cell.values()
+    units = [sum(count_words(tree.line_text(line)) for line in lines) for lines in cells]
+    return max(units, default=0) <= _MOST_UNITS and sum(units) <= _MEAN_UNITS * max(len(units), 1)
 
 
 def _grid(
@@ -342,11 +338,7 @@ class _Place(NamedTuple):
 
 
 def write_markdown(
-    tree: Tree,
-    lines: Sequence[int],
-    links: Sequence[Link],
-    images: Sequence[Image],
-    pictures: Iterable[int] | None = None,
+    tree: Tree, lines: Sequence[int], links: Sequence[Link], images: Sequence[Image]
 ) -> str:
     """Returns lines of a page as Markdown, ``""`` without lines.
 
@@ -355,24 +347,15 @@ def write_markdown(
         lines: Numbers of the lines of a body or a post, growing.
         links: The page's links, one for each of the first anchors of the tree.
         images: The page's images, one for each of the first pictures; only CONTENT is shown.
-        pictures: Numbers of the pictures that may be shown, such as those of a post; None for all.
     """
-    if not lines:
-        return ""
-    shown = range(len(images)) if pictures is None else pictures
-    return _Writer(tree, lines, links, images, shown).write()
+    return _Writer(tree, lines, links, images).write() if lines else ""
 
 
 class _Writer:
     """Writes the lines of one body or post."""
 
     def __init__(
-        self,
-        tree: Tree,
-        lines: Sequence[int],
-        links: Sequence[Link],
-        images: Sequence[Image],
-        pictures: Iterable[int],
+        self, tree: Tree, lines: Sequence[int], links: Sequence[Link], images: Sequence[Image]
     ) -> None:
         self._tree, self._lines = tree, list(lines)
         self._inline = InlineWriter(tree, links)
@@ -385,13 +368,16 @@ class _Writer:
         self._terms: dict[int, Item] = {}
         self._codes = {code.start: code for code in find_code(tree, self._lines)}
         self._rules = set(tree.rules)
-        levels = [int(tree.block_tags[block][1]) for block in self._headings()]
+        # The highest heading around the lines becomes level 2.
+        blocks = {tree.line_blocks[line] for line in self._lines}
+        leaves = {self._place(block).leaf for block in sorted(blocks)} - {-1}
+        levels = [int(tag[1]) for leaf in leaves if (tag := tree.block_tags[leaf]) in HEADINGS]
         self._shift = _TOP_LEVEL - min(levels, default=_TOP_LEVEL)
         # line -> (run, Markdown) of the images inside the line
         self._inside: dict[int, list[tuple[int, str]]] = {}
         # index in self._lines -> (block, Markdown) of the images before the line
         self._between: dict[int, list[tuple[int, str]]] = {}
-        self._place_images(images, pictures)
+        self._place_images(images)
 
     def write(self) -> str:
         """Returns the Markdown of all lines."""
@@ -401,7 +387,7 @@ class _Writer:
         n = 0
         while n < count:
             block = blocks[lines[n]]
-            place = places[block]  # ``_headings`` has found those of all lines
+            place = places[block]  # the constructor has found those of all lines
             if n in between:
                 self._write_images(n)
             if rules and lines[n] in rules:
@@ -475,36 +461,25 @@ class _Writer:
             return _Place(place.chain, block) if self._is_data(block) else place
         if len(place.chain) >= _MAX_NESTING:
             return place
-        if tag == "dd":
-            return self._definition(block, place)
-        part = self._part(tag, block)
-        return _Place((*place.chain, part)) if part else place
-
-    def _part(self, tag: str, block: int) -> Quote | Item | None:
-        """A block as a quote or an item, or None."""
-        tree = self._tree
-        parent = tree.block_parents[block]
-        if tag == "blockquote":
-            return Quote(block)
-        if tag == "li":
-            is_numbered = tree.block_tags[parent] == "ol"
-            return Item(block, parent, self._number(block, parent) if is_numbered else None)
-        if tag == "dt":
-            self._terms[parent] = Item(block, parent)
-            return self._terms[parent]
-        return None
-
-    def _definition(self, block: int, place: _Place) -> _Place:
-        """The form of a definition: an item of a list below its term."""
         parent = self._tree.block_parents[block]
-        last = place.chain[-1] if place.chain else None
-        if self._tree.block_tags[parent] == "dd" and isinstance(last, Item):
-            # The parser nests a <dd> in the <dd> before it that is still open.
-            return _Place((*place.chain[:-1], Item(block, last.of)))
-        term = self._terms.get(parent)
-        if term is None:
-            return _Place((*place.chain, Item(block, parent)))
-        return _Place((*place.chain, term, Item(block, -term.block)))
+        part: Quote | Item
+        if tag == "blockquote":
+            part = Quote(block)
+        elif tag == "li":
+            is_numbered = self._tree.block_tags[parent] == "ol"
+            part = Item(block, parent, self._number(block, parent) if is_numbered else None)
+        elif tag == "dt":
+            part = self._terms[parent] = Item(block, parent)
+        else:
+            last = place.chain[-1] if place.chain else None
+            if self._tree.block_tags[parent] == "dd" and isinstance(last, Item):
+                # The parser nests a <dd> in the <dd> before it that is still open.
+                return _Place((*place.chain[:-1], Item(block, last.of)))
+            term = self._terms.get(parent)
+            if term is not None:  # a definition is an item of a list below its term
+                return _Place((*place.chain, term, Item(block, -term.block)))
+            part = Item(block, parent)
+        return _Place((*place.chain, part))
 
     def _number(self, item: int, parent: int) -> int:
         """The number of an item of an ``<ol>``."""
@@ -532,26 +507,17 @@ class _Writer:
             self._tables[table] = data
         return data is not None
 
-    def _headings(self) -> set[int]:
-        """The heading blocks around the lines."""
-        blocks = {self._tree.line_blocks[line] for line in self._lines}
-        leaves = {self._place(block).leaf for block in sorted(blocks)}
-        return {leaf for leaf in leaves if leaf >= 0 and self._tree.block_tags[leaf] in HEADINGS}
-
     # --- images ------------------------------------------------------------------------------
 
-    def _place_images(self, images: Sequence[Image], pictures: Iterable[int]) -> None:
+    def _place_images(self, images: Sequence[Image]) -> None:
         """Notes which images stand inside a line, and which between lines."""
         tree, lines = self._tree, self._lines
-        numbers = list(pictures)
-        said = {tree.line_text(line) for line in lines} if numbers else set()
-        for number in numbers:
-            image = images[number]
+        said = {tree.line_text(line) for line in lines} if images else set()
+        for image, picture in zip(images, tree.pictures, strict=False):
             if image.kind is not _CONTENT or not image.url:
                 continue
             is_said = image.caption in said  # a caption that is a line of the body stands once
             text = image_of(image.alt if is_said else image.caption or image.alt, image.url)
-            picture = tree.pictures[number]
             run = picture.run
             line = tree.line_of[run] if run < len(tree.texts) else len(tree.line_starts)
             n = bisect_left(lines, line)
@@ -624,8 +590,7 @@ class _Writer:
     def _write_paragraph(self, n: int, place: _Place) -> int:
         """Writes lines with single line breaks between them; returns the index behind the last."""
         tree, lines = self._tree, self._lines
-        last = place.chain[-1] if place.chain else None
-        is_term = isinstance(last, Item) and tree.block_tags[last.block] == "dt"
+        is_term = bool(place.chain) and tree.block_tags[place.chain[-1].block] == "dt"
         marks = STRONG if is_term else 0
         rows = [self._text(lines[n], marks)]
         end = n + 1

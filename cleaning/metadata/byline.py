@@ -20,11 +20,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import itemgetter
 
 from crawlclean.cleaning.body.page_body import Body
-from crawlclean.cleaning.document.document import Declared, Document
+from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.lines import plain_title
 from crawlclean.cleaning.features.parts import PartKind, kind_of_part
@@ -239,24 +239,22 @@ def find_author(document: Document, lines: Byline, language: str | None) -> str 
     """
     tree, declared = document.tree, document.declared
     sites: set[str] | None = None
-    for names in _sources(tree, declared, lines):
+    sources = chain(
+        ([x for name in declared.data.authors for x in clean_names(name)],),
+        visible_authors(lines),
+        ([x for name in declared.authors for x in clean_names(name)],),
+        named_authors(tree, lines),
+        _reporters(tree, lines),
+    )
+    for names in sources:
         if not names:
             continue
         if sites is None:
             sites = site_names(declared, document.page.host) | brand_names(tree)
-        kept = _without_sites(names, sites)
+        kept = dict.fromkeys(name for name in names if plain_title(name) not in sites)
         if kept:
-            return ("、" if language in ("zh", "ja") else ", ").join(kept)
+            return ("、" if language in ("zh", "ja") else ", ").join([*kept][:_MAX_NAMES])
     return None
-
-
-def _sources(tree: Tree, declared: Declared, lines: Byline) -> Iterator[list[str]]:
-    """Yields the names each piece of evidence gives, the surest evidence first."""
-    yield [x for name in declared.data.authors for x in clean_names(name)]
-    yield from visible_authors(lines)
-    yield [x for name in declared.authors for x in clean_names(name)]
-    yield from named_authors(tree, lines)
-    yield from _reporters(tree, lines)
 
 
 def visible_authors(lines: Byline) -> Iterator[list[str]]:
@@ -422,9 +420,3 @@ def _is_organisation(text: str) -> bool:
     if text.endswith(_ORGANISATION_ENDS) or any(text.endswith(word) for word in words):
         return True
     return len(text) > _LONE_NAME_CHARS and any(word in text for word in words)
-
-
-def _without_sites(names: Iterable[str], sites: set[str]) -> list[str]:
-    """The first eight different names that are no name of the site."""
-    kept = dict.fromkeys(name for name in names if plain_title(name) not in sites)
-    return list(kept)[:_MAX_NAMES]

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
 from functools import lru_cache
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from crawlclean.cleaning.document.document import Declared, Document
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.parts import PartKind, kind_of_part
 from crawlclean.cleaning.lexicon import by_first_letter, find_words, word_table
-from crawlclean.cleaning.metadata.byline import Byline, Inline
+from crawlclean.cleaning.metadata.byline import Byline
 
 MAX_CHARS = 400  # characters of a text that are searched for a date
 FIRST_YEAR = 1990  # no page is older; an earlier date is one that the text tells of
@@ -382,20 +381,6 @@ _MAX_LEVELS = 8  # parts around a date that may be comments
 _PUBLISHED, _CHANGED, _NOT = "published", "changed", "not"
 
 
-class _Clock(NamedTuple):
-    """The time zone, time of fetch and language by which the dates of one page are read.
-
-    Attributes:
-        zone: Zone of times without an offset.
-        now: When the page was fetched, or None.
-        language: Language of the page, for the order of day and month.
-    """
-
-    zone: tzinfo
-    now: datetime | None
-    language: str | None
-
-
 def find_published(document: Document, lines: Byline, language: str | None) -> datetime | None:
     """Returns the date of publication as an aware time, or None.
 
@@ -410,8 +395,24 @@ def find_published(document: Document, lines: Byline, language: str | None) -> d
     stated = _first(read_declared_dates(document.declared, zone, language), now)
     if stated is not None and stated.has_time:
         return stated.when
-    day = _day_of_url(page.url, zone)
-    seen = _find_visible_date(document.tree, lines, _Clock(zone, now, language), day)
+    day: FoundDate | None = None  # ``/20261122/`` or ``/2026/11/22/``
+    if match := _URL_DAY.search(urlsplit(page.url).path):
+        parts = (match[name] or match[name + "2"] for name in ("year", "month", "day"))
+        day = read_timestamp("-".join(parts), zone)
+    seen: FoundDate | None = None
+    best_score = 0.0
+    timed = [
+        line for line, found in lines.inlines.items() if any(tag == "time" for tag, _, _ in found)
+    ]
+    for line, text in lines.matching(DATE_HINT, timed):
+        for date, label in _dates_of(document.tree, line, text, lines, zone, now, language):
+            if label == _NOT or is_future(date, now):
+                continue
+            score = _score(document.tree, lines, line, date, label)
+            if day is not None and date.when.date() == day.when.date():
+                score += 2
+            if score > best_score:
+                seen, best_score = date, score
     if stated is not None:
         is_same = seen is not None and seen.when.date() == stated.when.date()
         return seen.when if is_same and seen is not None else stated.when
@@ -430,43 +431,19 @@ def read_declared_dates(
             yield found
 
 
-def _find_visible_date(
-    tree: Tree, lines: Byline, clock: _Clock, day: FoundDate | None
-) -> FoundDate | None:
-    """The date of the highest score on the lines of the byline, or None.
-
-    Args:
-        tree: The parsed page.
-        lines: The byline of the page.
-        clock: Zone, time of fetch and language.
-        day: The day in the URL, or None.
-    """
-    best: FoundDate | None = None
-    best_score = 0.0
-    timed = [
-        line for line, found in lines.inlines.items() if any(tag == "time" for tag, _, _ in found)
-    ]
-    for line, text in lines.matching(DATE_HINT, timed):
-        inlines = lines.inlines.get(line, ())
-        for date, label in _dates_of(tree, line, text, inlines, clock):
-            if label == _NOT or is_future(date, clock.now):
-                continue
-            score = _score(tree, lines, line, date, label)
-            if day is not None and date.when.date() == day.when.date():
-                score += 2
-            if score > best_score:
-                best, best_score = date, score
-    return best
-
-
 def _dates_of(
-    tree: Tree, line: int, text: str, inlines: Sequence[Inline], clock: _Clock
+    tree: Tree,
+    line: int,
+    text: str,
+    lines: Byline,
+    zone: tzinfo,
+    now: datetime | None,
+    language: str | None,
 ) -> Iterator[tuple[FoundDate, str]]:
     """Yields up to three dates of a line and those of its ``<time>``, each with its label.
 
     A label is ``published``, ``changed``, ``not`` (a date of something else) or ``""`` for none.
     """
-    zone, now, language = clock
     begin = 0
     for _ in range(3):
         rest = text[begin:]
@@ -480,7 +457,7 @@ def _dates_of(
         label = _label_of(before)
         yield date, _NOT if _is_told(rest, date, bool(label)) else label
         begin += max(date.end, 1)
-    for tag, attributes, _ in inlines:
+    for tag, attributes, _ in lines.inlines.get(line, ()):
         value = attributes.get("datetime") if tag == "time" else None
         date = read_timestamp(value, zone, language) if value else None
         if date is not None:
@@ -569,15 +546,6 @@ def _label_of(text: str) -> str:
 @lru_cache(maxsize=1)
 def _labels() -> dict[str, tuple[str, ...]]:
     return by_first_letter(word_table("date_labels"))
-
-
-def _day_of_url(url: str, zone: tzinfo) -> FoundDate | None:
-    """The day in the path of a URL, such as ``/20261122/`` or ``/2026/11/22/``, or None."""
-    match = _URL_DAY.search(urlsplit(url).path)
-    if match is None:
-        return None
-    year, month, day = (match[name] or match[name + "2"] for name in ("year", "month", "day"))
-    return read_timestamp(f"{year}-{month}-{day}", zone)
 
 
 def _first(dates: Iterator[FoundDate], now: datetime | None) -> FoundDate | None:

@@ -181,7 +181,6 @@ def test_a_range_of_lines_is_written_alone() -> None:
     tree = parse("<ul><li><p>一</p><p>二<img src=x></li><li>三</li></ul>")
     images = [Image(src="x", url="http://x.example/", kind=ImageKind.CONTENT)]
     assert write_markdown(tree, [0, 1], [], images) == "一\n\n二\n\n![](http://x.example/)"
-    assert write_markdown(tree, [2], [], images, pictures=()) == "三"
 
 
 def test_a_link_without_end_does_not_repeat_its_address_for_ever() -> None:
