@@ -75,14 +75,16 @@ def _row(stats: HostStats) -> tuple[str, ...]:
 
 
 def _host(backends: Backends, host: str) -> Rows:
+    from msgspec import UNSET
+
     from crawlclean.workers.operations.files.stored_images import report_host
-    from crawlclean.workers.operations.hosts.hosts import host_details, host_in_full, moving_line
+    from crawlclean.workers.operations.hosts.hosts import host_details, moving_line
 
     found = host_details(backends, host)
     with backends.store() as store:
         stored, images = store.models.get(host), report_host(store, host)
-    moving = moving_line(backends, found.as_of)
-    found = replace(found, stats=replace(found.stats, exact=not moving))
+    moving = moving_line(backends, found.answer.as_of)
+    answer = replace(found.answer, exact=not moving, image_requests=images or UNSET)
 
     def text(_: object) -> str:
         from crawlclean.workers.operations.controlling.crawl_states import pause_text, paused_line
@@ -100,7 +102,7 @@ def _host(backends: Backends, host: str) -> Rows:
                 told += classes_text(host, classes, MOST_CLASSES)
         return told
 
-    return Rows(found=[host_in_full(found, images)], text=text)
+    return Rows(found=[answer], text=text)
 
 
 # `classes`: the URL classes of a host, and the operator's decisions about them.

@@ -186,7 +186,7 @@ def host_text(
         stored: The version of its model that is in use; None before the host was learned.
         images: Report on its images; None when no crawl of the host fetches images.
     """
-    s, by_model = figures.stats, figures.records_by_model
+    s, by_model = figures.answer, figures.answer.records_by_model
     ended = sum(s.pages_by_state.values())
     links, records = sum(s.links_by_kind.values()), s.pages_by_state.get("record", 0)
     made_with = {f"version {v}" if v else "no model": n for v, n in by_model.items()}
@@ -207,7 +207,7 @@ def host_text(
         ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of HTML"),
         ("waits", _waits(s, ended)),
         *_now_rows(figures.waits),
-        *_visit_rows(figures.next_visits),
+        *_visit_rows(s.next_visits),
         ("seen", _seen(s)),
         *report_rows(images),
         *_model_rows(stored),

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from crawlclean.cleaning.errors import ConfigError, InvalidUrl, NotFound
-from crawlclean.cleaning.records import HostStats, ImageKind, LinkKind, PageKind
+from crawlclean.cleaning.records import ImageKind, LinkKind, PageKind
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import FailureReason, KeepRaw, UrlState
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.models import DriftOutcome
+from crawlclean.workers.answers.hosts import HostAnswer
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.recleaning import RecleaningCounts
 from crawlclean.workers.operations.hosts.hosts import HostDetails
@@ -249,7 +250,7 @@ def test_hosts_shows_the_model_on_one_screen(
 
 
 def test_a_screen_holds_a_host_with_everything() -> None:
-    stats = HostStats(
+    answer = HostAnswer(
         host=HOST,
         pages_by_state={str(state): 3 for state in UrlState},
         pages_by_kind=dict.fromkeys(PageKind, 2),
@@ -258,13 +259,15 @@ def test_a_screen_holds_a_host_with_everything() -> None:
         errors_by_reason={str(reason): 2 for reason in FailureReason},
         first_seen=T0,
         last_seen=T0,
+        as_of=None,
+        records_by_model=dict.fromkeys(range(9), 4),
+        is_paused=False,
+        next_visits={},
+        drifts=(),
     )
     drifts = [make_drift(n, HOST) for n in range(3)]
     model = make_model(9, HOST, '{"format": 1}')
-    by_model = dict.fromkeys(range(9), 4)
-    figures = HostDetails(
-        host=HOST, waits=None, pause=None, stats=stats, records_by_model=by_model, drifts=drifts
-    )
+    figures = HostDetails(host=HOST, waits=None, pause=None, answer=answer, drifts=drifts)
     text = host_text(figures, model, None)
     lines = text.splitlines()
     assert len(lines) <= 36

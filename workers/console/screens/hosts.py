@@ -67,7 +67,7 @@ def show_host(console: Console, host: str) -> Page:
     return render(
         "host.html",
         punycode=_punycode(host),
-        bars=_bars(details.stats),
+        bars=_bars(details.answer),
         groups=failure_groups(backends, host=host).items,
         versions=versions_of(backends, host),
         drifts=details.drifts[:MOST_DRIFTS],

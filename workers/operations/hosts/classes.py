@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
 from itertools import chain, islice
@@ -25,6 +26,7 @@ from crawlclean.cleaning.urls.shapes import (
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.storage.live_state import StoppedClass
 from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.url_classes import ClassRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.config import Settings
@@ -74,20 +76,21 @@ def _imported(backends: Backends, host: str) -> list[UrlClass] | None:
     if not crawls:
         return None
     rules = read_model(stored).url_rules if stored else ()
-    return [
-        UrlClass(
-            crawl=crawl,
-            host=host,
-            template=rule.template,
-            kind=rule.kind,
-            better_form=rule.twin,
-            urls=rule.urls,
-            pages_seen=rule.pages,
-            example=rule.example,
-        )
-        for crawl in sorted(crawls)
-        for rule in rules
-    ]
+    return [_learned(crawl, host, rule) for crawl in sorted(crawls) for rule in rules]
+
+
+def _learned(crawl: str, host: str, rule: UrlRule) -> UrlClass:
+    """A class as it was learned."""
+    return UrlClass(
+        crawl=crawl,
+        host=host,
+        template=rule.template,
+        kind=rule.kind,
+        better_form=rule.twin,
+        urls=rule.urls,
+        pages_seen=rule.pages,
+        example=rule.example,
+    )
 
 
 def stopped_classes(backends: Backends, host: str = "") -> list[UrlClass]:
@@ -337,33 +340,31 @@ def classes_of(
         own = rows.get(patterns[0]) if patterns else None
         learned.update(patterns[:1])
         stops = [each for each in patterns if each in rows and rows[each].stopped]
-        yield UrlClass(
-            crawl=crawl,
-            host=host,
-            template=rule.template,
-            kind=rule.kind,
+        yield replace(
+            _learned(crawl, host, rule),
             operator=pins.get(rule.template, ""),
-            better_form=rule.twin,
-            urls=rule.urls,
-            pages_seen=rule.pages,
             pattern_pages=own.pages if own else 0,
             pattern_pages_with_news=own.with_news if own else 0,
             refused=known.refused.get(rule.template, ""),
             stopped=rows[stops[0]].stopped if stops else "",
             stopped_at=since.get(stops[0]) if stops else None,
-            example=rule.example,
         )
     for pattern, row in rows.items():
         if row.stopped or not (pattern in learned or pattern.endswith("**")):
-            yield UrlClass(
-                crawl=crawl,
-                host=host,
-                template=pattern,
-                pattern_pages=row.pages,
-                pattern_pages_with_news=row.with_news,
-                stopped=row.stopped,
-                stopped_at=since.get(pattern),
-            )
+            yield _of_account(row, since.get(pattern))
+
+
+def _of_account(row: ClassRow, stopped_at: datetime | None) -> UrlClass:
+    """A class that is not learned, or a group, as its pages are counted."""
+    return UrlClass(
+        crawl=row.crawl_id,
+        host=row.host,
+        template=row.pattern,
+        pattern_pages=row.pages,
+        pattern_pages_with_news=row.with_news,
+        stopped=row.stopped,
+        stopped_at=stopped_at,
+    )
 
 
 # What the console shows of them, without starting a queue.
@@ -428,18 +429,8 @@ def list_traps(
         some = sorted(behind, key=_place_of_stop, reverse=True)[: limit + 1]
         part = part_of(some, limit, _place_of_stop)
         rows = frontier.classes.rows_of(part.items)
-    items = [
-        UrlClass(
-            crawl=row.crawl_id,
-            host=row.host,
-            template=row.pattern,
-            pattern_pages=row.pages,
-            pattern_pages_with_news=row.with_news,
-            stopped=row.stopped,
-            stopped_at=each.since,
-        )
-        for row, each in zip(rows, part.items, strict=True)
-    ]
+    stops = zip(rows, part.items, strict=True)
+    items = [_of_account(row, stop.since) for row, stop in stops]
     with suppress(ServiceError):
         items = with_templates(backends, items)
     return Part(items=items, after=part.after, total=len(found))

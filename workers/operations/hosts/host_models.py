@@ -25,8 +25,8 @@ from crawlclean.workers.answers.hosts import (
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.learning import Learned, learn_host, roll_back
-from crawlclean.workers.operations.answering.models import drift_answer
 from crawlclean.workers.operations.backends import Backends, existing_store
+from crawlclean.workers.operations.hosts.hosts import drift_answer
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 from crawlclean.workers.site_models import read_model

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec import UNSET
@@ -18,9 +18,8 @@ from crawlclean.storage.store.models import DriftEvent
 from crawlclean.storage.store.overview import HostColumn, HostRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
-from crawlclean.workers.answers.hosts import HostAnswer, ImageRequests
+from crawlclean.workers.answers.hosts import Drift, HostAnswer
 from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.operations.answering.models import drift_answer
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
@@ -52,18 +51,12 @@ class HostDetails(HostWaiting):
     """One host in full.
 
     Attributes:
-        stats: Its statistics; all are 0 while nothing of it is stored.
-        records_by_model: Records by the model version that made them, 0: none: ``{0: 5, 1: 80}``.
+        answer: Its statistics, all 0 while nothing of it is stored, and what is told besides.
         drifts: When it changed, newest first.
-        next_visits: When its next page is due, by name of a crawl that keeps fresh.
-        as_of: When the figures were computed; None: they are of this moment.
     """
 
-    stats: HostStats
-    records_by_model: Mapping[int, int]
+    answer: HostAnswer
     drifts: Sequence[DriftEvent]
-    next_visits: Mapping[str, datetime] = field(default_factory=dict)
-    as_of: datetime | None = None
 
 
 def host_statistics(backends: Backends) -> Part[HostStats]:
@@ -135,18 +128,23 @@ def host_details(backends: Backends, host: str) -> HostDetails:
             raise NotFound(f"nothing of {host} is stored{did_you_mean(near)}")
         fresh = [row.spec.crawl_id for row in store.crawls.all() if row.spec.keep_fresh]
         due = {crawl: store.revisits.next_due(crawl, host) for crawl in fresh}
-        return HostDetails(
-            host=host,
-            waits=waits,
-            pause=pauses_of(backends, store).get(host),
-            stats=replace(stats or HostStats(host=host), exact=as_of is None),
-            records_by_model=backends.remembered(
-                ("records by model", host), BY_MODEL_S, lambda: store.hosts.by_model(host)
-            ),
-            drifts=store.drifts.of(host),
-            next_visits={crawl: at for crawl, at in due.items() if at is not None},
-            as_of=as_of,
+        drifts, pause = store.drifts.of(host), pauses_of(backends, store).get(host)
+        by_model = backends.remembered(
+            ("records by model", host), BY_MODEL_S, lambda: store.hosts.by_model(host)
         )
+        answer = answer_of(
+            HostAnswer,
+            stats or HostStats(host=host),
+            exact=as_of is None,
+            as_of=as_of,
+            records_by_model=dict(by_model),
+            is_paused=pause is not None,
+            waits=tuple(waits.hosts) if waits else UNSET,
+            holds=tuple(waits.holds) if waits else UNSET,
+            next_visits={crawl: at for crawl, at in due.items() if at is not None},
+            drifts=tuple(map(drift_answer, drifts)),
+        )
+        return HostDetails(host=host, waits=waits, pause=pause, answer=answer, drifts=drifts)
 
 
 def host_answer(backends: Backends, host: str) -> HostAnswer:
@@ -155,30 +153,23 @@ def host_answer(backends: Backends, host: str) -> HostAnswer:
     As `hosts HOST` prints it, but for `image_requests`, which are left out: they are counted from
     all rows. `exact` is false when figures are older than this moment.
     """
-    return host_in_full(host_details(backends, host))
+    return host_details(backends, host).answer
 
 
-def host_in_full(found: HostDetails, images: ImageRequests | None = None) -> HostAnswer:
-    """One host as an answer, with the requests for its images where they are counted."""
-    waits = found.waits
+def drift_answer(event: DriftEvent) -> Drift:
+    """A change of a host as an answer."""
+    alarm = event.alarm
     return answer_of(
-        HostAnswer,
-        found.stats,
-        as_of=found.as_of,
-        records_by_model=dict(found.records_by_model),
-        image_requests=images or UNSET,
-        is_paused=found.pause is not None,
-        waits=tuple(waits.hosts) if waits else UNSET,
-        holds=tuple(waits.holds) if waits else UNSET,
-        next_visits=dict(found.next_visits),
-        drifts=tuple(map(drift_answer, found.drifts)),
+        Drift,
+        alarm,
+        model_version=event.model_version,
+        observed=round(alarm.observed, 4),
+        classes=dict(alarm.classes),
+        examples=tuple(alarm.examples),
+        outcome=event.outcome,
+        new_version=event.new_version,
+        detail=event.detail,
     )
-
-
-def paused_hosts(backends: Backends) -> list[str]:
-    """The names of the paused hosts."""
-    with backends.store() as store:
-        return [*pauses_of(backends, store)]
 
 
 def changed_since(events: Sequence[DriftEvent]) -> datetime:
@@ -189,6 +180,12 @@ def changed_since(events: Sequence[DriftEvent]) -> datetime:
     """
     version = events[0].model_version
     return min(each.alarm.since for each in events if each.model_version == version)
+
+
+def paused_hosts(backends: Backends) -> list[str]:
+    """The names of the paused hosts."""
+    with backends.store() as store:
+        return [*pauses_of(backends, store)]
 
 
 def pauses_of(backends: Backends, store: Store) -> dict[str, Pause]:

@@ -1,1 +1,0 @@
-"""Answers (``workers/answers/``) made from what operations find, for commands and API alike."""
