@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.ownership import check_owner
@@ -19,10 +18,11 @@ from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.backends import any_queue, existing_store
-from crawlclean.workers.operations.urls.near_matches import hosts_hint
+from crawlclean.workers.operations.urls.near_matches import unknown_name
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
     from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.store.protocol import Store
 
 MOST_NAMED = 5  # hosts in one line
 
@@ -71,33 +71,33 @@ def change_state(
         NotFound: Neither a crawl nor a host has this name.
         StorageError: Another living queue runs the crawl.
     """
-    with any_queue(settings) as frontier:
-        with existing_store(settings) as store:
-            check_owner(settings.storage, frontier, store, [target])
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        check_owner(settings.storage, frontier, store, [target])
         if target in frontier.crawl_ids():
-            return _change_crawl(settings, frontier, (target, state), (who, why))
-        crawls = known_crawls(settings, frontier, target)
-        with existing_store(settings) as store:
-            if state is CrawlState.RUNNING:
-                store.pauses.delete(target, who)
-                frontier.resume_host(target)
-            else:
-                state = CrawlState.PAUSED
-                now = datetime.now(UTC)
-                pause = Pause(host=target, since=now, crawls=tuple(crawls), who=who, why=why)
-                store.pauses.put(pause)
-                frontier.keep_paused([pause])
+            return _change_crawl(frontier, store, (target, state), (who, why))
+        crawls = frontier.crawls_of(target)
+        if not crawls:
+            raise unknown_name(store, target)
+        if state is CrawlState.RUNNING:
+            store.pauses.delete(target, who)
+            frontier.resume_host(target)
+        else:
+            state = CrawlState.PAUSED
+            now = datetime.now(UTC)
+            pause = Pause(host=target, since=now, crawls=tuple(crawls), who=who, why=why)
+            store.pauses.put(pause)
+            frontier.keep_paused([pause])
     return StateChange(kind=TargetKind.HOST, target=target, state=state)
 
 
 def _change_crawl(
-    settings: Settings, frontier: Frontier, asked: tuple[str, CrawlState], by: tuple[str, str]
+    frontier: Frontier, store: Store, asked: tuple[str, CrawlState], by: tuple[str, str]
 ) -> StateChange:
     """Sets the state of a crawl; returns the state that the crawl has then.
 
     Args:
-        settings: Where store and queue are.
         frontier: The queue.
+        store: The store.
         asked: The crawl, and its state.
         by: Who asks, and why.
 
@@ -107,32 +107,16 @@ def _change_crawl(
     crawl, state = asked
     counts = frontier.counts(crawl)
     is_spent = counts.is_spent and counts.open > 0
-    with existing_store(settings) as store:
-        if state is CrawlState.RUNNING:
-            check_store(frontier, store.urls, crawl)
-        if counts.state is CrawlState.FINISHED and not counts.open:
-            state = CrawlState.FINISHED
-        elif is_spent or (state is CrawlState.RUNNING and not frontier.is_fetching()):
-            state = CrawlState.STOPPED
-        if state is not CrawlState.FINISHED:
-            frontier.set_state(crawl, state)
-            state = frontier.counts(crawl).state
-        store.crawls.put(frontier.spec(crawl), state, *by)
+    if state is CrawlState.RUNNING:
+        check_store(frontier, store.urls, crawl)
+    if counts.state is CrawlState.FINISHED and not counts.open:
+        state = CrawlState.FINISHED
+    elif is_spent or (state is CrawlState.RUNNING and not frontier.is_fetching()):
+        state = CrawlState.STOPPED
+    if state is not CrawlState.FINISHED:
+        frontier.set_state(crawl, state)
+        state = frontier.counts(crawl).state
+    store.crawls.put(frontier.spec(crawl), state, *by)
     return StateChange(
         kind=TargetKind.CRAWL, target=crawl, state=state, has_reached_max_pages=is_spent
     )
-
-
-def known_crawls(settings: Settings, frontier: Frontier, host: str) -> list[str]:
-    """Returns the crawls in the queue that know a host.
-
-    Raises:
-        NotFound: None does.
-    """
-    crawls = frontier.crawls_of(host)
-    if not crawls:
-        hint = hosts_hint(settings, host, frontier.crawl_ids())
-        raise NotFound(
-            f"no crawl and no host is named {host}; `crawls` and `hosts` list them{hint}"
-        )
-    return crawls

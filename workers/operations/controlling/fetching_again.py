@@ -20,7 +20,7 @@ from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import any_queue, existing_store
 from crawlclean.workers.operations.reading import read_time
-from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
+from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts, unknown_name
 
 # Failed URLs: those of some reasons, of a crawl or a host.
 
@@ -121,7 +121,7 @@ def _crawls(settings: Settings, frontier: Frontier, store: Store, crawl: str) ->
         return [crawl]
     if store.crawls.get(crawl):
         raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
-    raise NotFound(f"no crawl and no host is named {crawl}; `crawls` and `hosts` list them")
+    raise unknown_name(store, crawl)
 
 
 def failed_batches(

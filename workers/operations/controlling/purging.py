@@ -13,9 +13,9 @@ from crawlclean.storage.queue.ownership import check_owner
 from crawlclean.workers.answers.control import DroppedRaw, Purged, PurgePlan, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import any_queue, existing_store, queue_side
-from crawlclean.workers.operations.controlling.crawl_states import known_crawls
 from crawlclean.workers.operations.controlling.fetching_again import crawls_of_target
 from crawlclean.workers.operations.topics.crawls import hand_over
+from crawlclean.workers.operations.urls.near_matches import unknown_name
 
 if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
@@ -45,7 +45,7 @@ def plan_purge(settings: Settings, target: str) -> PurgePlan:
                     waiting=frontier.counts(target).open if target in queued else 0,
                     model_versions=0,
                 )
-        crawls = _crawls_of(settings, frontier, store, target)
+        crawls = _crawls_of(frontier, store, target)
         stats = store.statistics.get(target)
         pages = stats.pages_by_state if stats else {}
         return PurgePlan(
@@ -59,7 +59,7 @@ def plan_purge(settings: Settings, target: str) -> PurgePlan:
         )
 
 
-def _crawls_of(settings: Settings, frontier: Frontier, store: Store, host: str) -> list[str]:
+def _crawls_of(frontier: Frontier, store: Store, host: str) -> list[str]:
     """Returns the crawls of queue and store that have a host: imports are in the store alone.
 
     Raises:
@@ -67,7 +67,10 @@ def _crawls_of(settings: Settings, frontier: Frontier, store: Store, host: str) 
     """
     stored = [row.spec.crawl_id for row in store.crawls.all()]
     found = {crawl for crawl in stored if store.statistics.get(host, crawl)}
-    return sorted(found | set(frontier.crawls_of(host))) or known_crawls(settings, frontier, host)
+    found.update(frontier.crawls_of(host))
+    if not found:
+        raise unknown_name(store, host)
+    return sorted(found)
 
 
 def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
@@ -88,7 +91,7 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
         check_owner(settings.storage, frontier, store, [target])
         if target in frontier.crawl_ids() or store.crawls.get(target):
             return _purge_crawl(frontier, store, target, keep_records=keep_records)
-        return _purge_host(settings, frontier, store, target, keep_records=keep_records)
+        return _purge_host(frontier, store, target, keep_records=keep_records)
 
 
 def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: bool) -> Purged:
@@ -108,12 +111,10 @@ def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: 
     return Purged(kind=TargetKind.CRAWL, target=crawl, urls=urls, records=records)
 
 
-def _purge_host(
-    settings: Settings, frontier: Frontier, store: Store, host: str, *, keep_records: bool
-) -> Purged:
+def _purge_host(frontier: Frontier, store: Store, host: str, *, keep_records: bool) -> Purged:
     urls = records = 0
     queued = frontier.crawls_of(host)
-    for crawl in _crawls_of(settings, frontier, store, host):
+    for crawl in _crawls_of(frontier, store, host):
         if crawl in queued:
             urls += frontier.purge(crawl, host)
             _await_workers(frontier, crawl, host)

@@ -47,17 +47,15 @@ def did_you_mean(names: Sequence[str]) -> str:
     return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
 
 
-def hosts_hint(settings: Settings, text: str, others: Collection[str] = ()) -> str:
+def hosts_hint(settings: Settings, text: str) -> str:
     """Returns ``did_you_mean`` with the known hosts that are like a text.
 
     Args:
         settings: Where the store is.
         text: A host as typed, or a URL of it.
-        others: Further names to compare, as those of crawls.
     """
     with existing_store(settings) as store:
-        hosts = near_hosts(store, text)
-    return did_you_mean([*hosts, *get_close_matches(text, others, MOST_SHOWN)])
+        return did_you_mean(near_hosts(store, text))
 
 
 def unknown_name(store: Store, name: str) -> NotFound:
