@@ -15,7 +15,6 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import cache
-from operator import attrgetter
 from typing import TYPE_CHECKING, NoReturn
 
 from crawlclean import __dist__
@@ -31,7 +30,7 @@ from crawlclean.workers.commands.names import (
 )
 
 if TYPE_CHECKING:
-    from crawlclean.workers.commands.arguments import OneLineParser
+    from crawlclean.workers.commands.arguments import Command, OneLineParser
 
 EXTRA_OF = (
     dict.fromkeys(("flask", "jinja2", "markupsafe", "waitress", "werkzeug"), "console")
@@ -195,12 +194,11 @@ def _refuse(typed: str) -> NoReturn:
 @cache
 def parser_of(name: str) -> OneLineParser:
     """The parser of a command; `docs/cli.md` is made from all of them."""
-    from crawlclean.workers.commands.arguments import Commands
-
-    module, _, register = COMMANDS[name].place.partition(".")
-    commands = Commands(name)
-    attrgetter(register)(importlib.import_module(f"crawlclean.workers.commands.{module}"))(commands)
-    return commands.parsers[name.rpartition(" ")[2]]
+    file, summary = COMMANDS[name]
+    function = name.rpartition(" ")[2].replace("-", "_").replace("import", "import_")
+    module = importlib.import_module(f"crawlclean.workers.commands.{file}")
+    command: Command = getattr(module, function)
+    return command.parser(name, summary)
 
 
 def help_text() -> str:
@@ -212,7 +210,7 @@ def help_text() -> str:
             about = (
                 f"{', '.join(members(name))}: {FAMILIES[name]}"
                 if name in FAMILIES
-                else group[name].summary
+                else group[name][1]
             )
             lines.append(_help_line(name, about))
     return "".join([*lines, EPILOG])
@@ -230,7 +228,7 @@ def members(family: str) -> list[str]:
 def family_help(family: str) -> str:
     """The list of the commands of a family."""
     lines = [f"usage: {__dist__} {family} COMMAND ...\n\n{FAMILIES[family]}:\n"]
-    lines += [_help_line(each, COMMANDS[f"{family} {each}"].summary) for each in members(family)]
+    lines += [_help_line(each, COMMANDS[f"{family} {each}"][1]) for each in members(family)]
     return "".join([*lines, f"\n`{__dist__} {family} COMMAND --help` explains a command.\n"])
 
 

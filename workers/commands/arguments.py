@@ -1,11 +1,8 @@
-"""Registration of commands on the command line, and the options that several commands share.
+"""How commands are declared, and the arguments that several commands share.
 
-Every command is a file of this folder with two functions:
-
-- ``register`` adds the command and its arguments;
-- ``run`` takes the settings and the parsed arguments, and returns the exit status.
-
-Modules that only a running command needs are imported in ``run``: ``--help`` starts at once.
+A command is a function of this folder below ``@command`` or ``@asking``, under the command's last
+word, and has its line in ``names.py``. What only a running command needs it imports itself:
+``--help`` starts at once.
 """
 
 from __future__ import annotations
@@ -71,50 +68,6 @@ class CommandHelp(argparse.HelpFormatter):
 def crawl_name(text: str) -> str:
     """The name of a crawl or a topic as typed, in the one form in which names are stored (NFC)."""
     return unicodedata.normalize("NFC", text)
-
-
-class Commands:
-    """What a module registers: the parser of each of its commands."""
-
-    def __init__(self, name: str) -> None:
-        """Prepares for the command of this name in the table, ``crawl pause``."""
-        self.parsers: dict[str, OneLineParser] = {}
-        self._family = name.rpartition(" ")[0]
-
-    def add(
-        self,
-        name: str,
-        run: Run,
-        summary: str,
-        description: str = "",
-        *,
-        data: bool = True,
-    ) -> argparse.ArgumentParser:
-        """Adds a command and returns the command's parser.
-
-        Args:
-            name: The last word of the command as typed: ``pause``.
-            run: Called with the settings and the parsed arguments; returns the exit status.
-            summary: One line, without capital letter and full stop.
-            description: The first paragraph of the command's help; ``""``: the summary.
-            data: Whether the command works on a data folder (``--data``).
-        """
-        parser = self.parsers[name] = OneLineParser(
-            prog=" ".join(filter(None, (__dist__, self._family, name))),
-            description=description or f"{summary[0].upper()}{summary[1:]}.",
-            formatter_class=CommandHelp,
-        )
-        parser.set_defaults(command=name, run=run, parser=parser)
-        if data:
-            parser.add_argument(
-                "--data", type=Path, metavar="DIR", help=f"data folder (default ./{__dist__}-data)"
-            )
-        return parser
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Adds ``--json``."""
-    parser.add_argument("--json", action="store_true", help="print JSON lines")
 
 
 def add_host_options(parser: argparse.ArgumentParser) -> None:
@@ -219,74 +172,101 @@ class Rows:
             sys.stdout.write(self.last + "\n")
 
 
-Argument = tuple[tuple[str, ...], dict[str, Any]]
+Argument = Callable[[Any], object]
+"""Adds itself to a parser, or to a group of one."""
 
 
-class EitherOf:
-    """Arguments of which one at most is given."""
+@dataclass(frozen=True)
+class Command:
+    """A command: its words, its arguments, and the function that does it.
 
-    def __init__(self, *arguments: Argument) -> None:
-        """The arguments, in the order of the help."""
-        self.arguments = arguments
+    Attributes:
+        run: Called with the settings and the parsed arguments; returns the exit status.
+        about: The first paragraph of the command's help; ``""``: its line in ``names.py``.
+        arguments: In the order of the help.
+        data: Whether the command works on a data folder (``--data``).
+    """
+
+    run: Run
+    about: str
+    arguments: tuple[Argument, ...]
+    data: bool = True
+
+    def parser(self, name: str, summary: str) -> OneLineParser:
+        """The parser of the command under its name and with its line in ``names.py``."""
+        parser = OneLineParser(
+            prog=f"{__dist__} {name}",
+            description=self.about or f"{summary[0].upper()}{summary[1:]}.",
+            formatter_class=CommandHelp,
+        )
+        parser.set_defaults(command=name.rpartition(" ")[2], run=self.run, parser=parser)
+        if self.data:
+            parser.add_argument(
+                "--data", type=Path, metavar="DIR", help=f"data folder (default ./{__dist__}-data)"
+            )
+        for add in self.arguments:
+            add(parser)
+        return parser
+
+
+def command(about: str = "", *arguments: Argument, data: bool = True) -> Callable[[Run], Command]:
+    """Makes a command of the function that does it."""
+    return lambda run: Command(run, about, arguments, data)
 
 
 Ask = Callable[["Backends", argparse.Namespace], "Rows | int"]
 
 
-@dataclass(frozen=True)
-class Asking:
-    """A command that asks: its words, its arguments, and the function that answers with rows."""
+@dataclass(frozen=True, kw_only=True)
+class Asking(Command):
+    """A command that asks: ``ask`` answers with rows, or prints and has the exit status."""
 
-    summary: str
     ask: Ask
-    about: str
-    arguments: tuple[Argument | EitherOf, ...]
 
-    @property
-    def name(self) -> str:
-        """The command as typed: ``drop-raw`` of the function ``drop_raw``."""
-        return self.ask.__name__.replace("_", "-")
 
-    def register(self, commands: Commands) -> None:
-        """Adds the command and its arguments."""
-        parser = commands.add(self.name, self.run, self.summary, self.about)
-        add_json(parser)
-        for each in self.arguments:
-            if isinstance(each, EitherOf):
-                group = parser.add_mutually_exclusive_group()
-                for names, how in each.arguments:
-                    group.add_argument(*names, **how)
-            else:
-                names, how = each
-                parser.add_argument(*names, **how)
+def asking(about: str = "", *arguments: Argument) -> Callable[[Ask], Asking]:
+    """Makes a command of the function that answers it."""
 
-    def run(self, settings: Settings, arguments: argparse.Namespace) -> int:
-        """Asks and prints."""
-        if (getattr(arguments, "limit", None) or 1) < 1:
-            raise ConfigError(f"--limit is {arguments.limit}: it must be at least 1")
-        from crawlclean.workers.operations.backends import Backends
+    def declare(ask: Ask) -> Asking:
+        def run(settings: Settings, asked: argparse.Namespace) -> int:
+            if (getattr(asked, "limit", None) or 1) < 1:
+                raise ConfigError(f"--limit is {asked.limit}: it must be at least 1")
+            from crawlclean.workers.operations.backends import Backends
 
-        with Backends(settings) as backends:
-            answer = self.ask(backends, arguments)
-            if isinstance(answer, int):
-                return answer
-            answer.print(as_json=arguments.json)
-            return answer.status
+            with Backends(settings) as backends:
+                answer = ask(backends, asked)
+                if isinstance(answer, int):
+                    return answer
+                answer.print(as_json=asked.json)
+                return answer.status
+
+        return Asking(run=run, about=about, arguments=(JSON, *arguments), ask=ask)
+
+    return declare
 
 
 def argument(*names: str, **how: Any) -> Argument:
     """An argument as argparse takes it; one that may be left out of a place is ``""`` then."""
-    return names, how if names[0].startswith("-") else {"nargs": "?", "default": "", **how}
+    if not names[0].startswith("-"):
+        how = {"nargs": "?", "default": "", **how}
+    return lambda parser: parser.add_argument(*names, **how)
+
+
+JSON = argument("--json", action="store_true", help="print JSON lines")
+
+
+def either_of(*arguments: Argument) -> Argument:
+    """Arguments of which one at most is given."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        group = parser.add_mutually_exclusive_group()
+        for each in arguments:
+            each(group)
+
+    return add
 
 
 def limit(default: int) -> Argument:
     """``--limit N``."""
     about = f"list at most N (default {default})"
     return argument("--limit", type=int, default=default, metavar="N", help=about)
-
-
-def asking(
-    summary: str, about: str = "", *arguments: Argument | EitherOf
-) -> Callable[[Ask], Asking]:
-    """Makes a command of the function that answers it, under the function's name."""
-    return lambda ask: Asking(summary, ask, about, arguments)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted
-from crawlclean.workers.commands.arguments import Commands, Exit, add_pages, crawl_name
+from crawlclean.workers.commands.arguments import Exit, add_pages, argument, command, crawl_name
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
@@ -29,50 +29,41 @@ if TYPE_CHECKING:
 FORMATS = {"jsonl": ".json", "markdown": ".md", "text": ".txt"}  # suffix of a page's file
 
 
-def register_clean(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "clean",
-        run_clean,
-        "clean pages of other crawlers",
-        "Reads HTML files, WARC files, .jsonl(.gz) files whose rows have url and html_base64 (or "
-        "html as text), folders of these, and standard input (-: rows when it begins with {, else "
-        "one page; gzip is recognised). Writes records in input order.",
-        data=False,
-    )
-    add_pages(parser)
-    parser.add_argument("--format", choices=FORMATS, default="jsonl", help="default jsonl")
-    parser.add_argument(
+@command(
+    "Reads HTML files, WARC files, .jsonl(.gz) files whose rows have url and html_base64 (or "
+    "html as text), folders of these, and standard input (-: rows when it begins with {, else "
+    "one page; gzip is recognised). Writes records in input order.",
+    add_pages,
+    argument("--format", choices=FORMATS, default="jsonl", help="default jsonl"),
+    argument(
         "-o",
         "--output",
         type=Path,
         metavar="DIR",
         help="write one file per page, DIR/HOST/NAME.json, .md or .txt; a page that comes again "
         "replaces its file",
-    )
-    parser.add_argument(
-        "--blocks", action="store_true", help="add the logical link blocks of each page"
-    )
-    parser.add_argument(
+    ),
+    argument("--blocks", action="store_true", help="add the logical link blocks of each page"),
+    argument(
         "--learn",
         action="store_true",
         help="learn a model of each host first, then clean with it; reads the files three times",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--save-model",
         type=Path,
         metavar="DIR|FILE",
         help="with --learn: write each model to DIR/HOST.json, or the one model to FILE.json",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--model",
         type=Path,
         metavar="DIR|FILE",
         help="clean with saved models; with --learn, only other hosts are learned",
-    )
-
-
-def run_clean(_settings: Settings, arguments: argparse.Namespace) -> int:
+    ),
+    data=False,
+)
+def clean(_settings: Settings, arguments: argparse.Namespace) -> int:
     """Writes a record for every page; 1 when a page gave none.
 
     Raises:
@@ -194,33 +185,24 @@ CRAWL = "import"
 LEAST_PAGES = 8  # of a host that is learned, as in a crawl
 
 
-def register_import_pages(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "import",
-        run_import_pages,
-        "store pages that were fetched by others",
-        "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64 (or html, as "
-        "text; fetched_at if they have it), folders of them, and standard input (-: rows when it "
-        "begins with {, else one page; gzip is recognised). Keeps each page in the archive and "
-        "stores its record, as if a crawl had fetched it: `hosts`, `model`, `reclean`, `export` "
-        "and `why` work on it. Then hosts with enough pages are learned and their pages "
-        "re-cleaned. Interrupted or killed, the same command does the rest.",
-    )
-    add_pages(parser)
-    parser.add_argument(
+@command(
+    "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64 (or html, as "
+    "text; fetched_at if they have it), folders of them, and standard input (-: rows when it "
+    "begins with {, else one page; gzip is recognised). Keeps each page in the archive and "
+    "stores its record, as if a crawl had fetched it: `hosts`, `model`, `reclean`, `export` "
+    "and `why` work on it. Then hosts with enough pages are learned and their pages "
+    "re-cleaned. Interrupted or killed, the same command does the rest.",
+    add_pages,
+    argument(
         "--crawl",
         default=CRAWL,
         type=crawl_name,
         metavar="NAME",
         help=f"name under which the pages are kept (default {CRAWL})",
-    )
-    parser.add_argument(
-        "--no-learn", action="store_true", help="store the pages, learn nothing from them"
-    )
-
-
-def run_import_pages(settings: Settings, arguments: argparse.Namespace) -> int:
+    ),
+    argument("--no-learn", action="store_true", help="store the pages, learn nothing from them"),
+)
+def import_(settings: Settings, arguments: argparse.Namespace) -> int:
     """Stores every page of the files; 1 when one gave no record or Ctrl-C came.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.console_tokens import TokenScope
-from crawlclean.workers.commands.arguments import Commands, add_json
+from crawlclean.workers.commands.arguments import JSON, argument, command, either_of
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
@@ -26,51 +26,45 @@ CONSOLE_DESCRIPTION = (
 )
 
 
-def register_console(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "console", run_console, "serve the operators' console", CONSOLE_DESCRIPTION
-    )
-    parser.add_argument(
+@command(
+    CONSOLE_DESCRIPTION,
+    argument(
         "--host",
         default="127.0.0.1",
         metavar="ADDRESS",
         help="address to listen at (default 127.0.0.1)",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--port", type=int, default=8484, help="port to listen at; 0: any free one (default 8484)"
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--password-file",
         type=Path,
         metavar="FILE",
         help="file with the password, instead of a new one at every start",
-    )
-    parser.add_argument(
-        "--no-password", action="store_true", help="let everybody in who reaches the port"
-    )
-    parser.add_argument(
+    ),
+    argument("--no-password", action="store_true", help="let everybody in who reaches the port"),
+    argument(
         "--allow-actions",
         action="store_true",
         help="show forms that pause, retry, re-clean, delete; every action is kept in the audit",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--host-name",
         action="append",
         default=[],
         metavar="NAME",
         help="name under which browsers reach the console; may be repeated (default: the names "
         "of loopback)",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--behind",
         default="",
         metavar="ADDRESS",
         help="address of the proxy that ends TLS, whose X-Forwarded headers are believed",
-    )
-
-
-def run_console(settings: Settings, arguments: argparse.Namespace) -> int:
+    ),
+)
+def console(settings: Settings, arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
     from crawlclean.workers.console.serving import Serving, serve
 
@@ -121,27 +115,26 @@ TOKENS_DESCRIPTION = (
 )
 
 
-def register_tokens(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add("tokens", run_tokens, "tokens for the console's API", TOKENS_DESCRIPTION)
-    add_json(parser)
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--new", metavar="NAME", help="make a token for this purpose")
-    which.add_argument("--revoke", metavar="ID", help="revoke a token")
-    parser.add_argument(
+@command(
+    TOKENS_DESCRIPTION,
+    JSON,
+    either_of(
+        argument("--new", metavar="NAME", help="make a token for this purpose"),
+        argument("--revoke", metavar="ID", help="revoke a token"),
+    ),
+    argument(
         "--scope",
         dest="permits",  # the setting of this name is that of a crawl
         type=TokenScope,
         choices=list(TokenScope),
         help="what a new token permits: read; act: also what can be taken back; admin: also what "
         "deletes (default read)",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--days", type=int, metavar="N", help="a new token ends after N days (default: never)"
-    )
-
-
-def run_tokens(settings: Settings, arguments: argparse.Namespace) -> int:
+    ),
+)
+def tokens(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints the tokens, a new one, or the one that was revoked."""
     from crawlclean.workers.operations.api_tokens import list_tokens, make_token, revoke_token
     from crawlclean.workers.output.printing import print_answer, table

@@ -28,7 +28,6 @@ HEAD = ("CRAWL", "STATE", "RECORDS", "FAILED", "URLS LEFT", "IN FLIGHT", "STARTE
 
 
 @asking(
-    "list the crawls, and what their hosts wait for",
     "Prints a line for each crawl, and what its hosts wait for while the queue runs. URLS LEFT "
     "are those that are not fetched yet, also of a crawl that is stopped; `-` while no queue "
     "runs. With CRAWL also a line for each host that has URLs left.",
@@ -147,7 +146,6 @@ _TARGET = argument("target", nargs=None, type=crawl_name, metavar="CRAWL|HOST")
 
 
 @asking(
-    "fetch nothing of a crawl or a host until `resume`; list what is paused",
     "Fetches nothing of a crawl, or of a host in every crawl, until `resume`. Without an "
     "argument: lists paused crawls and hosts.",
     argument("target", type=crawl_name, metavar="CRAWL|HOST"),
@@ -174,13 +172,13 @@ def pause(backends: Backends, asked: argparse.Namespace) -> Rows:
     )
 
 
-@asking("end a pause (a crawl or a host)", "", _TARGET)
+@asking("", _TARGET)
 def resume(backends: Backends, asked: argparse.Namespace) -> Rows:
     """A crawl or a host that goes on."""
     return _changed(backends, asked, CrawlState.RUNNING)
 
 
-@asking("end a crawl; the same command resumes it (a crawl or a host)", "", _TARGET)
+@asking("", _TARGET)
 def stop(backends: Backends, asked: argparse.Namespace) -> Rows:
     """A crawl that has ended, or a host that is paused."""
     return _changed(backends, asked, CrawlState.STOPPED)
@@ -219,7 +217,6 @@ _YES = argument("--yes", action="store_true", help="do not ask; needed where the
 
 
 @asking(
-    "delete a crawl or a host, records too",
     "Deletes the queued URLs and the records of a crawl, or of a host in every crawl; of a "
     "host also its models. Names the counts and asks first. The crawls of a purged host still "
     "know its URLs: only `run --fresh` fetches them again.",
@@ -282,7 +279,6 @@ def is_confirmed(plan: str) -> bool:
 
 
 @asking(
-    "drop archived responses to free room",
     "Drops the archived responses of a crawl that is at rest, or of a host in every crawl. "
     "Records stay, and cannot be cleaned again. Names the bytes that come free and asks "
     "first. A crawl that waits for room goes on by itself.",

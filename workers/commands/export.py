@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError, StoreDamaged
 from crawlclean.cleaning.lexicon import counted
-from crawlclean.workers.commands.arguments import Commands, Exit, crawl_name
+from crawlclean.workers.commands.arguments import Exit, argument, command, crawl_name
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
@@ -25,24 +25,22 @@ if TYPE_CHECKING:
 MOST_CAUSES = 3  # of lost responses, in one line
 
 
-def register(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "export",
-        run,
-        "write records to standard output or files",
-        "Writes records, all or a choice, to standard output or files. With --warc the archived "
-        "responses instead. A file appears under its name when it is whole.",
-    )
-    parser.add_argument(
+def _output(text: str) -> Path | None:
+    return None if text == "-" else Path(text)
+
+
+@command(
+    "Writes records, all or a choice, to standard output or files. With --warc the archived "
+    "responses instead. A file appears under its name when it is whole.",
+    argument(
         "--format",
         default="jsonl",
         metavar="FORMAT",
         help="jsonl (default), csv, parquet, markdown, text, warc, or an exporter of another "
         "package; markdown has YAML front matter; text is URL, title and body, and a form feed "
         "ends each record; csv has an apostrophe before text that a spreadsheet would calculate",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--warc",
         dest="format",
         action="store_const",
@@ -50,96 +48,84 @@ def register(commands: Commands) -> None:
         help="write the archived responses as WARC 1.1 to --output, with requests and metadata; a "
         "body that came before is a revisit; choose by --crawl, --host and --since (the time of "
         "the response)",
-    )
-    _add_choice(parser)
-    parser.add_argument(
-        "--fields",
-        default="",
-        metavar="A,B",
-        help="jsonl, csv, parquet: only these fields, in this order (csv without it: url, host, "
-        "fetched_at, kind, title, author, published_at, language, body)",
-    )
-    parser.add_argument(
-        "--no-links",
-        dest="links",
-        action="store_false",
-        help="jsonl, csv, parquet: without links and outlinks, most of a record's bytes",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=_output,
-        metavar="FILE|DIR",
-        help="write a file, or records.FORMAT in a folder that exists; shows progress (default and "
-        "-: standard output)",
-    )
-    parser.add_argument(
-        "--file-per-page",
-        action="store_true",
-        help="write each page to a file of its own in the --output folder, HOST/NAME-ID.md "
-        "(.json, .txt), named as by `clean -o`; of several crawls the newest save",
-    )
-    parser.add_argument(
-        "--chunk-size",
-        default="",
-        metavar="N|NMB",
-        help="write files of N records or about N MB (as 200MB), records-00001.jsonl and so on in "
-        "the --output folder; killed, the same command goes on where whole files stop",
-    )
-    parser.add_argument("--gzip", action="store_true", help="compress what is written (.gz)")
-    parser.add_argument(
-        "--images",
-        dest="folder",
-        type=Path,
-        metavar="DIR",
-        help="also write the stored images to DIR; in JSON lines an image has its `file`",
-    )
-
-
-def _output(text: str) -> Path | None:
-    return None if text == "-" else Path(text)
-
-
-def _add_choice(parser: argparse.ArgumentParser) -> None:
-    """Adds the arguments that select records."""
-    parser.add_argument(
+    ),
+    argument(
         "--since",
         default="",
         metavar="T",
         help="only records that are new, changed or cleaned anew since T, as 2026-01-31T12:00",
-    )
-    parser.add_argument(
-        "--crawl", default="", type=crawl_name, metavar="NAME", help="only this crawl"
-    )
-    parser.add_argument(
+    ),
+    argument("--crawl", default="", type=crawl_name, metavar="NAME", help="only this crawl"),
+    argument(
         "--topic",
         default="",
         type=crawl_name,
         metavar="NAME",
         help="only relevant pages of this topic, whichever crawl fetched them; with --images the "
         "largest of the copies of each picture",
-    )
-    parser.add_argument("--host", default="", help="only this host, as `hosts` lists it")
-    parser.add_argument(
+    ),
+    argument("--host", default="", help="only this host, as `hosts` lists it"),
+    argument(
         "--kind",
         default="",
         metavar="KIND[,KIND]",
         help="only these kinds of pages: article, thread, index, other",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--min-chars", type=int, default=0, metavar="N", help="only bodies of N characters or more"
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--unique",
         nargs="?",
         default="",
         const="longest",
         choices=("longest", "earliest"),
         help="of pages that tell one story only the longest, or the earliest (`stories`)",
-    )
-
-
-def run(settings: Settings, arguments: argparse.Namespace) -> int:
+    ),
+    argument(
+        "--fields",
+        default="",
+        metavar="A,B",
+        help="jsonl, csv, parquet: only these fields, in this order (csv without it: url, host, "
+        "fetched_at, kind, title, author, published_at, language, body)",
+    ),
+    argument(
+        "--no-links",
+        dest="links",
+        action="store_false",
+        help="jsonl, csv, parquet: without links and outlinks, most of a record's bytes",
+    ),
+    argument(
+        "-o",
+        "--output",
+        type=_output,
+        metavar="FILE|DIR",
+        help="write a file, or records.FORMAT in a folder that exists; shows progress (default and "
+        "-: standard output)",
+    ),
+    argument(
+        "--file-per-page",
+        action="store_true",
+        help="write each page to a file of its own in the --output folder, HOST/NAME-ID.md "
+        "(.json, .txt), named as by `clean -o`; of several crawls the newest save",
+    ),
+    argument(
+        "--chunk-size",
+        default="",
+        metavar="N|NMB",
+        help="write files of N records or about N MB (as 200MB), records-00001.jsonl and so on in "
+        "the --output folder; killed, the same command goes on where whole files stop",
+    ),
+    argument("--gzip", action="store_true", help="compress what is written (.gz)"),
+    argument(
+        "--images",
+        dest="folder",
+        type=Path,
+        metavar="DIR",
+        help="also write the stored images to DIR; in JSON lines an image has its `file`",
+    ),
+)
+def export(settings: Settings, arguments: argparse.Namespace) -> int:
     """Writes the selected records in the format, and their stored images into the folder.
 
     FAILED when the archive has lost responses of an export as WARC: the others are written.

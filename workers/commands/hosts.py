@@ -30,7 +30,6 @@ HEAD = ("HOST", "RECORDS", "FAILED", "OTHER", "BODY CHARS", "NOISE LINKS", "LAST
 
 
 @asking(
-    "statistics of hosts",
     "Counts stored rows. HOST shows one host in full: charts, images, model, changes of the "
     "site, URL classes. While a crawl runs, a last line (in JSON: `exact` is false) warns that "
     "the figures may still change, and has the time when they were computed (`as_of`).",
@@ -109,7 +108,6 @@ def _host(backends: Backends, host: str) -> Rows:
 
 
 @asking(
-    "list the URL classes of a host",
     "Prints a line for each class of URLs: KIND (the page kind that its URLs lead to), FETCHED "
     "(pages so far), WITH NEWS (those with something new), LEARNED FROM (pages that its "
     "kind was learned from, of the URLs that were known then) and CLASS (its template; a "

@@ -7,31 +7,13 @@ import logging
 import os
 from contextlib import closing
 
-from crawlclean.workers.commands.arguments import Commands, add_host_options
+from crawlclean.workers.commands.arguments import add_host_options, command
 from crawlclean.workers.config import FILE_SUFFIX, SECRETS, Settings, to_environ, variable
 
 log = logging.getLogger(__name__)
 
 
-def register(commands: Commands) -> None:
-    """Adds the three commands and their arguments."""
-    for name, purpose in (
-        ("worker", "to clean pages"),
-        ("spider", "to fetch pages"),
-        ("housekeeper", "to redo lost work, queue what is due again, and tell webhooks of stories"),
-    ):
-        parser = commands.add(
-            name,
-            run,
-            f"join a running crawl {purpose}",
-            f"Joins a running crawl {purpose}. Ends with the crawl; on SIGTERM or Ctrl-C it "
-            "finishes its current work first.",
-        )
-        if name == "spider":
-            add_host_options(parser)
-
-
-def run(settings: Settings, arguments: argparse.Namespace) -> int:
+def _join(settings: Settings, arguments: argparse.Namespace) -> int:
     """Runs one process until a signal stops it or the crawl ends.
 
     Raises:
@@ -84,3 +66,17 @@ def _report_joining(settings: Settings) -> None:
             "waiting": sum(each.open for each in running),
         },
     )
+
+
+def _joins(purpose: str) -> str:
+    return (
+        f"Joins a running crawl {purpose}. Ends with the crawl; on SIGTERM or Ctrl-C it finishes "
+        "its current work first."
+    )
+
+
+spider = command(_joins("to fetch pages"), add_host_options)(_join)
+worker = command(_joins("to clean pages"))(_join)
+housekeeper = command(
+    _joins("to redo lost work, queue what is due again, and tell webhooks of stories")
+)(_join)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 @asking(
-    "list failed URLs with reasons",
     "",
     argument(
         "--causes",
@@ -60,7 +59,6 @@ def _causes(backends: Backends, target: str) -> Rows:
 
 
 @asking(
-    "list the pictures of a topic, copies as one",
     "Prints the pictures that a topic's crawl has fetched (`topic NAME --images`), the newest "
     "first: size in points, number of copies, caption, page. Copies have equal bytes or look "
     "the same: resized, recompressed, stamped, cut by some percent; the largest stands for "
@@ -83,7 +81,6 @@ def images(backends: Backends, asked: argparse.Namespace) -> Rows:
 
 
 @asking(
-    "list near-duplicates: reprints of one text, over all hosts and crawls",
     "Prints the stories that began last: the time of the first page, the number of URLs and "
     "hosts, the story's id, the title and URL of the earliest page. With an id or a URL prints "
     "all URLs of one story. Texts of fewer than 100 letters and index pages tell no story. "

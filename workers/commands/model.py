@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.lexicon import counted, minute
-from crawlclean.workers.commands.arguments import EitherOf, Exit, Rows, argument, asking
+from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, either_of
 
 if TYPE_CHECKING:
     from crawlclean.storage.store.models import ModelLine
@@ -29,7 +29,6 @@ _VERSION = argument("--version", dest="of_version", type=int, metavar="V", help=
 
 
 @asking(
-    "learn a host from its archived pages",
     "Learns a model of a host from at most 100 archived pages and stores it as the next "
     "version. New pages are cleaned with this version; `reclean` applies it to stored pages. "
     "A model equal to the last version is not stored.",
@@ -65,13 +64,12 @@ HEAD = ("VERSION", "STORED", "PAGES", "BYTES", "WHY")
 
 
 @asking(
-    "describe the learned model of a host",
     "Prints the versions of a host's model, the changes of the site, and a description of the "
     "version in use.",
     _HOST,
     _VERSION,
     _FULL,
-    EitherOf(  # as the command `model` of the version before had them
+    either_of(  # as the command `model` of the version before had them
         argument("--diff", nargs=2, type=int, help=argparse.SUPPRESS),
         argument("--rollback", dest="to_version", type=int, help=argparse.SUPPRESS),
         argument("--why", dest="text", default="", help=argparse.SUPPRESS),
@@ -124,7 +122,6 @@ def _table(versions: Sequence[ModelLine]) -> str:
 
 
 @asking(
-    "compare two versions of a host's model",
     "Prints what version NEW of a host's model has and version OLD has not, and the reverse.",
     _HOST,
     argument("old", nargs=None, type=int, metavar="OLD"),
@@ -146,7 +143,6 @@ def diff(backends: Backends, asked: argparse.Namespace) -> Rows:
 
 
 @asking(
-    "use a version of a model again",
     "Uses a version of a host's model again: its copy becomes the next version; `model reclean` "
     "applies it to the stored pages.",
     _HOST,
@@ -165,7 +161,6 @@ def rollback(backends: Backends, asked: argparse.Namespace) -> Rows:
 
 
 @asking(
-    "explain why a text, link or image is template",
     "Prints why a text, a link or an image of a host is template, and on which pages it repeats; "
     "exit status 1 when it is not.",
     _HOST,
@@ -209,7 +204,6 @@ def _page_a_line(found: str) -> list[str]:
 
 
 @asking(
-    "re-clean a host's stored pages with its model",
     "Cleans again, from the archive, all records that were made without a model or with an "
     "older version. After an interruption or a crash, the same command does the rest. A second "
     "run changes nothing.",

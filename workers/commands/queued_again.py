@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 @asking(
-    "rebuild a lost queue from the store",
     "For a lost queue: its folder was deleted, or its server emptied. Rebuilds every crawl "
     "that the store has and the queue has not. `run` does this for its own crawl. Also for a "
     "store that is older than its queue, such as a backup: the missing pages are fetched "
@@ -51,7 +50,6 @@ def _print_line(line: str) -> None:
 
 
 @asking(
-    "fetch failed URLs again",
     "Puts failed URLs back into the queue. Default: URLs with a temporary reason (no "
     "connection, no response, a broken response, status 5xx or 429). The next `run` of a "
     "finished crawl fetches them.",
@@ -84,7 +82,6 @@ def retry(backends: Backends, asked: argparse.Namespace) -> Rows:
 
 
 @asking(
-    "fetch stored pages again",
     "Puts pages that have a record back into the queue. A record stays until a newer one of "
     "its page is stored; when both differ, it becomes an older version. Without an answer it "
     "stays. The next `run` of a finished crawl fetches them.",

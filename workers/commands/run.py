@@ -12,10 +12,11 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted, duration
 from crawlclean.storage.crawl_types import CrawlState, KeepRaw, Scope
 from crawlclean.workers.commands.arguments import (
-    Commands,
+    JSON,
     Exit,
     add_host_options,
-    add_json,
+    argument,
+    command,
     crawl_name,
     seconds,
 )
@@ -115,6 +116,11 @@ def add_limits(parser: argparse.ArgumentParser, *, of_topic: bool = False) -> No
     parser.add_argument("--fresh", action="store_true", help="start over instead of resuming")
 
 
+def takes_crawl_file(parser: argparse.ArgumentParser) -> None:
+    """Marks a command of which an argument may be a crawl file."""
+    parser.set_defaults(crawl_file=None)
+
+
 def crawl_file_of(arguments: argparse.Namespace) -> CrawlFile | None:
     """Reads the crawl file that `run` or `sites` is given; None: there is none.
 
@@ -149,37 +155,30 @@ def status_of(ends: Collection[EndedBy], *, has_records: bool) -> Exit:
 # `run`: crawls from seed URLs to clean records, in one command.
 
 
-def register_run(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "run",
-        run_run,
-        "crawl sites into clean records",
-        "Crawls from the URLs until no URL is left or a limit is reached. Starts the queue, the "
-        "spider and the workers, and stops them at the end. Ctrl-C finishes the pages in flight "
-        "and stops; a second Ctrl-C stops at once. The same command resumes the crawl, also after "
-        "a crash.",
-    )
-    add_json(parser)
-    add_host_options(parser)
-    parser.add_argument(
+@command(
+    "Crawls from the URLs until no URL is left or a limit is reached. Starts the queue, the "
+    "spider and the workers, and stops them at the end. Ctrl-C finishes the pages in flight "
+    "and stops; a second Ctrl-C stops at once. The same command resumes the crawl, also after "
+    "a crash.",
+    JSON,
+    add_host_options,
+    argument(
         "urls",
         nargs="+",
         metavar="URL|FILE.toml",
-        help="seed URL; or a crawl file (see `check`): URLs beside it replace its seeds",
-    )
-    parser.set_defaults(crawl_file=None)
-    parser.add_argument(
+        help="seed URL; or a crawl file (see `doctor`): URLs beside it replace its seeds",
+    ),
+    argument(
         "--crawl",
         default="",
         type=crawl_name,
         metavar="NAME",
         help="name of the crawl (default: made from the URLs)",
-    )
-    add_limits(parser)
-
-
-def run_run(settings: Settings, arguments: argparse.Namespace) -> int:
+    ),
+    add_limits,
+    takes_crawl_file,
+)
+def run(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls with live counts, prints a summary; fails without any record and any known reason."""
     from crawlclean.workers.crawl_file.crawl_file import is_crawl_file
     from crawlclean.workers.operations.crawling.one_crawl import run_crawl
@@ -282,32 +281,24 @@ HEAD = (
 )
 
 
-def register_sites(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "sites",
-        run_sites,
-        "crawl a list of sites, each as a separate crawl",
-        "Crawls the sites of a list in parallel, each until no URL is left or a limit is reached, "
-        "and prints a report for each site. Limits count for each site. Ctrl-C finishes the pages "
-        "in flight and stops. The same command resumes; finished sites are skipped.",
-    )
-    add_json(parser)
-    add_host_options(parser)
-    parser.add_argument(
+@command(
+    "Crawls the sites of a list in parallel, each until no URL is left or a limit is reached, "
+    "and prints a report for each site. Limits count for each site. Ctrl-C finishes the pages "
+    "in flight and stops. The same command resumes; finished sites are skipped.",
+    JSON,
+    add_host_options,
+    argument(
         "list",
+        nargs=None,
         type=Path,
         metavar="FILE",
-        help="one URL per line, # begins a comment; or a crawl file, FILE.toml (see `check`)",
-    )
-    parser.add_argument(
-        "--at-once", type=int, metavar="N", help=f"sites in parallel (default {AT_ONCE})"
-    )
-    add_limits(parser)
-    parser.set_defaults(crawl_file=None)
-
-
-def run_sites(settings: Settings, arguments: argparse.Namespace) -> int:
+        help="one URL per line, # begins a comment; or a crawl file, FILE.toml (see `doctor`)",
+    ),
+    argument("--at-once", type=int, metavar="N", help=f"sites in parallel (default {AT_ONCE})"),
+    add_limits,
+    takes_crawl_file,
+)
+def sites(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls every site of a list, prints the reports; fails when no site has a record.
 
     Raises:

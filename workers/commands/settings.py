@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.lexicon import counted
-from crawlclean.workers.commands.arguments import Commands, Exit, add_json
+from crawlclean.workers.commands.arguments import JSON, Exit, argument, command
 from crawlclean.workers.commands.names import OLD_NAMES
 from crawlclean.workers.config import Settings, rows, variable
 
@@ -21,13 +21,8 @@ if TYPE_CHECKING:
 # `config` and `metrics`: all settings with values, all counters in Prometheus' format.
 
 
-def register_config(commands: Commands) -> None:
-    """Adds both commands."""
-    add_json(commands.add("config", run_config, "list all settings and their values"))
-    commands.add("metrics", run_metrics, "print counters and gauges in Prometheus' format")
-
-
-def run_config(settings: Settings, arguments: argparse.Namespace) -> int:
+@command("Lists all settings and their values.", JSON)
+def config(settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints every setting with its variable, value and meaning."""
     from crawlclean.workers.answers.control import SettingLine
     from crawlclean.workers.output.printing import print_answer
@@ -47,7 +42,8 @@ def run_config(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
+@command()
+def metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
     """Prints every counter and gauge."""
     from crawlclean.workers.metrics import read_metrics
     from crawlclean.workers.operations.backends import any_queue
@@ -69,38 +65,29 @@ KINDS = {
 }
 
 
-def register_doctor(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "doctor",
-        run_doctor,
-        "check this machine and the data folder",
-        "Prints a line for each check: ok, WARN (crawls run, and you should know this) or FAIL "
-        "(crawls do not run; exit status 1). With FILE reads a crawl file (TOML with everything "
-        "that `run` and `sites` take), a hosts file or a list of sites without crawling: prints "
-        "each error and warning with its line, and what would be crawled. Exit status 2: the file "
-        "has errors.",
-    )
-    add_json(parser)
-    parser.add_argument(
+@command(
+    "Prints a line for each check: ok, WARN (crawls run, and you should know this) or FAIL "
+    "(crawls do not run; exit status 1). With FILE reads a crawl file (TOML with everything "
+    "that `run` and `sites` take), a hosts file or a list of sites without crawling: prints "
+    "each error and warning with its line, and what would be crawled. Exit status 2: the file "
+    "has errors.",
+    JSON,
+    argument(
         "file",
-        nargs="?",
+        default=None,
         type=Path,
         metavar="FILE",
         help="check this file instead of the machine",
-    )
-    parser.add_argument(
-        "--example", action="store_true", help="print a crawl file with every key, explained"
-    )
-    parser.add_argument(
+    ),
+    argument("--example", action="store_true", help="print a crawl file with every key, explained"),
+    argument(
         "--allow-private",
         action="store_true",
         default=None,
         help="as for `run`: seeds may be loopback and private addresses",
-    )
-
-
-def run_doctor(settings: Settings, arguments: argparse.Namespace) -> int:
+    ),
+)
+def doctor(settings: Settings, arguments: argparse.Namespace) -> int:
     """Checks the machine or a file, or prints an example of one."""
     if arguments.example:
         from crawlclean.workers.crawl_file.crawl_file import example
@@ -189,21 +176,14 @@ def _plan(crawl: PlannedCrawl) -> Iterator[str]:
 # `schema`: prints the JSON Schema of what a command prints with `--json`.
 
 
-def register_schema(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add(
-        "schema",
-        run_schema,
-        "print the JSON Schema of a command's JSON",
-        "Prints the JSON Schema (2020-12) of one line that COMMAND prints with --json; of records, "
-        "too: `config schema export`. Without COMMAND: a line for each command that has "
-        "JSON. `docs/json.md` explains the fields, and what stays as it is in later versions.",
-        data=False,
-    )
-    parser.add_argument("of", nargs="*", default=[], metavar="COMMAND")
-
-
-def run_schema(_settings: Settings, arguments: argparse.Namespace) -> int:
+@command(
+    "Prints the JSON Schema (2020-12) of one line that COMMAND prints with --json; of records, "
+    "too: `config schema export`. Without COMMAND: a line for each command that has "
+    "JSON. `docs/json.md` explains the fields, and what stays as it is in later versions.",
+    argument("of", nargs="*", default=[], metavar="COMMAND"),
+    data=False,
+)
+def schema(_settings: Settings, arguments: argparse.Namespace) -> int:
     """Prints one schema, or the commands that have one.
 
     Raises:

@@ -12,13 +12,14 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted, second
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.workers.commands.arguments import (
-    Commands,
+    JSON,
     Exit,
     Rows,
-    add_json,
     argument,
     asking,
+    command,
     crawl_name,
+    either_of,
     limit,
 )
 from crawlclean.workers.config import Settings
@@ -35,29 +36,29 @@ if TYPE_CHECKING:
 # `show`: prints one record, its older versions, or one stored image.
 
 
-def register_show(commands: Commands) -> None:
-    """Adds the command and its arguments."""
-    parser = commands.add("show", run_show, "print one record")
-    add_json(parser)
-    parser.add_argument(
+@command(
+    "",
+    JSON,
+    argument(
         "target",
+        nargs=None,
         metavar="URL|ID",
         help="URL of a page or image (without http:// too), or first digits of a page id",
-    )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--history", action="store_true", help="list the versions of a page, newest first"
-    )
-    which.add_argument(
-        "--diff",
-        nargs="*",
-        metavar="TIME",
-        help="print what changed: from the version before to the newest one, or between those "
-        "of two times (2026-01-31, 2026-01-31T12:00:00)",
-    )
-
-
-def run_show(settings: Settings, asked: argparse.Namespace) -> int:
+    ),
+    either_of(
+        argument(
+            "--history", action="store_true", help="list the versions of a page, newest first"
+        ),
+        argument(
+            "--diff",
+            nargs="*",
+            metavar="TIME",
+            help="print what changed: from the version before to the newest one, or between "
+            "those of two times (2026-01-31, 2026-01-31T12:00:00)",
+        ),
+    ),
+)
+def show(settings: Settings, asked: argparse.Namespace) -> int:
     """Prints the record of a page, or the stored fields of an image."""
     from crawlclean.workers.operations.backends import Backends
 
@@ -176,7 +177,6 @@ MOST_CRAWLS_SHOWN = 5
 
 
 @asking(
-    "print every step of one URL, from discovery to store",
     "Prints the decision log of a URL. For a URL that no crawl has queued, prints the reason "
     "of each crawl, the pages that link to the URL, and known URLs that are like it. For a "
     "page that a topic has judged, prints which words and examples made it relevant. Names the "
@@ -311,7 +311,6 @@ def _links(links: LinkedFrom) -> Iterator[str]:
 
 
 @asking(
-    "find records by words of their texts",
     "Prints the records whose title or body has every given word, those saved last first, with "
     "the text around the first hit. Chinese needs no spaces; a phrase of several words stands "
     "in quotation marks. Needs the setting `search`; records that are not indexed yet are "

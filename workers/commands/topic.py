@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.storage.crawl_types import CrawlState, Scope
 from crawlclean.workers.commands.arguments import (
-    Commands,
+    JSON,
     Exit,
     Rows,
     add_host_options,
-    add_json,
+    argument,
     asking,
+    command,
     crawl_name,
 )
 from crawlclean.workers.commands.run import add_limits, print_crawl, status_of
@@ -40,21 +42,6 @@ MOST_WEIGHTS = 60
 """Weights that are printed as a table: three screens of a terminal."""
 WITH_VALUE = ("to_mark", "relevant", "not_relevant")
 """The actions that have a value."""
-
-
-def register(commands: Commands) -> None:
-    """Adds the two commands and their arguments."""
-    parser = commands.add("topic", run, "follow a topic over many hosts", DESCRIPTION)
-    add_json(parser)
-    add_host_options(parser)
-    parser.add_argument(
-        "name", type=crawl_name, metavar="NAME", help="name of the topic and of its crawl"
-    )
-    _add_words(parser)
-    _add_receivers(parser)
-    _add_actions(parser)
-    add_limits(parser, of_topic=True)
-    topics.register(commands)
 
 
 def _add_words(parser: argparse.ArgumentParser) -> None:
@@ -161,7 +148,23 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(settings: Settings, arguments: argparse.Namespace) -> int:
+@command(
+    DESCRIPTION,
+    JSON,
+    add_host_options,
+    argument(
+        "name",
+        nargs=None,
+        type=crawl_name,
+        metavar="NAME",
+        help="name of the topic and of its crawl",
+    ),
+    _add_words,
+    _add_receivers,
+    _add_actions,
+    partial(add_limits, of_topic=True),
+)
+def topic(settings: Settings, arguments: argparse.Namespace) -> int:
     """Crawls for a topic, or does the one action that is given."""
     if arguments.gone_command is not None:
         raise ConfigError(
@@ -201,7 +204,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-@asking("list topics with their harvest")
+@asking()
 def topics(backends: Backends, _: argparse.Namespace) -> Rows:
     """Every topic, by name."""
     from crawlclean.workers.operations.topics.reports import list_topics
