@@ -133,6 +133,8 @@ class Housekeeper:
             self._context.frontier.report_damage(str(error))
         if not error.retryable:
             if may_raise:
+                if self._sending:
+                    self._sending.hurry()
                 raise error
             log.error("a turn failed and rests", extra={"error": str(error)})
             return False

@@ -244,6 +244,26 @@ def test_a_receiver_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
         assert [each.owner for each in store.receivers.all()] == ["", ""]
 
 
+def test_a_process_that_ends_waits_for_one_message_at_most(tmp_path: Path) -> None:
+    release = threading.Event()
+
+    def hang(_: Delivered) -> int:
+        release.wait(LIMIT_S)
+        return 204
+
+    settings = Settings(storage=StorageConfig(data=tmp_path))
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store, WebReceiver(hang) as slow:
+        save_waiting(store, "a", slow.url, 3)
+        turns = Turns(store, settings)
+        turns.begin()
+        wait_until(lambda: len(slow.got) == 1, LIMIT_S)
+        turns.hurry()
+        release.set()
+        turns.finish()
+        assert len(slow.got) == 1
+        assert [each.owner for each in store.receivers.all()] == [""], "the next one goes on"
+
+
 def test_a_sender_goes_on_with_the_receiver_of_its_namesake(tmp_path: Path) -> None:
     """In a container that is started again, the process has the name that the killed one had."""
     settings = Settings(storage=StorageConfig(data=tmp_path))
