@@ -64,7 +64,6 @@ from crawlclean.workers.jobs.url_filter import HOPS, UrlFilter
 from crawlclean.workers.operations.backends import any_queue, existing_store
 
 if TYPE_CHECKING:
-    from crawlclean.storage.store.urls import EndedUrl
     from crawlclean.workers.operations.crawling.lifecycle import CrawlBackends
 
 
@@ -84,25 +83,16 @@ def discoveries(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
 
 def rediscovered(end: EndedUrl, url_filter: UrlFilter) -> list[Discovery]:
     """Returns the discovery of a sitemap, an image or a page, as it was first made."""
-    if end.role is PageRole.SITEMAP or end.state is UrlState.SITEMAP:
+    is_sitemap = end.role is PageRole.SITEMAP or end.state is UrlState.SITEMAP
+    if is_sitemap or end.role is PageRole.IMAGE:
         found = Discovery(
             url=end.url,
             depth=end.depth,
-            role=PageRole.SITEMAP,
+            role=PageRole.SITEMAP if is_sitemap else PageRole.IMAGE,
             via=end.via,
             referrer=end.referrer,
-            rank=NESTED_SITEMAP_RANK,
-        )
-        return [found]
-    if end.role is PageRole.IMAGE:
-        found = Discovery(
-            url=end.url,
-            depth=end.depth,
-            role=PageRole.IMAGE,
-            via=end.via,
-            referrer=end.referrer,
-            text=end.link_text,
-            rank=IMAGE_RANK,
+            text="" if is_sitemap else end.link_text,
+            rank=NESTED_SITEMAP_RANK if is_sitemap else IMAGE_RANK,
         )
         return [found]
     outlink = Outlink(url=end.url, via=end.via, text=end.link_text)
@@ -195,13 +185,6 @@ def _wanted(
     return [rows[name] for name in dict.fromkeys(names)]
 
 
-def crawls_with_a_queue(store: Store) -> list[CrawlRow]:
-    """Returns the crawls that fetch pages: no import, and none that was purged."""
-    return [
-        row for row in store.crawls.all() if row.spec.seeds and row.state is not CrawlState.PURGED
-    ]
-
-
 class Recovery:
     """Rebuilds crawls of one store in one queue; to be closed."""
 
@@ -264,10 +247,14 @@ class Recovery:
             self._report(owned_line(crawl, owner))
 
     def all_crawls(self) -> list[CrawlRow]:
-        """Returns the crawls of the store, but those that another living queue runs."""
+        """Returns the crawls that fetch pages, but those that another living queue runs."""
         others = self._others()
-        rows = crawls_with_a_queue(self._store)
-        return [row for row in rows if row.spec.crawl_id not in others]
+        return [
+            row
+            for row in self._store.crawls.all()
+            if row.spec.seeds and row.state is not CrawlState.PURGED  # no import, none purged
+            if row.spec.crawl_id not in others
+        ]
 
     def recover(self, row: CrawlRow) -> Recovered:
         """Rebuilds one crawl; it is left finished, paused or stopped, as the store has it.
@@ -414,13 +401,8 @@ def _is_first(end: EndedUrl, spec: CrawlSpec) -> bool:
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:
-    batch: list[T] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
+    left = iter(items)
+    while batch := list(islice(left, BATCH)):
         yield batch
 
 
@@ -461,8 +443,7 @@ def offer_again(
     crawl = spec.crawl_id
     offered = 0
     with closing(UrlReopener(backends.frontier.url)) as reopener:
-        left_out = _left_out(backends, spec)
-        while ends := list(islice(left_out, BATCH)):
+        for ends in _batches(_left_out(backends, spec)):
             offered += reopener.reopen(crawl, ends)
     opened = Recovery(backends.settings, backends.store, backends.frontier, report)
     with closing(opened) as recovery:
