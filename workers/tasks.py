@@ -35,7 +35,6 @@ from crawlclean.crawler.settings import user_agent
 from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,
-    Failure,
     FailureReason,
     KeepRaw,
     Outcome,
@@ -589,13 +588,12 @@ def _end(page: QueuedPage, spec: CrawlSpec, model: SiteModel | None, hooks: Hook
     try:
         return end_page(page, spec.keep_raw, model, hooks, obeys=spec.page_robots)
     except NotHtml as error:
-        return failed(page, Failure(reason=FailureReason.NOT_HTML, detail=str(error)))
+        return failed(page, FailureReason.NOT_HTML, str(error))
     except PageError as error:
-        return failed(page, Failure(reason=FailureReason.PAGE_ERROR, detail=str(error)))
+        return failed(page, FailureReason.PAGE_ERROR, str(error))
     except (BaseTimeoutException, MemoryError):
         raise  # the job's time or memory is over: it counts as a crash of this page
     except Exception as error:
         # A defect of this program must not fail the job's other pages; the log has the traceback.
         log.exception("page failed", extra={"url": page.url})
-        detail = f"{type(error).__name__}: {error}"
-        return failed(page, Failure(reason=FailureReason.INTERNAL, detail=detail))
+        return failed(page, FailureReason.INTERNAL, f"{type(error).__name__}: {error}")

@@ -148,7 +148,7 @@ def end_page(
     if page.poison:
         return _poison(page, keep_raw)
     if page.result.failure:
-        return failed(page, page.result.failure)
+        return failed(page, page.result.failure.reason, page.result.failure.detail)
     if page.was is not None and page.result.status == NOT_MODIFIED:
         return _unchanged(page, page.was)
     location = _location(page)
@@ -162,19 +162,15 @@ def end_page(
     return _page(page, keep_raw, model, hooks or HookCalls(), obeys=obeys)
 
 
-def failed(page: QueuedPage, failure: Failure) -> Ending:
+def failed(page: QueuedPage, reason: FailureReason, detail: str = "") -> Ending:
     """Returns the ending of a page without a record; a missed revisit leaves its URL as it was."""
-    failure = replace(failure, detail=" ".join(failure.detail.split())[:DETAIL_CHARS])
-    if page.was is not None and not _is_verdict(page, failure):
-        step = _step("missed", f"{failure.reason}: {failure.detail}")
-        return Ending(
-            outcome=Outcome(
-                queued=page, state=page.was, failure=failure, unchanged=True, log=page.log + step
-            )
-        )
-    state = UrlState.EXCLUDED if failure.reason in EXCLUDING else UrlState.FAILED
-    step = _step(str(state), f"{failure.reason}: {failure.detail}")
-    return Ending(outcome=Outcome(queued=page, state=state, failure=failure, log=page.log + step))
+    failure = Failure(reason=reason, detail=" ".join(detail.split())[:DETAIL_CHARS])
+    told = f"{reason}: {failure.detail}"
+    if page.was is not None and not _is_verdict(page, reason):
+        missed = _outcome(page, page.was, "missed", told)
+        return Ending(outcome=replace(missed, failure=failure, unchanged=True))
+    state = UrlState.EXCLUDED if reason in EXCLUDING else UrlState.FAILED
+    return Ending(outcome=replace(_outcome(page, state, str(state), told), failure=failure))
 
 
 def _poison(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
@@ -184,13 +180,13 @@ def _poison(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
     """
     is_kept = page.was is None and page.crashes <= MOST_CRASHES and _is_kept(page, keep_raw)
     shown = page if is_kept else replace(page, result=FetchResult())
-    ending = failed(shown, Failure(reason=FailureReason.POISON, detail=crash_text(page)))
+    ending = failed(shown, FailureReason.POISON, crash_text(page))
     return replace(ending, outcome=replace(ending.outcome, keep_raw=is_kept))
 
 
 def with_stored_step(outcome: Outcome) -> Outcome:
     """Returns the outcome with the step ``stored``, which is true once the log can be read."""
-    return replace(outcome, log=outcome.log + _step("stored", ""))
+    return replace(outcome, log=(*outcome.log, _step("stored", "")))
 
 
 def with_picture(ending: Ending) -> Ending:
@@ -287,19 +283,18 @@ def _page(
         robots = page_robots(reading.document, __dist__)
         outlinks = _followed(cleaned, is_nofollow=robots.is_nofollow)
         if robots.is_noindex:
-            why = Failure(reason=FailureReason.NOINDEX, detail="the page asks not to be kept")
-            return replace(failed(page, why), outlinks=outlinks)
+            refused = failed(page, FailureReason.NOINDEX, "the page asks not to be kept")
+            return replace(refused, outlinks=outlinks)
     record, dropped_by = hooks.finish(cleaned)
     if record is None:
-        dropped = Failure(reason=FailureReason.DROPPED, detail=f"by the record step {dropped_by}")
-        return replace(failed(page, dropped), outlinks=outlinks)
-    outcome = Outcome(
-        queued=page,
-        state=UrlState.RECORD,
+        dropped = failed(page, FailureReason.DROPPED, f"by the record step {dropped_by}")
+        return replace(dropped, outlinks=outlinks)
+    summary = _summary(record, len(cleaned.outlinks) - len(outlinks))
+    outcome = replace(
+        _outcome(page, UrlState.RECORD, "cleaned", summary),
         record=record,
         html_chars=len(raw.html),
         keep_raw=_is_kept(page, keep_raw),
-        log=page.log + _step("cleaned", _summary(record, len(cleaned.outlinks) - len(outlinks))),
         story=record_signature(record),
     )
     return Ending(outcome=outcome, outlinks=outlinks)
@@ -320,17 +315,17 @@ def _followed(record: CleanRecord, *, is_nofollow: bool) -> tuple[Outlink, ...]:
     )
 
 
-def _is_verdict(page: QueuedPage, failure: Failure) -> bool:
+def _is_verdict(page: QueuedPage, reason: FailureReason) -> bool:
     """Whether a failed revisit shows that the page is gone; else its host may be ill."""
-    if failure.reason is FailureReason.HTTP_STATUS:
+    if reason is FailureReason.HTTP_STATUS:
         return page.result.status in GONE
-    return failure.reason in VERDICTS
+    return reason in VERDICTS
 
 
 def _unchanged(page: QueuedPage, was: UrlState) -> Ending:
     """Returns the ending of a revisit that the server answered with 304: nothing to read."""
-    step = _step("unchanged", "the server has the version that is stored")
-    return Ending(outcome=Outcome(queued=page, state=was, unchanged=True, log=page.log + step))
+    outcome = _outcome(page, was, "unchanged", "the server has the version that is stored")
+    return Ending(outcome=replace(outcome, unchanged=True))
 
 
 def _summary(record: CleanRecord, unfollowed: int) -> str:
@@ -360,11 +355,11 @@ def _redirect(page: QueuedPage, location: str) -> Ending:
         detail = f"status {status} without a usable Location" + (f": {location}" * bool(location))
         if status == NOT_MODIFIED:
             detail = "status 304, though the request had no condition"
-        return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail))
+        return failed(page, FailureReason.BAD_REDIRECT, detail)
     if page.hops >= MAX_HOPS:
         detail = f"more than {MAX_HOPS} redirects in a row"
-        return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail))
-    outcome = Outcome(queued=page, state=UrlState.REDIRECT, log=page.log + _step(MOVED, target))
+        return failed(page, FailureReason.BAD_REDIRECT, detail)
+    outcome = _outcome(page, UrlState.REDIRECT, MOVED, target)
     if page.role is PageRole.SITEMAP:
         return Ending(outcome=outcome, discoveries=_nested_sitemaps(page, (target,)))
     if page.role is PageRole.IMAGE:
@@ -378,15 +373,9 @@ def _image(page: QueuedPage) -> Ending:
     media_type = image_type(body)
     if media_type is None:
         detail = f"its {len(body)} bytes are not an image" if body else "the response is empty"
-        return failed(page, Failure(reason=FailureReason.NOT_IMAGE, detail=detail))
-    outcome = Outcome(
-        queued=page,
-        state=UrlState.IMAGE,
-        keep_raw=True,
-        media_type=media_type,
-        log=page.log + _step("kept", f"{media_type}, {len(body)} bytes"),
-    )
-    return Ending(outcome=outcome)
+        return failed(page, FailureReason.NOT_IMAGE, detail)
+    outcome = _outcome(page, UrlState.IMAGE, "kept", f"{media_type}, {len(body)} bytes")
+    return Ending(outcome=replace(outcome, keep_raw=True, media_type=media_type))
 
 
 def _moved_image(page: QueuedPage, target: str) -> Discovery:
@@ -406,9 +395,9 @@ def _feed(page: QueuedPage) -> Ending:
     """Returns the ending of a feed: its entries are links to content, with their titles."""
     feed = read_feed(page.result.body, page.url)
     entries = feed.entries
-    step = _step("read", f"a feed of {len(entries)} entries" + _read_over(page, feed.slips))
+    detail = f"a feed of {len(entries)} entries" + _read_over(page, feed.slips)
     return Ending(
-        outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + step),
+        outcome=_outcome(page, UrlState.SITEMAP, "read", detail),
         outlinks=tuple(
             Outlink(
                 url=entry.url,
@@ -429,7 +418,7 @@ def _sitemap(page: QueuedPage) -> Ending:
     detail = f"{counted(len(sitemap.pages), 'page')}, {counted(len(sitemap.sitemaps), 'sitemap')}"
     detail += _read_over(page, sitemap.slips)
     return Ending(
-        outcome=Outcome(queued=page, state=UrlState.SITEMAP, log=page.log + _step("read", detail)),
+        outcome=_outcome(page, UrlState.SITEMAP, "read", detail),
         outlinks=tuple(Outlink(url=url, via=Via.SITEMAP) for url, _ in sitemap.pages),
         discoveries=_nested_sitemaps(page, sitemap.sitemaps),
         lastmods={url: lastmod for url, lastmod in sitemap.pages if lastmod},
@@ -468,5 +457,10 @@ def _is_kept(page: QueuedPage, keep_raw: KeepRaw) -> bool:
     return keep_raw is KeepRaw.ALL
 
 
-def _step(step: str, detail: str) -> tuple[Step, ...]:
-    return (Step(at=datetime.now(UTC), step=step, detail=detail),)
+def _outcome(page: QueuedPage, state: UrlState, step: str, detail: str) -> Outcome:
+    """The outcome of a page that ends in a state, with the last step of its log."""
+    return Outcome(queued=page, state=state, log=(*page.log, _step(step, detail)))
+
+
+def _step(step: str, detail: str) -> Step:
+    return Step(at=datetime.now(UTC), step=step, detail=detail)

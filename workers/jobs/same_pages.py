@@ -10,7 +10,6 @@ from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.urls.normal_form import host_of, page_id as page_id_of
 from crawlclean.storage.crawl_types import (
     MAX_HOPS,
-    Failure,
     FailureReason,
     PageRole,
     Step,
@@ -59,8 +58,8 @@ def judge_index(ending: Ending, others: Sequence[Ending], store: Store) -> Endin
     # A page that is done again keeps the record that it has.
     if not same or store.records.get(page.page_id, page.crawl_id) is not None:
         return ending
-    why = Failure(reason=FailureReason.DUPLICATE, detail=f"{SAME_PAGE}{same}")
-    return replace(failed(page, why), outlinks=ending.outlinks)
+    excluded = failed(page, FailureReason.DUPLICATE, f"{SAME_PAGE}{same}")
+    return replace(excluded, outlinks=ending.outlinks)
 
 
 def _is_same(one: CleanRecord, other: CleanRecord) -> bool:
@@ -115,7 +114,7 @@ def judge_loop(ending: Ending, earlier: Sequence[Ending], store: Store) -> tuple
             back = "redirects back" if hops == 1 else f"leads back by {hops} redirects"
             detail = f"it redirects to {target}, which {back}"
             detail += ", also with its cookies" * is_again
-            return failed(page, Failure(reason=FailureReason.BAD_REDIRECT, detail=detail)), ""
+            return failed(page, FailureReason.BAD_REDIRECT, detail), ""
     return ending, ""
 
 

@@ -11,7 +11,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord, Outlink, UrlKind, Via
 from crawlclean.cleaning.revisits import VisitClass, absence_words, has_vanished, visit_kind
 from crawlclean.cleaning.url_classes.rules import class_with_groups, url_kind
-from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, PageRole, UrlState
+from crawlclean.storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
 from crawlclean.workers.jobs.outcomes import Ending, failed
 from crawlclean.workers.jobs.url_classes import HostUrlRules
 
@@ -55,7 +55,7 @@ def without_vanished_page(ending: Ending, stored: Stored) -> Ending:
     if before is None or not has_vanished(before, record):
         return ending
     detail = f"status {page.result.status}, but the page reads: {absence_words(record)}"
-    return failed(page, Failure(reason=FailureReason.GONE, detail=detail))
+    return failed(page, FailureReason.GONE, detail)
 
 
 def _feeds(outcome: Outcome) -> tuple[Outlink, ...]:

@@ -94,8 +94,8 @@ def killing() -> Outcome:
 
 def failures() -> Iterator[Failure]:
     """Failures as spider and worker make them."""
-    dropped = Failure(reason=FailureReason.DROPPED, detail="by the record step x")
-    for outcome in (killing(), failed(page(), dropped).outcome):
+    dropped = failed(page(), FailureReason.DROPPED, "by the record step x")
+    for outcome in (killing(), dropped.outcome):
         assert outcome.failure
         yield outcome.failure
     yield address_refused("10.0.0.1")

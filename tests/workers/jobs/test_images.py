@@ -15,7 +15,6 @@ from crawlclean.storage.crawl_types import (
     MAX_HOPS,
     CrawlSpec,
     CrawlState,
-    Failure,
     FailureReason,
     FetchResult,
     KeepRaw,
@@ -151,7 +150,7 @@ def test_a_report_counts_each_address_once(tmp_path: Path) -> None:
         store.save([with_stored_step(end_page(end, KeepRaw.ALL).outcome) for end in ends])
         page = make_queued("/page.png", body=b"x" * 7)
         as_page = replace(page, page_id=page_id(page.url), crawl_id="c3")
-        store.save([failed(as_page, Failure(reason=FailureReason.NOT_HTML)).outcome])
+        store.save([failed(as_page, FailureReason.NOT_HTML).outcome])
         store.save([pictured(*content, *noise), pictured(*noise, both, early, *known, path="/b")])
         report = report_images(store, HOST, ["c1"])
         assert report_host(store, "other.example") is None

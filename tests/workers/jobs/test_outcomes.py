@@ -99,7 +99,7 @@ def test_a_revisit_that_kills_leaves_the_response_of_its_record() -> None:
 
 
 def test_a_failure_is_one_line() -> None:
-    ending = failed(page(), Failure(reason=FailureReason.INTERNAL, detail="a\n b\t" + "x" * 9999))
+    ending = failed(page(), FailureReason.INTERNAL, "a\n b\t" + "x" * 9999)
     assert ending.outcome.failure is not None
     assert ending.outcome.failure.detail.startswith("a b x")
     assert len(ending.outcome.failure.detail) == DETAIL_CHARS

@@ -19,7 +19,6 @@ from crawlclean.cleaning.urls.normal_form import host_of, normalize, page_id
 from crawlclean.storage.crawl_types import (
     CrawlSpec,
     CrawlState,
-    Failure,
     FailureReason,
     FetchResult,
     KeepRaw,
@@ -137,13 +136,12 @@ class _Batch:
             # What a page says to robots was for who fetched it.
             return end_page(page, KeepRaw.ALL, model, self._hooks, obeys=False).outcome, ""
         except NotHtml as error:
-            failure = Failure(reason=FailureReason.NOT_HTML, detail=str(error))
+            reason, detail = FailureReason.NOT_HTML, str(error)
         except PageError as error:
-            failure = Failure(reason=FailureReason.PAGE_ERROR, detail=str(error))
+            reason, detail = FailureReason.PAGE_ERROR, str(error)
         except (*DEFECTS, MemoryError) as error:  # it must not cost the rest of the input
-            detail = f"{type(error).__name__}: {error}"
-            failure = Failure(reason=FailureReason.INTERNAL, detail=detail)
-        return failed(page, failure).outcome, failure.detail
+            reason, detail = FailureReason.INTERNAL, f"{type(error).__name__}: {error}"
+        return failed(page, reason, detail).outcome, detail
 
     def _model(self, host: str) -> SiteModel | None:
         if host not in self._models:
