@@ -23,7 +23,8 @@ from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.opening import DATABASE
 from crawlclean.storage.queue.embedded import EmbeddedServer
-from crawlclean.storage.store.ports import KEYS, PAGE_KEY
+from crawlclean.storage.store.ports import PAGE_KEY
+from crawlclean.storage.store.tables import KEYS
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.api_tokens import make_token
 from tests.kit.console import console_of

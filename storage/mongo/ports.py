@@ -16,7 +16,6 @@ from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
 from crawlclean.storage.mongo.connection import MongoConnection
 from crawlclean.storage.store.ports import (
-    KEYS,
     PAGE_KEY,
     PRESENT,
     ArchivedAnswer,
@@ -29,6 +28,7 @@ from crawlclean.storage.store.ports import (
     Where,
 )
 from crawlclean.storage.store.rows import decompress, to_microseconds
+from crawlclean.storage.store.tables import KEYS
 
 # Blobs over 12 MB as chunks of the collection ``chunks``: a MongoDB document ends at 16 MB.
 #

@@ -34,8 +34,9 @@ from crawlclean.storage.crawl_types import Outcome, UrlState
 from crawlclean.storage.mongo.connection import DUPLICATE_KEY, MongoConnection
 from crawlclean.storage.mongo.ports import drop_old_chunks, key_of, owner_of, put_blob
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
-from crawlclean.storage.store.ports import KEYS, Row
+from crawlclean.storage.store.ports import Row
 from crawlclean.storage.store.rows import compress, to_microseconds
+from crawlclean.storage.store.tables import KEYS
 from crawlclean.storage.store.topics import CHANGING, outbox_rows, rows_of
 from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits
 

@@ -15,7 +15,6 @@ from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.storage.archive.segments import Archive, Place
 from crawlclean.storage.sqlite.connection import SqliteConnection
 from crawlclean.storage.store.ports import (
-    KEYS,
     PAGE_KEY,
     PRESENT,
     ArchivedAnswer,
@@ -27,6 +26,7 @@ from crawlclean.storage.store.ports import (
     Values,
     Where,
 )
+from crawlclean.storage.store.tables import KEYS
 
 _RECORD = (
     "SELECT saved_seq, page_id, crawl_id, record, links "

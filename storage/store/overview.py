@@ -21,18 +21,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.store.host_statistics import FailureGroups, merge_stats
-from crawlclean.storage.store.ports import KEYS, PRESENT, Fold, Row, Scan, Tables, Where, of
+from crawlclean.storage.store.ports import PRESENT, Fold, Row, Scan, Tables, Where, of
 from crawlclean.storage.store.rows import (
     RowType,
     from_microseconds,
     stats_from_json,
     to_microseconds,
 )
+from crawlclean.storage.store.tables import KEYS, HostColumn
 
 # Space that crawls and hosts take in a store, by what is stored.
 
@@ -103,11 +104,6 @@ class RawSpace:
     freed_bytes: int
     is_estimate: bool = False
 
-
-HostColumn = Literal["records", "failed", "excluded", "body_chars", "fetched_bytes", "last_seen"]
-"""A column that hosts can be sorted by; each has an index."""
-
-HOST_COLUMNS: Final[tuple[HostColumn, ...]] = get_args(HostColumn)
 
 _HOST_ROW = (
     "host", "crawls", "records", "failed", "excluded", "other", "body_chars", "fetched_bytes",

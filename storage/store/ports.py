@@ -3,41 +3,6 @@
 ``sqlite/ports.py`` and ``mongo/ports.py`` implement them; the members of a store (``crawls.py``,
 ``urls.py``, ``models.py``, ...) are written once, over the ports. Saving outcomes and deleting
 pages need no port: each database has its own code for them (``writing.py``, ``store.py``).
-
-| table | key | one row |
-|---|---|---|
-| ``crawls`` | crawl | order, state, time of creation, the queue that runs it |
-| ``queues`` | queue | a queue: where it is, when its housekeeper was heard |
-| ``urls`` | page, crawl | the newest outcome of a URL, with its failure if it has one |
-| ``records`` | page, crawl | version of the newest record; ``Blobs`` reads the record |
-| ``raw`` | page, crawl | time of the newest archived response; ``Blobs`` reads the response |
-| ``hosts`` | host, crawl | statistics as JSON text |
-| ``host_rows`` | host | a host over all crawls, in the figures of a list |
-| ``host_states`` | host, crawl, state | number of URLs in a final state |
-| ``failure_groups`` | host, crawl, reason, status | failures of one cause |
-| ``crawl_counts`` | crawl, state | ``host_states`` of all hosts together |
-| ``causes`` | crawl, reason, status | ``failure_groups`` of all hosts together |
-| ``rules`` | host, crawl | robots.txt and URL classes of a host |
-| ``pauses`` | host | a host that an operator paused |
-| ``numbers`` | table | number of its newest row, of the three tables below |
-| ``events`` | number | what happened to a crawl, a host or a process |
-| ``audit`` | number | what somebody did by console or API |
-| ``operations`` | number | a long action with its progress |
-| ``samples`` | step, samples, time | figures of the whole program, one sample or a block |
-| ``versions`` | page, crawl, time | an older version of a record, as a difference |
-| ``visit_classes`` | host, crawl, URL class | what the visits of a URL class have found |
-| ``visit_trust`` | host, crawl | how far a host's dates and ETags are true |
-| ``rebuilds`` | what | how far an index was built anew |
-| ``spills`` | spill | pending URLs that outgrew the queue's memory |
-| ``models`` | host, version | one version of a site model |
-| ``drifts`` | host, model version, time | one detected change of a host |
-| ``topics`` | topic | a topic: what the user asked, and what judging its pages needs |
-| ``topic_models`` | topic, version | one version of a topic's link model |
-| ``topic_pages`` | topic, page | what a topic holds of a page |
-| ``receivers`` | topic, kind | who is told of a topic's new stories, and how far it succeeds |
-| ``outbox`` | topic, kind, page | a relevant page that a receiver is to be told of |
-| ``told`` | topic, kind, story | a story that a receiver was told of |
-| ``pictures`` | image, crawl | an image of a topic's crawl, and the group of its copies |
 """
 
 from __future__ import annotations
@@ -55,41 +20,6 @@ PAGE_KEY = ("page_id", "crawl_id")
 Page ids are hashes, so the order of this key is no order of time or address.
 """
 
-KEYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "crawls": ("crawl_id",),
-    "queues": ("queue_id",),
-    "urls": PAGE_KEY,
-    "records": PAGE_KEY,
-    "raw": PAGE_KEY,
-    "hosts": ("host", "crawl_id"),
-    "host_rows": ("host",),
-    "host_states": ("host", "crawl_id", "state"),
-    "failure_groups": ("host", "crawl_id", "reason", "status"),
-    "crawl_counts": ("crawl_id", "state"),
-    "causes": ("crawl_id", "reason", "status"),
-    "rules": ("host", "crawl_id"),
-    "pauses": ("host",),
-    "numbers": ("what",),
-    "events": ("seq",),
-    "audit": ("seq",),
-    "operations": ("seq",),
-    "samples": ("step", "slots", "at"),
-    "spills": ("spill_id",),
-    "rebuilds": ("what",),
-    "versions": (*PAGE_KEY, "fetched_at"),
-    "visit_classes": ("host", "crawl_id", "url_class"),
-    "visit_trust": ("host", "crawl_id"),
-    "models": ("host", "version"),
-    "drifts": ("host", "model_version", "at"),
-    "topics": ("name",),
-    "topic_models": ("topic", "version"),
-    "topic_pages": ("topic", "page_id"),
-    "receivers": ("topic", "kind"),
-    "outbox": ("topic", "kind", "page_id"),
-    "told": ("topic", "kind", "number"),
-    "pictures": PAGE_KEY,
-}
-
 Row = Mapping[str, Any]
 """Column -> value; text, int, bytes or None."""
 
@@ -105,7 +35,7 @@ All must hold:
 """
 
 Key = tuple[Any, ...]
-"""One row's key, in the order of ``KEYS``: ``("www.example.com", 3)`` of ``models``."""
+"""One row's key, as ``tables.py`` has it: ``("www.example.com", 3)`` of ``models``."""
 
 
 Fold = Literal["sum", "min", "max", "count"]
@@ -123,7 +53,7 @@ class Scan:
     """A query of one table.
 
     Attributes:
-        table: A key of ``KEYS``.
+        table: Its name (``tables.py``).
         columns: Columns to read; for ``steps`` they begin with the columns of ``order``.
         where: The condition, e.g. ``{"crawl_id": "news", "reason": PRESENT}``.
         order: Columns to sort by, smallest first; with ``backwards`` largest first.
@@ -194,7 +124,7 @@ class Tables(Protocol):
         ``fold("causes", ("reason",), (("n", "sum"),), {})`` gives ``[["timeout", 31], ...]``.
 
         Args:
-            table: A key of ``KEYS``.
+            table: Its name (``tables.py``).
             by: Columns; at least one.
             columns: Other columns, each with what becomes of its values; ``count`` counts rows.
             where: The condition.

@@ -10,8 +10,8 @@ import pytest
 
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.overview import HOST_COLUMNS
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.tables import HOST_COLUMNS
 from crawlclean.workers.operations.watching import held_figures
 from crawlclean.workers.operations.watching.held_figures import HeldFigures
 from tests.kit.crawl_rows import save_hosts

@@ -12,7 +12,7 @@ from flask import g, request
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import WaitingHost, WaitReason
-from crawlclean.storage.store.overview import HOST_COLUMNS, HostColumn
+from crawlclean.storage.store.tables import HOST_COLUMNS, HostColumn
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.screens.crawls import KINDS as KINDS_OF_STATES

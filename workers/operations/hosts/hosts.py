@@ -15,9 +15,10 @@ from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import Waits
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.models import DriftEvent
-from crawlclean.storage.store.overview import HostColumn, HostRow
+from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
+from crawlclean.storage.store.tables import HostColumn
 from crawlclean.workers.answers.hosts import Drift, HostAnswer
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.backends import Backends

@@ -17,11 +17,11 @@ from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.store.overview import (
     FailureGroup,
     GroupPlace,
-    HostColumn,
     HostRow,
     Overview,
 )
 from crawlclean.storage.store.rows import to_microseconds
+from crawlclean.storage.store.tables import HostColumn
 from crawlclean.workers.operations.watching.remembering import Remembered
 
 T = TypeVar("T")
