@@ -1,7 +1,8 @@
 """The ports of the MongoDB store: ``Tables`` as commands, ``Blobs`` as documents and chunks.
 
 A row is a document whose ``_id`` is the row's key as one text: ``4f11...:news`` of a page and a
-crawl, ``www.example.com/3`` of a host and a version. A column without a value is an absent field.
+crawl, ``www.example.com/3`` of a host and a version; the number of a story is itself the ``_id``. A
+column without a value is an absent field.
 """
 
 from __future__ import annotations
@@ -114,6 +115,9 @@ def drop_old_chunks(database: Any, collection: str, key: str) -> None:
     database.chunks.delete_many({"owner": owner_of(collection, key), "$or": older})
 
 
+SEARCHED = 512
+"""Documents read for all keys of a row; when there are more, each key is read by itself."""
+
 READ_BYTES = 16 << 20
 """Bytes after which one read of records ends."""
 
@@ -175,7 +179,7 @@ class MongoTables:
     def scan(self, wanted: Scan) -> list[Values]:
         """The rows of a query."""
         table = wanted.table
-        asked = _asked(table, wanted.where)
+        asked = asked_for(table, wanted.where)
         order = _order(table, wanted.order)
         if any(wanted.after):  # of page and crawl, or of one column
             asked.update(_behind(wanted, order))
@@ -195,7 +199,7 @@ class MongoTables:
     def delete(self, table: str, where: Where) -> int:
         """Deletes the matching rows; returns how many."""
         with self._db.use() as database:
-            return int(database[table].delete_many(_asked(table, where)).deleted_count)
+            return int(database[table].delete_many(asked_for(table, where)).deleted_count)
 
     def change(self, table: str, where: Where, values: Row) -> int:
         """Sets columns of the matching rows; returns how many rows match."""
@@ -203,7 +207,7 @@ class MongoTables:
         gone = {name: "" for name in values if name not in new}
         update = {**({"$set": new} if new else {}), **({"$unset": gone} if gone else {})}
         with self._db.use() as database:
-            return int(database[table].update_many(_asked(table, where), update).matched_count)
+            return int(database[table].update_many(asked_for(table, where), update).matched_count)
 
     def increase(self, table: str, key: Row, amounts: Mapping[str, float]) -> None:
         """Adds amounts to columns of the row of a key; a missing row is made, from 0."""
@@ -211,10 +215,35 @@ class MongoTables:
         with self._db.use() as database:
             database[table].update_one({"_id": _id_of(table, key)}, update, upsert=True)
 
+    def lower(self, table: str, where: Where, column: str, value: int) -> None:
+        """Sets a column of the matching rows that have a larger value there, or none."""
+        with self._db.use() as database:
+            database[table].update_many(asked_for(table, where), {"$min": {column: value}})
+
+    def add_keyed(self, table: str, row: Row, keys: Sequence[int]) -> bool:
+        """Inserts a row that ``nearest`` finds by keys; False when its key is there already."""
+        return bool(self.add(table, [{**row, "keys": list(keys)}]))
+
+    def nearest(
+        self, table: str, keys: Sequence[int], columns: Sequence[str], read: int, most: int
+    ) -> list[Values]:
+        """The rows that have the most keys in common with these, most common keys first."""
+        fields = _fields(table, (*columns, "keys"))
+        with self._db.use() as database:
+            asked = {"keys": {"$in": list(keys)}}
+            found = list(database[table].find(asked, fields).limit(SEARCHED))
+            if len(found) == SEARCHED:
+                each_key = (database[table].find({"keys": key}, fields).limit(read) for key in keys)
+                found = [doc for docs in each_key for doc in docs]
+        wanted = set(keys)
+        docs = {doc["_id"]: doc for doc in found}.values()
+        by_keys = sorted(docs, key=lambda doc: (-len(wanted.intersection(doc["keys"])), doc["_id"]))
+        return [_values(table, doc, columns) for doc in by_keys[:most]]
+
     def count(self, table: str, where: Where) -> int:
         """Number of matching rows."""
         with self._db.use() as database:
-            return int(database[table].count_documents(_asked(table, where)))
+            return int(database[table].count_documents(asked_for(table, where)))
 
     def now_us(self) -> int:
         """The time of the primary server."""
@@ -232,7 +261,9 @@ class MongoTables:
         }
         group = {"_id": {name: f"${name}" for name in by}, **folds}
         with self._db.use() as database:
-            found = database[table].aggregate([{"$match": _asked(table, where)}, {"$group": group}])
+            found = database[table].aggregate(
+                [{"$match": asked_for(table, where)}, {"$group": group}]
+            )
             return [
                 [*(row["_id"][name] for name in by), *(row[name] for name in folds)]
                 for row in found
@@ -321,15 +352,17 @@ def _has_page_key(table: str) -> bool:
     return KEYS[table] == PAGE_KEY
 
 
-def _joined(table: str, key: Key) -> str:
+def _joined(table: str, key: Key) -> Any:
+    if table == "stories":
+        return key[0]
     return (":" if _has_page_key(table) else "/").join(map(str, key))
 
 
-def _id_of(table: str, row: Row) -> str:
+def _id_of(table: str, row: Row) -> Any:
     return _joined(table, tuple(row[name] for name in KEYS[table]))
 
 
-def _asked(table: str, where: Where) -> dict[str, Any]:
+def asked_for(table: str, where: Where) -> dict[str, Any]:
     """The MongoDB filter of a condition."""
     asked: dict[str, Any] = {}
     for name, wanted in where.items():
@@ -339,6 +372,8 @@ def _asked(table: str, where: Where) -> dict[str, Any]:
             asked[name] = {"$in": list(wanted)}
         else:
             asked[name] = wanted
+    if table == "stories" and "story" in asked:
+        asked["_id"] = asked.pop("story")
     if _has_page_key(table) and "page_id" in asked:
         page_id = asked.pop("page_id")
         if "crawl_id" in asked:
@@ -351,7 +386,7 @@ def _asked(table: str, where: Where) -> dict[str, Any]:
 def _order(table: str, order: Sequence[str]) -> list[str]:
     """The fields to sort by; page and crawl together are ``_id``."""
     if not _has_page_key(table):
-        return list(order)
+        return ["_id" if (table, name) == ("stories", "story") else name for name in order]
     return [("_id" if name == "page_id" else name) for name in order if name != "crawl_id"]
 
 
@@ -384,10 +419,11 @@ def _fields(table: str, columns: Sequence[str]) -> dict[str, int]:
 
 
 def _values(table: str, doc: Document, columns: Sequence[str]) -> Values:
-    if not _has_page_key(table):
-        return [doc.get(name) for name in columns]
-    page_id, _, crawl_id = doc["_id"].partition(":")
-    own = {"page_id": page_id, "crawl_id": crawl_id}
+    own: Document = {}
+    if _has_page_key(table):
+        own = dict(zip(PAGE_KEY, doc["_id"].split(":", 1), strict=True))
+    elif table == "stories":
+        own = {"story": doc["_id"]}
     return [own[name] if name in own else doc.get(name) for name in columns]
 
 

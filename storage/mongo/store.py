@@ -29,9 +29,8 @@ from typing import Any
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.mongo.connection import MongoConnection
 from crawlclean.storage.mongo.host_statistics import is_behind, refresh
-from crawlclean.storage.mongo.ports import MongoBlobs, MongoTables, key_of, owner_of
+from crawlclean.storage.mongo.ports import MongoBlobs, MongoTables, owner_of
 from crawlclean.storage.mongo.stories import (
-    MongoRebuildRows,
     MongoStoryRows,
     delete_stories,
     put_stories,
@@ -48,13 +47,7 @@ from crawlclean.storage.store.overview import (
     Space,
     SpaceKind,
 )
-from crawlclean.storage.store.pictures import (
-    CANDIDATES,
-    KEY_ROWS,
-    PICTURE,
-    PictureRow,
-    save_picture,
-)
+from crawlclean.storage.store.pictures import save_picture
 from crawlclean.storage.store.ports import of
 from crawlclean.storage.store.protocol import Members
 from crawlclean.storage.store.stories import Stories, StoryRebuild
@@ -148,47 +141,6 @@ def drop_rows(
     return dropped
 
 
-# Pictures of topics in MongoDB: a document for each image, with the keys that find its copies.
-
-SEARCHED = 512
-"""Documents read for all keys of a picture; when there are more, each key is read by itself."""
-
-
-class MongoPictureRows:
-    """``PictureRows`` by commands; the methods are documented in ``storage/store/pictures.py``."""
-
-    def __init__(self, db: MongoConnection) -> None:
-        self._db = db
-
-    def put(self, row: PictureRow, keys: Sequence[int]) -> None:
-        """Writes a picture; a known one stays as it is."""
-        doc = {**PICTURE.row(row), "keys": list(keys)}
-        del doc["page_id"]
-        asked = {"_id": key_of(row.page_id, row.crawl_id)}
-        with self._db.use() as database:
-            database.pictures.update_one(asked, {"$setOnInsert": doc}, upsert=True)
-
-    def similar(self, keys: Sequence[int]) -> list[PictureRow]:
-        """Pictures with the most keys in common."""
-        if not keys:
-            return []
-        with self._db.use() as database:
-            found = list(database.pictures.find({"keys": {"$in": list(keys)}}).limit(SEARCHED))
-            if len(found) == SEARCHED:
-                each_key = (database.pictures.find({"keys": key}).limit(KEY_ROWS) for key in keys)
-                found = [doc for docs in each_key for doc in docs]
-        docs = {doc["_id"]: doc for doc in found}
-        wanted = set(keys)
-        shared = {name: len(wanted.intersection(doc["keys"])) for name, doc in docs.items()}
-        best = sorted(shared, key=lambda name: (-shared[name], name))[:CANDIDATES]
-        return [_picture(docs[name]) for name in best]
-
-
-def _picture(doc: Mapping[str, Any]) -> PictureRow:
-    page_id, _, crawl_id = doc["_id"].partition(":")
-    return PICTURE.read((page_id, crawl_id, *(doc[name] for name in PICTURE.columns[2:])))
-
-
 DELETE_ROWS = 500
 _OF_CRAWLS = (
     "spills",
@@ -220,10 +172,10 @@ class MongoStore(Members):
         self._db = MongoConnection(url)
         tables, blobs = MongoTables(self._db), MongoBlobs(self._db)
         own = {
-            "overview": lambda: Overview(tables, self._is_behind),
-            "statistics": lambda: Statistics(tables, self._refresh),
+            "overview": lambda: Overview(tables, partial(is_behind, self._db)),
+            "statistics": lambda: Statistics(tables, partial(refresh, self._db, self.overview)),
             "stories": lambda: Stories(MongoStoryRows(self._db)),
-            "story_rebuild": lambda: StoryRebuild(tables, blobs, MongoRebuildRows(self._db)),
+            "story_rebuild": lambda: StoryRebuild(tables, blobs, MongoStoryRows(self._db)),
             "topics": lambda: Topics(tables, partial(put_pages, self._db)),
         }
         super().__init__(tables, blobs, own)
@@ -231,14 +183,6 @@ class MongoStore(Members):
     def close(self) -> None:
         """Closes the connections; the store is not used afterwards."""
         self._db.close()
-
-    def _refresh(self, crawl_id: str | None, host: str | None) -> int:
-        with self._db.use() as database:
-            return refresh(database, self.overview, crawl_id, host)
-
-    def _is_behind(self) -> bool:
-        with self._db.use() as database:
-            return is_behind(database)
 
     # --- saving ---
 
@@ -261,7 +205,7 @@ class MongoStore(Members):
         ]
         put_stories(self._db, saved)
         for each in encoded:
-            save_picture(MongoPictureRows(self._db), self._tables, each)
+            save_picture(self._tables, each)
         return changed
 
     # --- deleting ---

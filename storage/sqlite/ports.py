@@ -37,6 +37,10 @@ _ANSWER = (
 )
 
 
+KEYED = {"signatures": "story_keys", "pictures": "picture_keys"}
+"""Tables with numbered rows -> those with the keys that find them."""
+
+
 class SqliteTables:
     """``Tables`` by SQL; the methods are documented in ``storage/store/ports.py``."""
 
@@ -140,6 +144,35 @@ class SqliteTables:
         sql = f"{_insert(table, row)} ON CONFLICT DO UPDATE SET {update}"
         with self._db.transaction() as db:
             db.execute(sql, tuple(row.values()))
+
+    def lower(self, table: str, where: Where, column: str, value: int) -> None:
+        """Sets a column of the matching rows that have a larger value there, or none."""
+        text, asked = conditions(where)
+        behind = f"({column} IS NULL OR {column} > ?)"
+        with self._db.transaction() as db:
+            sql = f"UPDATE {table} SET {column} = ? WHERE {text} AND {behind}"
+            db.execute(sql, (value, *asked, value))
+
+    def add_keyed(self, table: str, row: Row, keys: Sequence[int]) -> bool:
+        """Inserts a row that ``nearest`` finds by keys; False when its key is there already."""
+        sql = f"{_insert(table, row)} ON CONFLICT DO NOTHING RETURNING seq"
+        with self._db.transaction() as db:
+            added = db.execute(sql, tuple(row.values())).fetchall()
+            for (seq,) in added:
+                sql = f"INSERT OR IGNORE INTO {KEYED[table]} VALUES (?, ?)"
+                db.executemany(sql, [(key, seq) for key in keys])
+        return bool(added)
+
+    def nearest(
+        self, table: str, keys: Sequence[int], columns: Sequence[str], read: int, most: int
+    ) -> list[Values]:
+        """The rows that have the most keys in common with these, most common keys first."""
+        of_key = f"SELECT seq FROM (SELECT seq FROM {KEYED[table]} WHERE key = ? LIMIT {read:d})"
+        sql = f"""SELECT {", ".join(columns)} FROM (
+            SELECT seq, count(*) AS shared FROM ({" UNION ALL ".join([of_key] * len(keys))})
+            GROUP BY seq ORDER BY shared DESC, seq LIMIT {most:d})
+            CROSS JOIN {table} USING (seq) ORDER BY shared DESC, seq"""
+        return self._db.rows(sql, *keys)
 
     def count(self, table: str, where: Where) -> int:
         """Number of matching rows."""

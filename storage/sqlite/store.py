@@ -40,7 +40,6 @@ from crawlclean.storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnectio
 from crawlclean.storage.sqlite.host_statistics import is_behind, refresh
 from crawlclean.storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
 from crawlclean.storage.sqlite.stories import (
-    SqliteRebuildRows,
     SqliteStoryRows,
     delete_members,
     put_story,
@@ -65,13 +64,7 @@ from crawlclean.storage.store.overview import (
     Space,
     SpaceKind,
 )
-from crawlclean.storage.store.pictures import (
-    CANDIDATES,
-    KEY_ROWS,
-    PICTURE,
-    PictureRow,
-    save_picture,
-)
+from crawlclean.storage.store.pictures import save_picture
 from crawlclean.storage.store.ports import of
 from crawlclean.storage.store.protocol import Members
 from crawlclean.storage.store.rows import to_microseconds
@@ -223,42 +216,6 @@ def _is_sparse(committed: int, left: int) -> bool:
     return committed >= MOVED_FROM_BYTES and left * 2 < committed
 
 
-# Pictures of topics in SQLite: a row for each image, and the keys by which copies are found.
-#
-# Every writing function runs inside the transaction of one save or deletion.
-
-_PUT = (
-    f"INSERT INTO pictures ({', '.join(PICTURE.columns)}) "
-    f"VALUES ({', '.join('?' * len(PICTURE.columns))}) ON CONFLICT DO NOTHING RETURNING seq"
-)
-_OF_KEY = f"SELECT seq FROM (SELECT seq FROM picture_keys WHERE key = ? LIMIT {KEY_ROWS})"
-
-
-class SqlitePictureRows:
-    """``PictureRows`` by SQL; the methods are documented in ``storage/store/pictures.py``."""
-
-    def __init__(self, db: SqliteConnection) -> None:
-        self._db = db
-
-    def put(self, row: PictureRow, keys: Sequence[int]) -> None:
-        """Writes a picture; a known one stays as it is."""
-        with self._db.transaction() as db:
-            for (seq,) in db.execute(_PUT, tuple(PICTURE.row(row).values())).fetchall():
-                sql = "INSERT OR IGNORE INTO picture_keys VALUES (?, ?)"
-                db.executemany(sql, [(key, seq) for key in keys])
-
-    def similar(self, keys: Sequence[int]) -> list[PictureRow]:
-        """Pictures with the most keys in common."""
-        if not keys:
-            return []
-        sql = (
-            f"SELECT {', '.join(PICTURE.columns)} FROM pictures WHERE seq IN ("
-            f"SELECT seq FROM ({' UNION ALL '.join([_OF_KEY] * len(keys))}) "
-            f"GROUP BY seq ORDER BY count(*) DESC, seq LIMIT {CANDIDATES})"
-        )
-        return list(map(PICTURE.read, self._db.rows(sql, *keys)))
-
-
 def delete_pictures(db: sqlite3.Connection, pages: Sequence[tuple[str, str]]) -> None:
     """Deletes the pictures of images, (image, crawl), with their keys."""
     for key in pages:
@@ -299,7 +256,7 @@ class SqliteStore(Members):
             "overview": lambda: Overview(tables, partial(is_behind, self._db)),
             "statistics": lambda: Statistics(tables, partial(refresh, self._db, self.overview)),
             "stories": lambda: Stories(SqliteStoryRows(self._db)),
-            "story_rebuild": lambda: StoryRebuild(tables, blobs, SqliteRebuildRows(self._db)),
+            "story_rebuild": lambda: StoryRebuild(tables, blobs, SqliteStoryRows(self._db)),
             "topics": lambda: Topics(tables, partial(put_pages, self._db)),
         }
         super().__init__(tables, blobs, own)
@@ -361,7 +318,7 @@ class SqliteStore(Members):
                     put_story(self._db, each, before, after)
                 if each.outcome.judgements:
                     put_judgements(db, each.outcome)
-                save_picture(SqlitePictureRows(self._db), self._tables, each)
+                save_picture(self._tables, each)
             visits.add_sums()
             numbers = {id(each.outcome): number for number, (each, _) in enumerate(work)}
             for outcome, place in raw:

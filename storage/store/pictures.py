@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Protocol
 
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.cleaning.records import Image
@@ -195,17 +194,7 @@ class PictureGroup:
     newest: datetime
 
 
-class PictureRows(Protocol):
-    """What a database does for pictures (``sqlite/pictures.py``, ``mongo/pictures.py``)."""
-
-    def put(self, row: PictureRow, keys: Sequence[int]) -> None:
-        """Writes a picture; a known one keeps its group."""
-
-    def similar(self, keys: Sequence[int]) -> list[PictureRow]:
-        """At most ``CANDIDATES`` pictures, by the number of common keys."""
-
-
-def save_picture(rows: PictureRows, tables: Tables, each: EncodedOutcome) -> None:
+def save_picture(tables: Tables, each: EncodedOutcome) -> None:
     """Writes the picture of an outcome, if it has one, and joins it with its copies.
 
     Repeating it changes nothing, and completes what a killed process began.
@@ -214,11 +203,14 @@ def save_picture(rows: PictureRows, tables: Tables, each: EncodedOutcome) -> Non
         return
     row = _row_of(each, each.outcome.picture)
     keys = picture_keys(row.prints, row.crawl_id)
-    rows.put(row, keys)
+    tables.add_keyed("pictures", PICTURE.row(row), keys)
     for _ in range(ATTEMPTS):
         found = _same_bytes(tables, row)
-        found += [near for near in rows.similar(keys) if is_same_picture(row.prints, near.prints)]
-        groups = sorted({near.group for near in found if near.crawl_id == row.crawl_id})
+        if keys:
+            near = tables.nearest("pictures", keys, PICTURE.columns, KEY_ROWS, CANDIDATES)
+            similar = map(PICTURE.read, near)
+            found += [each for each in similar if is_same_picture(row.prints, each.prints)]
+        groups = sorted({known.group for known in found if known.crawl_id == row.crawl_id})
         if len(groups) < 2:
             return
         joined = {"crawl_id": row.crawl_id, "grp": groups[1:]}

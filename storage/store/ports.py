@@ -110,6 +110,25 @@ class Tables(Protocol):
     def increase(self, table: str, key: Row, amounts: Mapping[str, float]) -> None:
         """Adds amounts to columns of the row of a key; a missing row is made, from 0."""
 
+    def lower(self, table: str, where: Where, column: str, value: int) -> None:
+        """Sets a column of the matching rows that have a larger value there, or none."""
+
+    def add_keyed(self, table: str, row: Row, keys: Sequence[int]) -> bool:
+        """Inserts a row that ``nearest`` finds by keys; False when its key is there already."""
+
+    def nearest(
+        self, table: str, keys: Sequence[int], columns: Sequence[str], read: int, most: int
+    ) -> list[Values]:
+        """The rows that have the most keys in common with these, most common keys first.
+
+        Args:
+            table: One whose rows were stored with keys.
+            keys: At least one.
+            columns: Columns to read.
+            read: Rows that are looked at for a key; a key of a template has thousands.
+            most: At most this many rows.
+        """
+
     def count(self, table: str, where: Where) -> int:
         """Number of matching rows."""
 

@@ -15,17 +15,18 @@ story drift: each copy is like the one before, and the last is like none of the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Literal
 
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.topics.stories import BINS, is_same_story, record_signature, story_keys
-from crawlclean.storage.store.ports import Blobs, PackedRecord, Scan, Tables
+from crawlclean.storage.store.ports import Blobs, PackedRecord, Row, Scan, Tables, Where, steps
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds, unpack_text
 
 KEY_ROWS = 32
@@ -43,6 +44,15 @@ MOST_PAGES = 1_000
 
 RECENT_US = 30 * 86_400 * 1_000_000
 """A date of publication is believed when it lies in this time before the fetch."""
+
+CLEARED_POINTERS = 200
+"""Pointers that a rebuild looks at in one step."""
+
+AT_ONCE_POINTERS = 10_000
+"""Pointers that are looked up in one read, the most that ``Tables.get`` takes."""
+
+FENCE = ("fetched_at", "model_version", "digest")
+"""Columns that name a version of a record."""
 
 ATTEMPTS = 50
 NUMBER_DIGITS = 15
@@ -101,65 +111,126 @@ class Candidate:
     story: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoryCount:
-    """A number as members have it: how many pages, and when its first page was seen."""
+class StoryRows(ABC):
+    """The index of stories; the rows of ``signatures``, its members, are each database's own.
 
-    story: int
-    pages: int
-    at: int
+    Attributes:
+        candidate: Columns of ``signatures`` for a ``Candidate``.
+        version: Those that name a version of a member.
+    """
 
+    candidate: tuple[str, str, str, str]
+    version: tuple[str, ...]
 
-class StoryRows(Protocol):
-    """What a database does for stories (``sqlite/stories.py``, ``mongo/stories.py``)."""
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
 
-    def similar(self, keys: Sequence[int], own: Any) -> list[Candidate]:
-        """At most ``CANDIDATES`` members, other than ``own``, most common keys first."""
+    @abstractmethod
+    def read(self, where: Where) -> list[Member]:
+        """The members of a condition, the earliest first."""
 
-    def read(self, refs: Sequence[Any]) -> list[Member]:
-        """The members of these keys."""
+    @abstractmethod
+    def first(
+        self, numbers: Sequence[int], by: Literal["at", "chars"], limit: int, *, backwards: bool
+    ) -> list[Member]:
+        """The first members with one of these numbers, by a column."""
 
-    def ends(self, numbers: Sequence[int]) -> list[Member]:
-        """The earliest and the longest member with one of these numbers; none or two."""
+    @abstractmethod
+    def labelled(self) -> list[tuple[str, str, int, int]]:
+        """(page, host, time, number) of every member that is not alone."""
 
-    def targets(self, numbers: Iterable[int]) -> dict[int, int]:
-        """Where the pointers of these numbers lead; a number without pointer is not in it."""
-
-    def sources(self, numbers: Sequence[int]) -> list[int]:
-        """The numbers whose pointers lead to one of these."""
-
-    def link(self, number: int, target: int) -> bool:
-        """Adds a pointer; False when the number has one."""
-
-    def shorten(self, number: int, target: int) -> None:
-        """Lets a pointer lead to a smaller number."""
-
-    def label(self, refs: Sequence[Any], number: int) -> None:
-        """Sets the number of members, unless theirs is smaller."""
-
+    @abstractmethod
     def mark(self, members: Sequence[Member]) -> None:
         """Marks the statistics of the members' hosts as old."""
 
+    @abstractmethod
+    def row_of(self, page: Member, signature: bytes, fence: Sequence[Any]) -> Row:
+        """The row of a member without its keys; ``fence`` has the values of ``FENCE``."""
+
+    @abstractmethod
+    def ref_of(self, packed: PackedRecord) -> Any:
+        """``Member.ref`` of a record."""
+
+    @abstractmethod
+    def clear_members(self, until: int) -> Iterator[None]:
+        """Takes records with ``saved_seq`` <= ``until`` out of the index, some in each step."""
+
+    def clear(self, until: int) -> Iterator[None]:
+        """Takes these records out of the index, then pointers that lead to none, in steps."""
+        yield from self.clear_members(until)
+        wanted = Scan("stories", ("story",), order=("story",), after=(-1,))
+        for rows in steps(self._tables, wanted, CLEARED_POINTERS):
+            after_deletion(self, [row[0] for row in rows])
+            yield
+
+    def insert(self, page: Member, signature: bytes, fence: Sequence[Any]) -> Member | None:
+        """Adds a record to the index; returns its member, or the one that a killed call added.
+
+        None: the record was replaced or deleted meanwhile.
+        """
+        row = self.row_of(page, signature, fence)
+        if self._tables.add_keyed("signatures", row, story_keys(signature)):
+            return page
+        known = self.read({name: row[name] for name in self.version})
+        return next(iter(known), None)
+
+    def similar(self, keys: Sequence[int], own: Any) -> list[Candidate]:
+        """At most ``CANDIDATES`` members, other than ``own``, most common keys first."""
+        most = CANDIDATES + 1
+        found = self._tables.nearest("signatures", keys, self.candidate, KEY_ROWS, most)
+        others = [
+            Candidate(ref, bytes(signature)[:BINS], chars, story)
+            for ref, signature, chars, story in found
+            if ref != own
+        ]
+        return others[:CANDIDATES]
+
+    def ends(self, numbers: Sequence[int]) -> list[Member]:
+        """The earliest and the longest member with one of these numbers; none or two."""
+        earliest = self.first(numbers, "at", 1, backwards=False)
+        return earliest + self.first(numbers, "chars", 1, backwards=True)
+
+    def targets(self, numbers: Iterable[int]) -> dict[int, int]:
+        """Where the pointers of these numbers lead; a number without pointer is not in it."""
+        asked = [(number,) for number in numbers]
+        found: dict[int, int] = {}
+        for start in range(0, len(asked), AT_ONCE_POINTERS):
+            keys = asked[start : start + AT_ONCE_POINTERS]
+            rows = self._tables.get("stories", keys, ("target",))
+            found.update({key[0]: row[0] for key, row in rows.items()})
+        return found
+
+    def sources(self, numbers: Sequence[int]) -> list[int]:
+        """The numbers whose pointers lead to one of these."""
+        rows = self._tables.scan(Scan("stories", ("story",), {"target": list(numbers)}))
+        return [row[0] for row in rows]
+
+    def link(self, number: int, target: int) -> bool:
+        """Adds a pointer; False when the number has one."""
+        return bool(self._tables.add("stories", [{"story": number, "target": target}]))
+
+    def shorten(self, number: int, target: int) -> None:
+        """Lets a pointer lead to a smaller number."""
+        self._tables.lower("stories", {"story": number}, "target", target)
+
+    def label(self, refs: Sequence[Any], number: int) -> None:
+        """Sets the number of members, unless theirs is smaller."""
+        self._tables.lower("signatures", {self.candidate[0]: list(refs)}, "story", number)
+
     def drop(self, numbers: Sequence[int]) -> None:
         """Deletes the pointers of these numbers."""
-
-    def of_page(self, page_id: str) -> list[Member]:
-        """The members of a page, one for each of its crawls."""
-
-    def members(self, numbers: Sequence[int], limit: int) -> list[Member]:
-        """Members with one of these numbers, the earliest first."""
-
-    def counts(self) -> list[StoryCount]:
-        """Every number that a member has."""
-
-    def urls(self, members: Sequence[Member]) -> dict[tuple[str, str], str]:
-        """The URL of each member by page and crawl."""
-
-    def labelled(self) -> list[tuple[str, str, int]]:
-        """(page, host, number) of every member that is not alone."""
+        self._tables.delete("stories", {"story": list(numbers)})
 
     def pointers(self) -> dict[int, int]:
         """Every pointer."""
+        found: Any = self._tables.scan(Scan("stories", ("story", "target")))
+        return dict(found)
+
+    def urls(self, members: Sequence[Member]) -> dict[tuple[str, str], str]:
+        """The URL of each member by page and crawl."""
+        keys = [(each.page_id, each.crawl_id) for each in members]
+        rows = self._tables.get("urls", keys, ("url",))
+        return {(key[0], key[1]): row[0] for key, row in rows.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +387,8 @@ def matches(rows: StoryRows, page: Member, keys: Sequence[int]) -> list[Member]:
                 read[each.story] += 1
             if each.story is None or read[each.story] <= OF_STORY:
                 near.append(each.ref)
-    return [each for each in rows.read(near) if page.matches(each)] if near else []
+    known = rows.read({rows.candidate[0]: near}) if near else []
+    return [each for each in known if page.matches(each)]
 
 
 def _stories_to_join(
@@ -410,7 +482,9 @@ class Stories:
     def is_copy(self, page_id: str, told: str) -> bool:
         """Whether a page tells the story of one that may be deleted since; not when one left it."""
         ours = self.id_of(page_id)
-        return ours is not None and (ours == self.id_of(told) or not self._rows.of_page(told))
+        return ours is not None and (
+            ours == self.id_of(told) or not self._rows.read({"page_id": told})
+        )
 
     def by_page(self) -> dict[str, tuple[str, str]]:
         """(story, host) of every page that is not alone, of all crawls, read at once.
@@ -419,7 +493,7 @@ class Stories:
         """
         targets = self._rows.pointers()
         found: dict[str, tuple[int, str]] = {}
-        for page_id, host, number in self._rows.labelled():
+        for page_id, host, _, number in self._rows.labelled():
             end = number
             while end in targets:
                 end = targets[end]
@@ -429,7 +503,7 @@ class Stories:
         return {page_id: (_hex(end), host) for page_id, (end, host) in found.items()}
 
     def _number(self, page_id: str) -> int | None:
-        found = self._rows.of_page(page_id)
+        found = self._rows.read({"page_id": page_id})
         return min((each.story for each in found if each.story is not None), default=None)
 
     def newest(self, limit: int) -> list[Story]:
@@ -441,13 +515,16 @@ class Stories:
         return self._listed(limit, lambda pages, at: (pages, at))
 
     def _listed(self, limit: int, order: Any) -> list[Story]:
-        counts = self._rows.counts()
-        ends = follow(self._rows, [each.story for each in counts])
-        sums: dict[int, tuple[int, int]] = {}
-        for each in counts:
-            pages, at = sums.get(ends[each.story], (0, each.at))
-            sums[ends[each.story]] = (pages + each.pages, min(at, each.at))
-        wanted = [root for root, (pages, _) in sums.items() if pages > 1]
+        labelled = self._rows.labelled()
+        ends = follow(self._rows, {number for *_, number in labelled})
+        pages: dict[int, set[str]] = {}
+        first: dict[int, int] = {}
+        for page_id, _, at, number in labelled:
+            root = ends[number]
+            pages.setdefault(root, set()).add(page_id)
+            first[root] = min(first.get(root, at), at)
+        sums = {root: (len(found), first[root]) for root, found in pages.items()}
+        wanted = [root for root, (many, _) in sums.items() if many > 1]
         wanted.sort(key=lambda root: (*order(*sums[root]), -root), reverse=True)
         found: list[Story] = []
         for story in map(self._read, wanted):
@@ -460,7 +537,7 @@ class Stories:
     def _read(self, number: int) -> Story | None:
         root = follow(self._rows, [number])[number]
         numbers = numbers_of(self._rows, root)
-        members = self._rows.members(numbers, MOST_PAGES)
+        members = self._rows.first(numbers, "at", MOST_PAGES, backwards=False)
         heads = self._rows.ends(numbers)
         known = {(each.page_id, each.crawl_id) for each in members}
         members += [each for each in heads if (each.page_id, each.crawl_id) not in known]
@@ -508,23 +585,6 @@ AT_ONCE = 100
 
 WHAT = "stories"
 CLEAR, ADD = "clear", "add"
-FENCE = ("fetched_at", "model_version", "digest")
-
-
-class RebuildRows(StoryRows, Protocol):
-    """What a database does for a rebuild, beside ``StoryRows``."""
-
-    def clear(self, until: int) -> Iterator[None]:
-        """Takes records with ``saved_seq`` <= ``until`` out of the index, some in each step."""
-
-    def ref_of(self, packed: PackedRecord) -> Any:
-        """``Member.ref`` of a record."""
-
-    def insert(self, page: Member, signature: bytes, fence: Sequence[Any]) -> Member | None:
-        """Adds a record to the index; returns its member, or the one that a killed call added.
-
-        None: the record was replaced or deleted meanwhile.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -543,7 +603,7 @@ class RebuildProgress:
 class StoryRebuild:
     """The rebuild of a store; one process at a time."""
 
-    def __init__(self, tables: Tables, blobs: Blobs, rows: RebuildRows) -> None:
+    def __init__(self, tables: Tables, blobs: Blobs, rows: StoryRows) -> None:
         self._tables = tables
         self._blobs = blobs
         self._rows = rows
