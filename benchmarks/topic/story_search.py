@@ -27,7 +27,7 @@ from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.mongo.stories import MongoStoryRows
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.sqlite.stories import SqliteStoryRows
-from crawlclean.storage.store.stories import Member, StoryRows, matches
+from crawlclean.storage.store.stories import StoryMember, StoryRows, matches
 from tests.kit.mongo_server import MongoServer
 
 HOST_PAGES = 2_000
@@ -170,9 +170,9 @@ def _searches(rows: StoryRows, number: int) -> dict[str, Any]:
     return result
 
 
-def _page(signature: bytes) -> Member:
+def _page(signature: bytes) -> StoryMember:
     """A page of a host of its own that is to be saved."""
-    return Member(
+    return StoryMember(
         ref=-1,
         page_id="f" * 32,
         crawl_id="c",

@@ -22,11 +22,10 @@ per CPU-second of the client in jobs of 20 (SQLite there 1,240 to 1,880), 400 to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.mongo.connection import MongoConnection
 from crawlclean.storage.mongo.host_statistics import is_behind, refresh
 from crawlclean.storage.mongo.ports import MongoBlobs, MongoTables, owner_of
@@ -36,23 +35,18 @@ from crawlclean.storage.mongo.stories import (
     put_stories,
 )
 from crawlclean.storage.mongo.writing import put_pages, save_outcomes
-from crawlclean.storage.store.encoded_outcomes import encode_outcome
-from crawlclean.storage.store.hosts import Statistics
 from crawlclean.storage.store.overview import (
     COUNTED,
     SAMPLED,
     HostSample,
-    Overview,
     RawSpace,
     Space,
     SpaceKind,
 )
 from crawlclean.storage.store.pictures import save_picture
-from crawlclean.storage.store.ports import of
-from crawlclean.storage.store.protocol import Members
-from crawlclean.storage.store.stories import Stories, StoryRebuild
-from crawlclean.storage.store.topics import Topics
-from crawlclean.storage.store.visits import Visits
+from crawlclean.storage.store.ports import Ports, Where, of
+from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.visits import Visits, Work
 
 # Space of crawls in the MongoDB store, and dropping archived responses.
 
@@ -142,24 +136,12 @@ def drop_rows(
 
 
 DELETE_ROWS = 500
-_OF_CRAWLS = (
-    "spills",
-    "topic_pages",
-    "versions",
-    "pictures",
-    "records",
-    "raw",
-    "chunks",
-    "urls",
-    "hosts",
-    "rules",
-    "visit_classes",
-    "visit_trust",
-    "cases",  # of older databases alone: verdicts reported as wrong, with copies of pages
-)
+OF_PAGES = ("versions", "pictures", "records", "raw", "chunks", "urls", "cases")
+"""Collections with documents of pages; ``cases`` is in older databases alone: verdicts reported as
+wrong, with copies of pages."""
 
 
-class MongoStore(Members):
+class MongoStore(Store):
     """The ``Store`` of the server mode; methods are documented in ``storage/store/protocol.py``."""
 
     def __init__(self, url: str) -> None:
@@ -170,15 +152,15 @@ class MongoStore(Members):
                 the URL names none; it is created at first use.
         """
         self._db = MongoConnection(url)
-        tables, blobs = MongoTables(self._db), MongoBlobs(self._db)
-        own = {
-            "overview": lambda: Overview(tables, partial(is_behind, self._db)),
-            "statistics": lambda: Statistics(tables, partial(refresh, self._db, self.overview)),
-            "stories": lambda: Stories(MongoStoryRows(self._db)),
-            "story_rebuild": lambda: StoryRebuild(tables, blobs, MongoStoryRows(self._db)),
-            "topics": lambda: Topics(tables, partial(put_pages, self._db)),
-        }
-        super().__init__(tables, blobs, own)
+        ports = Ports(
+            tables=MongoTables(self._db),
+            blobs=MongoBlobs(self._db),
+            stories=MongoStoryRows(self._db),
+            refresh=lambda *asked: refresh(self._db, self.overview, *asked),
+            is_behind=partial(is_behind, self._db),
+            put_pages=partial(put_pages, self._db),
+        )
+        super().__init__(ports)
 
     def close(self) -> None:
         """Closes the connections; the store is not used afterwards."""
@@ -186,43 +168,21 @@ class MongoStore(Members):
 
     # --- saving ---
 
-    def save(self, outcomes: Sequence[Outcome]) -> int:
-        """Stores all outcomes; returns how many changed something.
-
-        After an error, saving the same outcomes again completes the save.
-        """
-        if not outcomes:
-            return 0
-        encoded = [encode_outcome(outcome) for outcome in outcomes]
-        visits = Visits(self._tables, self._blobs)
-        compared = [visits.compare(each) for each in encoded]
+    def _save(self, work: Sequence[Work], visits: Visits) -> int:
+        """Stores outcomes; after an error, saving the same ones again completes the save."""
         with self._db.use() as database:
-            changed = save_outcomes(database, encoded, visits, compared)
+            changed = save_outcomes(database, work, visits)
         saved = [
             each
-            for each, found in zip(encoded, compared, strict=True)
+            for each, found in work
             if not (each.outcome.unchanged or (found and found.is_unchanged))
         ]
         put_stories(self._db, saved)
-        for each in encoded:
-            save_picture(self._tables, each)
+        for each, _ in work:
+            save_picture(self._ports.tables, each)
         return changed
 
     # --- deleting ---
-
-    def delete_crawl(self, crawl_id: str) -> int:
-        """Deletes a crawl and everything stored for it; returns the number of records deleted.
-
-        Deletes in small steps, the crawl's row last: an interrupted call can be repeated.
-        """
-        deleted = self._delete({"crawl_id": crawl_id})
-        with self._db.use() as database:
-            database.crawls.delete_one({"_id": crawl_id})
-        return deleted
-
-    def delete_host(self, crawl_id: str, host: str) -> int:
-        """Deletes everything stored for one host of a crawl; returns records deleted."""
-        return self._delete({"crawl_id": crawl_id, "host": host})
 
     def space(self) -> list[Space]:
         """What each crawl takes, by kind."""
@@ -246,18 +206,18 @@ class MongoStore(Members):
         with self._db.use() as database:
             return drop_rows(database, crawl_id, host, limit)
 
-    def _delete(self, asked: Mapping[str, str]) -> int:
+    def _delete_pages(self, where: Where) -> int:
+        """Deletes pages, and what hangs on them, in small steps."""
         deleted = {}
-        delete_stories(self._db, asked)
+        delete_stories(self._db, where)
         with self._db.use() as database:
-            for name in _OF_CRAWLS:
+            for name in OF_PAGES:
                 deleted[name] = 0
                 while True:
-                    found = database[name].find(asked, {"_id": 1}).limit(DELETE_ROWS)
+                    found = database[name].find(where, {"_id": 1}).limit(DELETE_ROWS)
                     ids = [doc["_id"] for doc in found]
                     if not ids:
                         break
                     gone = database[name].delete_many({"_id": {"$in": ids}})
                     deleted[name] += gone.deleted_count
-        self.overview.forget(**asked)
         return deleted["records"]

@@ -24,7 +24,7 @@ from crawlclean.storage.store.stories import (
     CANDIDATES,
     FENCE,
     KEY_ROWS,
-    Member,
+    StoryMember,
     StoryRows,
     after_deletion,
     join,
@@ -50,7 +50,7 @@ class MongoStoryRows(StoryRows):
         super().__init__(MongoTables(db))
         self._db = db
 
-    def read(self, where: Where) -> list[Member]:
+    def read(self, where: Where) -> list[StoryMember]:
         """The members of a condition, the earliest first."""
         asked = {**asked_for("signatures", where), "keys": {"$exists": True}}
         with self._db.use() as database:
@@ -59,7 +59,7 @@ class MongoStoryRows(StoryRows):
 
     def first(
         self, numbers: Sequence[int], by: Literal["at", "chars"], limit: int, *, backwards: bool
-    ) -> list[Member]:
+    ) -> list[StoryMember]:
         """The first members with one of these numbers, by a column."""
         order = [(by, DESCENDING if backwards else ASCENDING), ("_id", ASCENDING)]
         with self._db.use() as database:
@@ -73,7 +73,7 @@ class MongoStoryRows(StoryRows):
             docs = database.signatures.find({"story": {"$exists": True}}, fields)
             return [(doc["page_id"], doc["host"], doc["at"], doc["story"]) for doc in docs]
 
-    def mark(self, members: Sequence[Member]) -> None:
+    def mark(self, members: Sequence[StoryMember]) -> None:
         """Marks the statistics of hosts as old."""
         self._mark([(each.ref, each.crawl_id, each.host) for each in members])
 
@@ -84,7 +84,7 @@ class MongoStoryRows(StoryRows):
                 stale = {"stale": stale_key(crawl_id, host)}
                 database.urls.update_one({"_id": key}, {"$set": stale})
 
-    def row_of(self, page: Member, signature: bytes, fence: Sequence[Any]) -> Row:
+    def row_of(self, page: StoryMember, signature: bytes, fence: Sequence[Any]) -> Row:
         """The document of a member without its keys."""
         return {
             "page_id": page.page_id,
@@ -202,9 +202,9 @@ class _Signatures(FencedCollection):
         return doc, set()
 
 
-def member_of(doc: Mapping[str, Any]) -> Member:
+def member_of(doc: Mapping[str, Any]) -> StoryMember:
     """The member of a document of ``signatures``."""
-    return Member(
+    return StoryMember(
         ref=doc["_id"],
         page_id=doc["page_id"],
         crawl_id=doc["crawl_id"],

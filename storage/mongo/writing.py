@@ -38,7 +38,7 @@ from crawlclean.storage.store.ports import Row
 from crawlclean.storage.store.rows import compress, to_microseconds
 from crawlclean.storage.store.tables import KEYS
 from crawlclean.storage.store.topics import CHANGING, outbox_rows, rows_of
-from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits
+from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits, Work
 
 # Writes judgements of topics as documents of the MongoDB store, behind the fence.
 #
@@ -148,23 +148,18 @@ Plan = tuple[Document | None, set[int]]
 """The document to write for one key (None: no change), and the outcomes that changed it."""
 
 
-def save_outcomes(
-    database: Any,
-    encoded: Sequence[EncodedOutcome],
-    visits: Visits,
-    compared: Sequence[Comparison | None],
-) -> int:
+def save_outcomes(database: Any, work: Sequence[Work], visits: Visits) -> int:
     """Saves outcomes, journaled; returns how many changed a document.
 
     Args:
         database: A ``pymongo`` database.
-        encoded: The outcomes.
+        work: The outcomes, each with its record compared with the stored one.
         visits: The save's part that belongs to revisits.
-        compared: The record of each outcome, compared with the stored one.
     """
+    encoded, compared = [each for each, _ in work], [found for _, found in work]
     by_key: dict[str, list[tuple[int, EncodedOutcome]]] = defaultdict(list)
     changed: set[int] = set()
-    for place, (each, found) in enumerate(zip(encoded, compared, strict=True)):
+    for place, (each, found) in enumerate(work):
         with naming(each.outcome):  # before anything is written
             key = key_of(each.outcome.queued.page_id, each.outcome.queued.crawl_id)
         if each.outcome.unchanged or (found and found.is_unchanged):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from crawlclean.cleaning.errors import StoreDamaged
@@ -155,24 +156,20 @@ class SqliteTables:
 
     def add_keyed(self, table: str, row: Row, keys: Sequence[int]) -> bool:
         """Inserts a row that ``nearest`` finds by keys; False when its key is there already."""
-        sql = f"{_insert(table, row)} ON CONFLICT DO NOTHING RETURNING seq"
+        sql = f"{_insert(table, row)} ON CONFLICT DO NOTHING"
         with self._db.transaction() as db:
-            added = db.execute(sql, tuple(row.values())).fetchall()
-            for (seq,) in added:
+            added = db.execute(sql, tuple(row.values()))
+            if added.rowcount:
                 sql = f"INSERT OR IGNORE INTO {KEYED[table]} VALUES (?, ?)"
-                db.executemany(sql, [(key, seq) for key in keys])
-        return bool(added)
+                db.executemany(sql, [(key, added.lastrowid) for key in keys])
+        return added.rowcount > 0
 
     def nearest(
         self, table: str, keys: Sequence[int], columns: Sequence[str], read: int, most: int
     ) -> list[Values]:
         """The rows that have the most keys in common with these, most common keys first."""
-        of_key = f"SELECT seq FROM (SELECT seq FROM {KEYED[table]} WHERE key = ? LIMIT {read:d})"
-        sql = f"""SELECT {", ".join(columns)} FROM (
-            SELECT seq, count(*) AS shared FROM ({" UNION ALL ".join([of_key] * len(keys))})
-            GROUP BY seq ORDER BY shared DESC, seq LIMIT {most:d})
-            CROSS JOIN {table} USING (seq) ORDER BY shared DESC, seq"""
-        return self._db.rows(sql, *keys)
+        sql = _nearest(table, ", ".join(columns), len(keys), read)
+        return self._db.rows(sql, *keys, most)
 
     def count(self, table: str, where: Where) -> int:
         """Number of matching rows."""
@@ -255,6 +252,16 @@ def conditions(where: Where, before: str = "") -> tuple[str, tuple[Any, ...]]:
             parts.append(f"{before}{name} = ?")
             values.append(wanted)
     return " AND ".join(parts) or "TRUE", tuple(values)
+
+
+@lru_cache(maxsize=16)
+def _nearest(table: str, columns: str, keys: int, read: int) -> str:
+    """The query of ``SqliteTables.nearest``, long and often asked."""
+    of_key = f"SELECT seq FROM (SELECT seq FROM {KEYED[table]} WHERE key = ? LIMIT {read:d})"
+    return f"""SELECT {columns} FROM (
+        SELECT seq, count(*) AS shared FROM ({" UNION ALL ".join([of_key] * keys)})
+        GROUP BY seq ORDER BY shared DESC, seq LIMIT ?)
+        CROSS JOIN {table} USING (seq) ORDER BY shared DESC, seq"""
 
 
 def _insert(table: str, row: Row) -> str:

@@ -53,24 +53,20 @@ from crawlclean.storage.sqlite.writing import (
     put_pages,
     put_raw,
 )
-from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, encode_outcome, naming
-from crawlclean.storage.store.hosts import Statistics
+from crawlclean.storage.store.encoded_outcomes import naming
 from crawlclean.storage.store.overview import (
     COUNTED,
     SAMPLED,
     HostSample,
-    Overview,
     RawSpace,
     Space,
     SpaceKind,
 )
 from crawlclean.storage.store.pictures import save_picture
-from crawlclean.storage.store.ports import of
-from crawlclean.storage.store.protocol import Members
+from crawlclean.storage.store.ports import PAGE_KEY, Ports, Scan, Where, of
+from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
-from crawlclean.storage.store.stories import Stories, StoryRebuild
-from crawlclean.storage.store.topics import Topics
-from crawlclean.storage.store.visits import Comparison, Visits
+from crawlclean.storage.store.visits import Visits, Work
 
 # Space of crawls in the SQLite store, and dropping archived responses.
 
@@ -227,18 +223,13 @@ def delete_pictures(db: sqlite3.Connection, pages: Sequence[tuple[str, str]]) ->
 
 DELETE_ROWS = 500
 MOST_NAMED = 3  # segments in one line
-OF_HOSTS = ("hosts", "rules", "visit_classes", "visit_trust", "cases")
-"""Tables with rows of a host in a crawl, deleted with it.
-
-``cases`` is in older files alone: verdicts reported as wrong, each with a copy of its page.
-"""
 CHECK_S = 2.0
 """For the check before each run; it reads some 500 MB/s, and a larger file is not read whole."""
 CHECK_AFTER_CRASH_S = 10.0
 """For the check when the last process was killed: damage is likelier than the wait is dear."""
 
 
-class SqliteStore(Members):
+class SqliteStore(Store):
     """The ``Store`` of the embedded mode; methods: see ``storage/store/protocol.py``."""
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
@@ -251,15 +242,16 @@ class SqliteStore(Members):
         self.path = path
         self._archive = Archive(path.parent / "raw")
         self._db = SqliteConnection(path, busy_timeout_s)
-        tables, blobs = SqliteTables(self._db), SqliteBlobs(self._db, self._archive)
-        own = {
-            "overview": lambda: Overview(tables, partial(is_behind, self._db)),
-            "statistics": lambda: Statistics(tables, partial(refresh, self._db, self.overview)),
-            "stories": lambda: Stories(SqliteStoryRows(self._db)),
-            "story_rebuild": lambda: StoryRebuild(tables, blobs, SqliteStoryRows(self._db)),
-            "topics": lambda: Topics(tables, partial(put_pages, self._db)),
-        }
-        super().__init__(tables, blobs, own)
+        self._tables = SqliteTables(self._db)
+        ports = Ports(
+            tables=self._tables,
+            blobs=SqliteBlobs(self._db, self._archive),
+            stories=SqliteStoryRows(self._db),
+            refresh=lambda *asked: refresh(self._db, self.overview, *asked),
+            is_behind=partial(is_behind, self._db),
+            put_pages=partial(put_pages, self._db),
+        )
+        super().__init__(ports)
 
     def close(self) -> None:
         """Closes the file; the store is not used afterwards."""
@@ -267,14 +259,8 @@ class SqliteStore(Members):
 
     # --- saving ---
 
-    def save(self, outcomes: Sequence[Outcome]) -> int:
-        """Stores all outcomes in one transaction; returns how many changed something."""
-        if not outcomes:
-            return 0
-        encoded = [encode_outcome(outcome) for outcome in outcomes]
-        visits = Visits(self._tables, self._blobs)
-        compared = [visits.compare(each) for each in encoded]
-        work = list(zip(encoded, compared, strict=True))
+    def _save(self, work: Sequence[Work], visits: Visits) -> int:
+        """Stores outcomes in one transaction."""
         raw = [
             each.outcome
             for each, found in work
@@ -298,7 +284,7 @@ class SqliteStore(Members):
 
     def _commit(
         self,
-        work: Sequence[tuple[EncodedOutcome, Comparison | None]],
+        work: Sequence[Work],
         visits: Visits,
         raw: Sequence[tuple[Outcome, Place]],
         segment: Segment | None,
@@ -387,28 +373,6 @@ class SqliteStore(Members):
 
     # --- deleting ---
 
-    def delete_crawl(self, crawl_id: str) -> int:
-        """Deletes a crawl and everything stored for it; returns the number of records deleted.
-
-        Deletes in small transactions, the crawl's row last: an interrupted call can be repeated.
-        """
-        deleted = self._delete_pages(crawl_id, None)
-        with self._db.transaction() as db:
-            _delete_of_hosts(db, "crawl_id = ?", (crawl_id,))
-            self.overview.forget(crawl_id)
-            db.execute("DELETE FROM crawls WHERE crawl_id = ?", (crawl_id,))
-        self._remove_empty_segments()
-        return deleted
-
-    def delete_host(self, crawl_id: str, host: str) -> int:
-        """Deletes everything stored for one host of a crawl; returns records deleted."""
-        deleted = self._delete_pages(crawl_id, host)
-        with self._db.transaction() as db:
-            _delete_of_hosts(db, "crawl_id = ? AND host = ?", (crawl_id, host))
-            self.overview.forget(crawl_id, host)
-        self._remove_empty_segments()
-        return deleted
-
     def space(self) -> list[Space]:
         """What each crawl takes, by kind; a scan of the index of responses."""
         return space(self._db)
@@ -435,28 +399,24 @@ class SqliteStore(Members):
             self._remove_empty_segments()
         return dropped
 
-    def _delete_pages(self, crawl_id: str, host: str | None) -> int:
+    def _delete_pages(self, where: Where) -> int:
+        """Deletes pages in small transactions, then files that nothing is left of."""
         deleted = 0
-        self.spills.forget(crawl_id, host)
-        self.topics.forget(crawl_id, host)
-        where, values = conditions(of(crawl_id, host))
-        while True:
+        wanted = Scan("urls", PAGE_KEY, where, limit=DELETE_ROWS)
+        while pages := [(page_id, crawl) for page_id, crawl in self._tables.scan(wanted)]:
             with self._db.transaction() as db:
-                pages = db.execute(
-                    f"SELECT page_id, crawl_id FROM urls WHERE {where} LIMIT {DELETE_ROWS}",
-                    values,
-                ).fetchall()
                 delete_members(self._db, pages)
                 delete_pictures(db, pages)
                 for key in pages:
                     deleted += delete_record(db, *key)
                 for table in ("urls", "raw", "versions"):
-                    db.executemany(
-                        f"DELETE FROM {table} WHERE page_id = ? AND crawl_id = ?",
-                        pages,
-                    )
-            if not pages:
-                return deleted
+                    sql = f"DELETE FROM {table} WHERE page_id = ? AND crawl_id = ?"
+                    db.executemany(sql, pages)
+        # Of older files: verdicts reported as wrong, each with a copy of its page.
+        if self._db.rows("SELECT 1 FROM sqlite_master WHERE name = 'cases'"):
+            self._tables.delete("cases", where)
+        self._remove_empty_segments()
+        return deleted
 
     def _remove_empty_segments(self) -> None:
         unused = "NOT EXISTS (SELECT 1 FROM raw WHERE raw.segment = segments.segment)"
@@ -471,9 +431,3 @@ class SqliteStore(Members):
                     ).rowcount
                     if gone:  # before the commit: a file without its row would never be deleted
                         self._archive.remove(number)
-
-
-def _delete_of_hosts(db: sqlite3.Connection, where: str, values: tuple[str, ...]) -> None:
-    found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    for table in {name for (name,) in found}.intersection(OF_HOSTS):
-        db.execute(f"DELETE FROM {table} WHERE {where}", values)

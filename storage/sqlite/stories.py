@@ -18,7 +18,13 @@ from crawlclean.storage.sqlite.connection import SqliteConnection
 from crawlclean.storage.sqlite.ports import SqliteTables, conditions
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome
 from crawlclean.storage.store.ports import PackedRecord, Row, Where
-from crawlclean.storage.store.stories import Member, StoryRows, after_deletion, join, next_member
+from crawlclean.storage.store.stories import (
+    StoryMember,
+    StoryRows,
+    after_deletion,
+    join,
+    next_member,
+)
 
 _COLUMNS = "seq, page_id, crawl_id, host, substr(sig, 1, 64), chars, at, story"
 _MEMBERS = f"SELECT {_COLUMNS} FROM signatures JOIN records ON saved_seq = seq"
@@ -37,7 +43,7 @@ class SqliteStoryRows(StoryRows):
         super().__init__(SqliteTables(db))
         self._db = db
 
-    def read(self, where: Where) -> list[Member]:
+    def read(self, where: Where) -> list[StoryMember]:
         """The members of a condition, the earliest first."""
         text, values = conditions(where)
         return list(
@@ -46,7 +52,7 @@ class SqliteStoryRows(StoryRows):
 
     def first(
         self, numbers: Sequence[int], by: Literal["at", "chars"], limit: int, *, backwards: bool
-    ) -> list[Member]:
+    ) -> list[StoryMember]:
         """The first members with one of these numbers, each number's as the index has them."""
         way = "DESC" if backwards else "ASC"
         sql = f"{_MEMBERS} WHERE story = ? ORDER BY {by} {way}, seq {way} LIMIT ?"
@@ -61,7 +67,7 @@ class SqliteStoryRows(StoryRows):
             "WHERE story IS NOT NULL"
         )
 
-    def mark(self, members: Sequence[Member]) -> None:
+    def mark(self, members: Sequence[StoryMember]) -> None:
         """Marks the statistics of hosts as old."""
         with self._db.transaction() as db:
             sql = "UPDATE hosts SET is_dirty = 1 WHERE crawl_id = ? AND host = ?"
@@ -69,7 +75,7 @@ class SqliteStoryRows(StoryRows):
 
     def row_of(
         self,
-        page: Member,
+        page: StoryMember,
         signature: bytes,
         fence: Sequence[Any] = (),  # noqa: ARG002 - the number of a save stands for its version
     ) -> Row:
@@ -168,9 +174,9 @@ def _delete(db: sqlite3.Connection, seq: int) -> list[Any]:
     return [(story, signature[:BINS], chars, at) for story, signature, chars, at in rows]
 
 
-def _member(row: Sequence[Any]) -> Member:
+def _member(row: Sequence[Any]) -> StoryMember:
     seq, page_id, crawl_id, host, sketch, chars, at, story = row
-    return Member(
+    return StoryMember(
         ref=seq,
         page_id=page_id,
         crawl_id=crawl_id,

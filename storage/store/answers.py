@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawlclean.cleaning.errors import DatabaseDamaged, StoreDamaged
 from crawlclean.cleaning.records import Provenance, Via
 from crawlclean.storage.crawl_types import FailureReason
-from crawlclean.storage.store.ports import PAGE_KEY, ArchivedAnswer, Blobs, Scan, Tables, of, steps
+from crawlclean.storage.store.ports import PAGE_KEY, ArchivedAnswer, Member, Scan, of, steps
 from crawlclean.storage.store.records import Once
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds
 from crawlclean.storage.store.urls import time_or_none
@@ -37,12 +37,8 @@ class StoredAnswer:
     depth: int
 
 
-class Answers:
+class Answers(Member):
     """The member ``answers``. A response whose URL has no row of ``urls`` yet is not returned."""
-
-    def __init__(self, tables: Tables, blobs: Blobs) -> None:
-        self._tables = tables
-        self._blobs = blobs
 
     def page(self, page_id: str, crawl_id: str | None = None) -> RawPage | None:
         """The newest archived response of a page, decoded; None without one.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
-from crawlclean.storage.store.journal import Event, EventKind, Events
-from crawlclean.storage.store.ports import Scan, Tables, Where, of
+from crawlclean.storage.store.journal import Event, EventKind, WithEvents
+from crawlclean.storage.store.ports import Member, Scan, Where, of
 from crawlclean.storage.store.rows import RowType, from_microseconds, spec_from_json, spec_to_json
 
 # The queues that run crawls of a store: where they are, and when they were last heard.
@@ -46,11 +46,8 @@ class QueueRow:
         return self.silent_s < LIFE_S
 
 
-class Queues:
+class Queues(Member):
     """The member ``queues``: one row a queue."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     def hear(self, queue_id: str, place: str, server: str) -> None:
         """Stores that a queue lives, as of now."""
@@ -122,11 +119,8 @@ class Spill:
 _SPILL = RowType(Spill, "spill")
 
 
-class Spills:
+class Spills(Member):
     """The member ``spills``."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     def save(self, spills: Sequence[Spill]) -> None:
         """Stores the spills whose ids are new."""
@@ -171,12 +165,8 @@ class StateSince:
 _BY = ", by "
 
 
-class Crawls:
+class Crawls(WithEvents):
     """The member ``crawls``."""
-
-    def __init__(self, tables: Tables, events: Events) -> None:
-        self._tables = tables
-        self._events = events
 
     def put(
         self,

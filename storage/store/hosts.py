@@ -6,7 +6,7 @@ for, never counted up, so it cannot drift (``host_statistics.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -18,8 +18,17 @@ from crawlclean.cleaning.records import HostStats
 from crawlclean.cleaning.revisits import HostTrust
 from crawlclean.storage.crawl_types import PageRole
 from crawlclean.storage.store.host_statistics import merge_stats
-from crawlclean.storage.store.journal import Event, EventKind, Events
-from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, count_by, of, steps
+from crawlclean.storage.store.journal import Event, EventKind, WithEvents
+from crawlclean.storage.store.ports import (
+    PAGE_KEY,
+    PRESENT,
+    Member,
+    Scan,
+    Tables,
+    count_by,
+    of,
+    steps,
+)
 from crawlclean.storage.store.rows import (
     RowType,
     compress,
@@ -56,12 +65,8 @@ class Pause:
 _PAUSE = RowType(Pause, "pause")
 
 
-class Pauses:
+class Pauses(WithEvents):
     """The member ``pauses``: one row a paused host."""
-
-    def __init__(self, tables: Tables, events: Events) -> None:
-        self._tables = tables
-        self._events = events
 
     def put(self, pause: Pause) -> None:
         """Stores a pause; a host that is paused already keeps its time, who, and why."""
@@ -129,11 +134,8 @@ class KeptRules:
 _RULES = msgspec.json.Decoder(KeptRules)
 
 
-class Rules:
+class Rules(Member):
     """The member ``rules``: one row a host and crawl."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     def get(self, crawl_id: str, host: str) -> KeptRules | None:
         """The rules of a host in a crawl; None before a page of the host ended.
@@ -245,11 +247,8 @@ class StoredBody:
 _BODY = RowType(StoredBody, "record")
 
 
-class HostPages:
+class HostPages(Member):
     """The member ``hosts``: a host's pages over all crawls, read in steps, ordered by page id."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     def archived(self, host: str) -> Iterator[ArchivedPage]:
         """Yields the archived pages of a host, one for each crawl that has the page; no images."""
@@ -294,20 +293,12 @@ class HostPages:
         return count_by(self._tables, "records", "model_version", {"host": host})
 
 
-Refresh = Callable[[str | None, str | None], int]
-"""Recomputes the marked hosts of a crawl and a host (None: any); returns how many."""
-
-
-class Statistics:
+class Statistics(Member):
     """The member ``statistics``: one JSON text a host and crawl.
 
     A save marks the hosts of its outcomes as dirty; ``refresh`` recomputes those. Reading does not:
     with 10,000 hosts it would take as long as the crawl lets it (2 ms a dirty host).
     """
-
-    def __init__(self, tables: Tables, refresh: Refresh) -> None:
-        self._tables = tables
-        self._refresh = refresh
 
     def all(self, crawl_id: str | None = None) -> list[HostStats]:
         """Statistics of all hosts, most pages first, as ``refresh`` left them."""
@@ -320,7 +311,7 @@ class Statistics:
         whether the queue is at rest.
         """
         found = self._read(crawl_id, host)
-        if not found and self._refresh(crawl_id, host):
+        if not found and self._ports.refresh(crawl_id, host):
             found = self._read(crawl_id, host)
         return next(iter(found), None)
 
@@ -346,7 +337,7 @@ class Statistics:
 
     def refresh(self) -> int:
         """Recomputes the statistics of all dirty hosts; returns how many."""
-        return self._refresh(None, None)
+        return self._ports.refresh(None, None)
 
     def _read(self, crawl_id: str | None, host: str | None) -> list[HostStats]:
         by_host: dict[str, list[HostStats]] = {}

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
-from crawlclean.storage.store.ports import Scan, Tables
+from crawlclean.storage.store.ports import Member, Ports, Scan
 from crawlclean.storage.store.rows import (
     NumberedRows,
     RowType,
@@ -78,11 +78,12 @@ class Event:
     seq: int = 0
 
 
-class Events:
+class Events(Member):
     """The member ``events``."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._rows = NumberedRows(tables, "events", RowType(Event, "event"), KEPT_EVENTS)
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
+        self._rows = NumberedRows(self._tables, "events", RowType(Event, "event"), KEPT_EVENTS)
 
     def add(self, event: Event) -> int:
         """Stores an event; returns its number.
@@ -108,6 +109,14 @@ class Events:
             of: Only events with these values of ``kind``, ``host`` or ``crawl_id``.
         """
         return self._rows.read(before, limit, of)
+
+
+class WithEvents(Member):
+    """A member whose changes are events."""
+
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
+        self._events = Events(ports)
 
 
 # Who did what by console or API: rows are added and completed, never changed or deleted singly.
@@ -146,12 +155,12 @@ class Action:
     seq: int = 0
 
 
-class Audit:
+class Audit(Member):
     """The member ``audit``."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._rows = NumberedRows(tables, "audit", RowType(Action, "action"), KEPT_ACTIONS)
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
+        self._rows = NumberedRows(self._tables, "audit", RowType(Action, "action"), KEPT_ACTIONS)
 
     def begin(self, action: Action) -> int:
         """Stores an action before it acts; returns its number."""
@@ -232,12 +241,12 @@ class Operation:
 _OPERATION = RowType(Operation, "operation")
 
 
-class Operations:
+class Operations(Member):
     """The member ``operations``."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._rows = NumberedRows(tables, "operations", _OPERATION, KEPT_OPERATIONS)
+    def __init__(self, ports: Ports) -> None:
+        super().__init__(ports)
+        self._rows = NumberedRows(self._tables, "operations", _OPERATION, KEPT_OPERATIONS)
 
     def add(self, operation: Operation) -> int:
         """Stores an operation that waits; returns its number."""
@@ -367,11 +376,8 @@ class Series:
         return [rise / self.step_s if rise >= 0 else _GAP for rise in rises]
 
 
-class Samples:
+class Samples(Member):
     """The member ``samples``."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     def add(self, at: datetime, values: Mapping[str, float]) -> bool:
         """Stores the sample of a minute; False when there is one.

@@ -20,8 +20,8 @@ from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump
 from crawlclean.cleaning.lexicon import counted
-from crawlclean.storage.store.journal import Event, EventKind, Events
-from crawlclean.storage.store.ports import Row, Scan, Tables, Values
+from crawlclean.storage.store.journal import Event, EventKind, WithEvents
+from crawlclean.storage.store.ports import Row, Scan, Values
 from crawlclean.storage.store.rows import RowType, compress, decompress, to_microseconds
 
 KEPT_VERSIONS = 10
@@ -74,12 +74,8 @@ class StoredModel:
     text: str
 
 
-class Models:
+class Models(WithEvents):
     """The member ``models``; a version is one row, inserted once."""
-
-    def __init__(self, tables: Tables, events: Events) -> None:
-        self._tables = tables
-        self._events = events
 
     def save(self, model: StoredModel) -> bool:
         """Stores a version; False when the host has the same or a newer version.
@@ -208,12 +204,8 @@ class DriftEvent:
         return self.is_change and self.outcome is DriftOutcome.LEARNED
 
 
-class Drifts:
+class Drifts(WithEvents):
     """The member ``drifts``."""
-
-    def __init__(self, tables: Tables, events: Events) -> None:
-        self._tables = tables
-        self._events = events
 
     def save(self, event: DriftEvent) -> None:
         """Stores an event, or its new outcome; deletes all but the newest ``KEPT_DRIFTS``."""

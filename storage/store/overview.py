@@ -17,7 +17,7 @@ does so every ten seconds, a run at its end: in between the figures are those of
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -26,7 +26,7 @@ from typing import Any, Final
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.store.host_statistics import FailureGroups, merge_stats
-from crawlclean.storage.store.ports import PRESENT, Fold, Row, Scan, Tables, Where, of
+from crawlclean.storage.store.ports import PRESENT, Fold, Member, Row, Scan, Where, of
 from crawlclean.storage.store.rows import (
     RowType,
     from_microseconds,
@@ -259,18 +259,8 @@ _GROUP = RowType(FailureGroup, "group of failures", count="n")
 _CAUSE = RowType(FailureCause, "cause of failures", but=("as_of",), crawl="crawl_id", urls="n")
 
 
-class Overview:
+class Overview(Member):
     """The member ``overview``."""
-
-    def __init__(self, tables: Tables, is_behind: Callable[[], bool]) -> None:
-        """Reads nothing yet.
-
-        Args:
-            tables: The database's rows.
-            is_behind: Whether a host has changed since its figures were computed.
-        """
-        self._tables = tables
-        self._is_behind = is_behind
 
     # --- reading ---
 
@@ -342,7 +332,7 @@ class Overview:
 
     def as_of(self) -> datetime | None:
         """When the figures were computed; None while they are those of this moment."""
-        if not self._is_behind():
+        if not self._ports.is_behind():
             return None
         wanted = Scan("host_rows", ("updated_at",), order=("updated_at",), backwards=True, limit=1)
         newest = self._tables.scan(wanted)

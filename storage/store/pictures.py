@@ -13,7 +13,7 @@ from crawlclean.cleaning.topics.pictures import Picture, is_same_picture, pictur
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import Outcome, PageRole
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome
-from crawlclean.storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, of, steps
+from crawlclean.storage.store.ports import PAGE_KEY, Member, PackedRecord, Scan, Tables, of, steps
 from crawlclean.storage.store.records import packed_records, placed
 from crawlclean.storage.store.rows import RowType, from_microseconds, unpack_images
 
@@ -60,12 +60,8 @@ class PageImages:
     images: tuple[Image, ...]
 
 
-class Images:
+class Images(Member):
     """The member ``images``; lists are read in steps of bounded size."""
-
-    def __init__(self, tables: Tables, blobs: Blobs) -> None:
-        self._tables = tables
-        self._blobs = blobs
 
     def of_pages(self, crawl_id: str, host: str | None = None) -> Iterator[PageImages]:
         """Yields the images of every record of a crawl (of one host), in the order of their saves.
@@ -242,11 +238,8 @@ def _same_bytes(tables: Tables, row: PictureRow) -> list[PictureRow]:
     return list(map(PICTURE.read, (*found, *own.values())))
 
 
-class Pictures:
+class Pictures(Member):
     """The member ``pictures``."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     def of_image(self, image_id: str, crawl_id: str) -> PictureRow | None:
         """The row of an image; None when its crawl follows no topic, or has not fetched it."""

@@ -7,12 +7,15 @@ pages need no port: each database has its own code for them (``writing.py``, ``s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from crawlclean.cleaning.errors import SchemaMismatch
+
+if TYPE_CHECKING:
+    from crawlclean.storage.store.stories import StoryRows
 
 PAGE_KEY = ("page_id", "crawl_id")
 """Key of the tables with one row for each URL of a crawl: ``("4f11...", "news")``.
@@ -212,6 +215,35 @@ class Blobs(Protocol):
         Raises:
             StoreDamaged: The response's row exists without its bytes.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """What a database does for the members of its store.
+
+    Attributes:
+        tables: Its rows.
+        blobs: Records and responses.
+        stories: The index of near-duplicates.
+        refresh: Recomputes the marked hosts of a crawl and a host (None: any); returns how many.
+        is_behind: Whether a host has changed since its statistics were computed.
+        put_pages: Writes rows of ``topic_pages`` behind their fence.
+    """
+
+    tables: Tables
+    blobs: Blobs
+    stories: StoryRows
+    refresh: Callable[[str | None, str | None], int]
+    is_behind: Callable[[], bool]
+    put_pages: Callable[[Sequence[Row]], None]
+
+
+class Member:
+    """A part of a store, written once for both databases."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._tables, self._blobs = ports.tables, ports.blobs
 
 
 def steps(tables: Tables, wanted: Scan, rows: int) -> Iterator[list[Values]]:

@@ -1,21 +1,17 @@
 """The interface of a store: all results of crawls. ``SqliteStore`` and ``MongoStore`` implement it.
 
 A store has a few members, one class each in this folder, and the methods below. A member is written
-once, over two ports of the database (``ports.py``): ``Tables`` (rows) and ``Blobs`` (large values).
+once, over the ports of the database (``ports.py``): ``Tables`` (rows) and ``Blobs`` (large values).
 The database's own code is in ``sqlite/`` and ``mongo/``, whose files have the same names:
 
 | file | SQLite | MongoDB |
 |---|---|---|
-| ``store.py`` | assembles the members, saves, deletes | the same |
+| ``store.py`` | saves, deletes, sums and drops responses | the same |
 | ``ports.py`` | rows by SQL; blobs in a table and in WARC segments | documents and chunks |
-| ``chunks.py`` | | blobs over 12 MB, in parts |
 | ``writing.py`` | fenced writes in one transaction a save | fenced writes by compare and set |
-| ``host_statistics.py`` | SQL aggregates, dirty marks | aggregations, stale marks, rounds |
+| ``host_statistics.py`` | groups by SQL, dirty marks | groups by aggregation, stale marks, rounds |
 | ``stories.py`` | near-duplicates, in the save's transaction | the same, searched after writing |
-| ``pictures.py`` | copies of images, in the save's transaction | the same, searched after writing |
-| ``space.py`` | sums of the index of responses, dropping | samples of documents, dropping |
-| ``topic_pages.py`` | judgements of topics, in the save's transaction | the same, before ``urls`` |
-| ``schema.py`` | tables and indexes | collections and indexes |
+| ``schema.py`` | makes the tables of ``tables.py`` | makes their indexes |
 | ``connection.py`` | one file; translates SQLite's errors | one client; translates its errors |
 
 Both pass one contract suite (``tests/storage/store/store_contract.py``).
@@ -24,25 +20,29 @@ Both pass one contract suite (``tests/storage/store/store_contract.py``).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.store.answers import Answers
 from crawlclean.storage.store.crawls import Crawls, Queues, Spills
+from crawlclean.storage.store.encoded_outcomes import encode_outcome
 from crawlclean.storage.store.hosts import HostPages, Pauses, Rules, Statistics
 from crawlclean.storage.store.journal import Audit, Events, Operations, Samples
 from crawlclean.storage.store.models import Drifts, Models
 from crawlclean.storage.store.overview import HostSample, Overview, RawSpace, Space
 from crawlclean.storage.store.pictures import Images, Pictures
-from crawlclean.storage.store.ports import Blobs, Tables
+from crawlclean.storage.store.ports import Member, Ports, Where, of
 from crawlclean.storage.store.records import Records
 from crawlclean.storage.store.revisits import Revisits
 from crawlclean.storage.store.stories import Stories, StoryRebuild
 from crawlclean.storage.store.topics import Receivers, Topics
 from crawlclean.storage.store.urls import Urls
-from crawlclean.storage.store.visits import Versions
+from crawlclean.storage.store.visits import Versions, Visits, Work
+
+OF_HOSTS = ("spills", "topic_pages", "hosts", "rules", "visit_classes", "visit_trust")
+"""Tables with rows of a host in a crawl, deleted with it."""
 
 
 class Store(ABC):
@@ -110,7 +110,19 @@ class Store(ABC):
     receivers: Receivers
     pictures: Pictures
 
-    @abstractmethod
+    def __init__(self, ports: Ports) -> None:
+        """Makes no member yet: most callers ask one or two."""
+        self._ports = ports
+
+    def __getattr__(self, name: str) -> Any:
+        """Makes a member when it is first asked for."""
+        kind = _MEMBERS.get(name)
+        if kind is None:
+            raise AttributeError(name)
+        member = kind(self._ports)
+        setattr(self, name, member)
+        return member
+
     def save(self, outcomes: Sequence[Outcome]) -> int:
         """Stores outcomes; returns how many changed something.
 
@@ -123,14 +135,41 @@ class Store(ABC):
         record shows (``cleaning/versions.py``), or when it is ``unchanged`` (304), only the
         schedule of the row changes; else the stored record becomes an older version.
         """
+        if not outcomes:
+            return 0
+        encoded = [encode_outcome(outcome) for outcome in outcomes]
+        visits = Visits(self._ports)
+        return self._save([(each, visits.compare(each)) for each in encoded], visits)
 
     @abstractmethod
+    def _save(self, work: Sequence[Work], visits: Visits) -> int:
+        """Stores outcomes, each compared with the stored record; returns how many changed."""
+
     def delete_crawl(self, crawl_id: str) -> int:
-        """Deletes a crawl and everything stored for it; returns the number of records deleted."""
+        """Deletes a crawl and everything stored for it; returns the number of records deleted.
 
-    @abstractmethod
+        Deletes in small steps, the crawl's row last: an interrupted call can be repeated.
+        """
+        deleted = self._delete(crawl_id, None)
+        self._ports.tables.delete("crawls", {"crawl_id": crawl_id})
+        return deleted
+
     def delete_host(self, crawl_id: str, host: str) -> int:
         """Deletes everything stored for one host of a crawl; returns records deleted."""
+        return self._delete(crawl_id, host)
+
+    def _delete(self, crawl_id: str, host: str | None) -> int:
+        where = of(crawl_id, host)
+        deleted = self._delete_pages(where)
+        with self._ports.tables.together():
+            for table in OF_HOSTS:
+                self._ports.tables.delete(table, where)
+            self.overview.forget(crawl_id, host)
+        return deleted
+
+    @abstractmethod
+    def _delete_pages(self, where: Where) -> int:
+        """Deletes the pages of a crawl (of a host) with all that hangs on them, in steps."""
 
     @abstractmethod
     def space(self) -> list[Space]:
@@ -164,49 +203,4 @@ class Store(ABC):
         """Closes files and connections; the store must not be used afterwards."""
 
 
-# The members of a store, each made when it is first asked for: most callers ask one or two.
-
-OF_ROWS: Final[Mapping[str, type]] = MappingProxyType(
-    {
-        "events": Events, "queues": Queues, "urls": Urls, "hosts": HostPages, "rules": Rules,
-        "audit": Audit, "operations": Operations, "samples": Samples, "spills": Spills,
-        "receivers": Receivers, "pictures": Pictures,
-    }
-)  # fmt: skip
-OF_ROWS_AND_EVENTS: Final[Mapping[str, type]] = MappingProxyType(
-    {"crawls": Crawls, "models": Models, "drifts": Drifts, "pauses": Pauses}
-)
-OF_ROWS_AND_BLOBS: Final[Mapping[str, type]] = MappingProxyType(
-    {
-        "records": Records, "answers": Answers, "images": Images, "revisits": Revisits,
-        "versions": Versions,
-    }
-)  # fmt: skip
-
-
-class Members(Store):
-    """A store without its methods; ``own`` makes the members that the database makes."""
-
-    def __init__(
-        self, tables: Tables, blobs: Blobs, own: Mapping[str, Callable[[], object]]
-    ) -> None:
-        """Makes none yet."""
-        self._tables, self._blobs, self._own = tables, blobs, own
-
-    def __getattr__(self, name: str) -> Any:
-        """Makes a member."""
-        made: object
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if name in self._own:
-            made = self._own[name]()
-        elif name in OF_ROWS:
-            made = OF_ROWS[name](self._tables)
-        elif name in OF_ROWS_AND_EVENTS:
-            made = OF_ROWS_AND_EVENTS[name](self._tables, self.events)
-        elif name in OF_ROWS_AND_BLOBS:
-            made = OF_ROWS_AND_BLOBS[name](self._tables, self._blobs)
-        else:
-            raise AttributeError(name)
-        setattr(self, name, made)
-        return made
+_MEMBERS: Final[Mapping[str, type[Member]]] = MappingProxyType(get_type_hints(Store))

@@ -12,7 +12,16 @@ from typing import Any
 
 from crawlclean.cleaning.errors import StoreFull
 from crawlclean.cleaning.records import CleanRecord, Link, Outlink, Via
-from crawlclean.storage.store.ports import PAGE_KEY, Blobs, PackedRecord, Scan, Tables, Where, of
+from crawlclean.storage.store.ports import (
+    PAGE_KEY,
+    Blobs,
+    Member,
+    PackedRecord,
+    Scan,
+    Tables,
+    Where,
+    of,
+)
 from crawlclean.storage.store.rows import (
     find_links,
     find_signature,
@@ -112,12 +121,8 @@ def search_text(title: str, body: str) -> str:
     return f"{title}\n{body}"
 
 
-class Records:
+class Records(Member):
     """The member ``records``: clean records; the newest of each page of a crawl is kept."""
-
-    def __init__(self, tables: Tables, blobs: Blobs) -> None:
-        self._tables = tables
-        self._blobs = blobs
 
     def get(self, page_id: str, crawl_id: str | None = None) -> CleanRecord | None:
         """The newest record of a page, of one crawl or of any; None without one."""

@@ -47,7 +47,7 @@ from crawlclean.cleaning.revisits import (
 from crawlclean.cleaning.urls.normal_form import normalize, page_id as page_id_of
 from crawlclean.storage.crawl_types import PageRole, UrlState
 from crawlclean.storage.store.hosts import read_trust, write_trust
-from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Blobs, Scan, Tables, of
+from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Member, Scan, of
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds, unpack_text
 from crawlclean.storage.store.urls import Visit, time_or_none
 from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
@@ -117,12 +117,8 @@ class Announced:
     is_lie: bool
 
 
-class Revisits:
+class Revisits(Member):
     """The member ``revisits``."""
-
-    def __init__(self, tables: Tables, blobs: Blobs) -> None:
-        self._tables = tables
-        self._blobs = blobs
 
     def due(
         self,

@@ -26,7 +26,7 @@ from typing import Any, Literal
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.topics.stories import BINS, is_same_story, record_signature, story_keys
-from crawlclean.storage.store.ports import Blobs, PackedRecord, Row, Scan, Tables, Where, steps
+from crawlclean.storage.store.ports import Member, PackedRecord, Row, Scan, Tables, Where, steps
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds, unpack_text
 
 KEY_ROWS = 32
@@ -59,7 +59,7 @@ NUMBER_DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class StoryMember:
     """A page in the index of stories.
 
     Attributes:
@@ -87,7 +87,7 @@ class Member:
         """The number of its story, or of the story it would found."""
         return number_of(self.page_id) if self.story is None else self.story
 
-    def matches(self, other: Member) -> bool:
+    def matches(self, other: StoryMember) -> bool:
         """Whether both tell the same story."""
         return is_same_story(
             self.sketch, self.chars, other.sketch, other.chars, same_host=self.host == other.host
@@ -126,13 +126,13 @@ class StoryRows(ABC):
         self._tables = tables
 
     @abstractmethod
-    def read(self, where: Where) -> list[Member]:
+    def read(self, where: Where) -> list[StoryMember]:
         """The members of a condition, the earliest first."""
 
     @abstractmethod
     def first(
         self, numbers: Sequence[int], by: Literal["at", "chars"], limit: int, *, backwards: bool
-    ) -> list[Member]:
+    ) -> list[StoryMember]:
         """The first members with one of these numbers, by a column."""
 
     @abstractmethod
@@ -140,16 +140,16 @@ class StoryRows(ABC):
         """(page, host, time, number) of every member that is not alone."""
 
     @abstractmethod
-    def mark(self, members: Sequence[Member]) -> None:
+    def mark(self, members: Sequence[StoryMember]) -> None:
         """Marks the statistics of the members' hosts as old."""
 
     @abstractmethod
-    def row_of(self, page: Member, signature: bytes, fence: Sequence[Any]) -> Row:
+    def row_of(self, page: StoryMember, signature: bytes, fence: Sequence[Any]) -> Row:
         """The row of a member without its keys; ``fence`` has the values of ``FENCE``."""
 
     @abstractmethod
     def ref_of(self, packed: PackedRecord) -> Any:
-        """``Member.ref`` of a record."""
+        """``StoryMember.ref`` of a record."""
 
     @abstractmethod
     def clear_members(self, until: int) -> Iterator[None]:
@@ -163,7 +163,9 @@ class StoryRows(ABC):
             after_deletion(self, [row[0] for row in rows])
             yield
 
-    def insert(self, page: Member, signature: bytes, fence: Sequence[Any]) -> Member | None:
+    def insert(
+        self, page: StoryMember, signature: bytes, fence: Sequence[Any]
+    ) -> StoryMember | None:
         """Adds a record to the index; returns its member, or the one that a killed call added.
 
         None: the record was replaced or deleted meanwhile.
@@ -185,7 +187,7 @@ class StoryRows(ABC):
         ]
         return others[:CANDIDATES]
 
-    def ends(self, numbers: Sequence[int]) -> list[Member]:
+    def ends(self, numbers: Sequence[int]) -> list[StoryMember]:
         """The earliest and the longest member with one of these numbers; none or two."""
         earliest = self.first(numbers, "at", 1, backwards=False)
         return earliest + self.first(numbers, "chars", 1, backwards=True)
@@ -226,7 +228,7 @@ class StoryRows(ABC):
         found: Any = self._tables.scan(Scan("stories", ("story", "target")))
         return dict(found)
 
-    def urls(self, members: Sequence[Member]) -> dict[tuple[str, str], str]:
+    def urls(self, members: Sequence[StoryMember]) -> dict[tuple[str, str], str]:
         """The URL of each member by page and crawl."""
         keys = [(each.page_id, each.crawl_id) for each in members]
         rows = self._tables.get("urls", keys, ("url",))
@@ -278,8 +280,8 @@ def number_of(page_id: str) -> int:
 
 
 def next_member(
-    ref: Any, record: CleanRecord, place: tuple[str, str], sketch: bytes, known: Member | None
-) -> Member:
+    ref: Any, record: CleanRecord, place: tuple[str, str], sketch: bytes, known: StoryMember | None
+) -> StoryMember:
     """The row of a page, before it joins a story.
 
     A page that still tells its story keeps the time at which it was first seen. A page that tells
@@ -292,7 +294,7 @@ def next_member(
         sketch: The first 64 bytes of its signature.
         known: Its row so far, or None.
     """
-    page = Member(
+    page = StoryMember(
         ref=ref,
         page_id=record.page_id,
         crawl_id=place[0],
@@ -310,7 +312,7 @@ def next_member(
     return replace(page, story=fresh_number(page))
 
 
-def fresh_number(page: Member) -> int:
+def fresh_number(page: StoryMember) -> int:
     """A number that nothing leads from, for a page whose own number is of another story."""
     return number_of(blake2b(page.page_id.encode() + page.sketch, digest_size=16).hexdigest())
 
@@ -345,7 +347,9 @@ def numbers_of(rows: StoryRows, root: int) -> list[int]:
     return found
 
 
-def join(rows: StoryRows, page: Member, keys: Sequence[int], *, is_unseen: bool = False) -> None:
+def join(
+    rows: StoryRows, page: StoryMember, keys: Sequence[int], *, is_unseen: bool = False
+) -> None:
     """Joins a page, whose row is written, with the stories that it matches.
 
     Repeating it changes nothing, and completes what a killed process began.
@@ -376,7 +380,7 @@ def join(rows: StoryRows, page: Member, keys: Sequence[int], *, is_unseen: bool 
     raise StoreUnavailable("others join the same stories all the time: try again")
 
 
-def matches(rows: StoryRows, page: Member, keys: Sequence[int]) -> list[Member]:
+def matches(rows: StoryRows, page: StoryMember, keys: Sequence[int]) -> list[StoryMember]:
     """The members that tell what a page tells, at most ``OF_STORY`` with one story's number."""
     near = []
     read: Counter[int] = Counter()
@@ -392,8 +396,8 @@ def matches(rows: StoryRows, page: Member, keys: Sequence[int]) -> list[Member]:
 
 
 def _stories_to_join(
-    rows: StoryRows, page: Member, matching: Sequence[Member], ends: dict[int, int]
-) -> tuple[list[Member], list[Member]]:
+    rows: StoryRows, page: StoryMember, matching: Sequence[StoryMember], ends: dict[int, int]
+) -> tuple[list[StoryMember], list[StoryMember]]:
     """The matching members whose story the page joins, and the earliest member of each story."""
     joined, first = [], []
     judged: dict[int, bool] = {}
@@ -444,11 +448,8 @@ def count_copies(rows: StoryRows, pages: Sequence[tuple[str, int]]) -> int:
     return sum(page_id != first.get(ends[number], page_id) for page_id, number in pages)
 
 
-class Stories:
+class Stories(Member):
     """The member ``stories``: which pages tell one story."""
-
-    def __init__(self, rows: StoryRows) -> None:
-        self._rows = rows
 
     def of_page(self, page_id: str) -> Story | None:
         """The story of a page; None when no other page tells it."""
@@ -465,7 +466,7 @@ class Stories:
     def id_of(self, page_id: str) -> str | None:
         """The id of a page's story; None when the page is alone. Cheaper than ``of_page``."""
         number = self._number(page_id)
-        return None if number is None else _hex(follow(self._rows, [number])[number])
+        return None if number is None else _hex(follow(self._ports.stories, [number])[number])
 
     def numbers(self, page_id: str) -> list[int]:
         """The numbers under which a page's story may be known, the page's own and the root first.
@@ -476,14 +477,14 @@ class Stories:
         own, number = number_of(page_id), self._number(page_id)
         if number is None:
             return [own]
-        root = follow(self._rows, [number])[number]
-        return list(dict.fromkeys((own, root, *numbers_of(self._rows, root))))
+        root = follow(self._ports.stories, [number])[number]
+        return list(dict.fromkeys((own, root, *numbers_of(self._ports.stories, root))))
 
     def is_copy(self, page_id: str, told: str) -> bool:
         """Whether a page tells the story of one that may be deleted since; not when one left it."""
         ours = self.id_of(page_id)
         return ours is not None and (
-            ours == self.id_of(told) or not self._rows.read({"page_id": told})
+            ours == self.id_of(told) or not self._ports.stories.read({"page_id": told})
         )
 
     def by_page(self) -> dict[str, tuple[str, str]]:
@@ -491,9 +492,9 @@ class Stories:
 
         ``{"4f1193a0c27be51d...": ("1f09a2b3c4d5e6f", "news.example")}``; some 300 bytes a page.
         """
-        targets = self._rows.pointers()
+        targets = self._ports.stories.pointers()
         found: dict[str, tuple[int, str]] = {}
-        for page_id, host, _, number in self._rows.labelled():
+        for page_id, host, _, number in self._ports.stories.labelled():
             end = number
             while end in targets:
                 end = targets[end]
@@ -503,7 +504,7 @@ class Stories:
         return {page_id: (_hex(end), host) for page_id, (end, host) in found.items()}
 
     def _number(self, page_id: str) -> int | None:
-        found = self._rows.read({"page_id": page_id})
+        found = self._ports.stories.read({"page_id": page_id})
         return min((each.story for each in found if each.story is not None), default=None)
 
     def newest(self, limit: int) -> list[Story]:
@@ -515,8 +516,8 @@ class Stories:
         return self._listed(limit, lambda pages, at: (pages, at))
 
     def _listed(self, limit: int, order: Any) -> list[Story]:
-        labelled = self._rows.labelled()
-        ends = follow(self._rows, {number for *_, number in labelled})
+        labelled = self._ports.stories.labelled()
+        ends = follow(self._ports.stories, {number for *_, number in labelled})
         pages: dict[int, set[str]] = {}
         first: dict[int, int] = {}
         for page_id, _, at, number in labelled:
@@ -535,13 +536,13 @@ class Stories:
         return found
 
     def _read(self, number: int) -> Story | None:
-        root = follow(self._rows, [number])[number]
-        numbers = numbers_of(self._rows, root)
-        members = self._rows.first(numbers, "at", MOST_PAGES, backwards=False)
-        heads = self._rows.ends(numbers)
+        root = follow(self._ports.stories, [number])[number]
+        numbers = numbers_of(self._ports.stories, root)
+        members = self._ports.stories.first(numbers, "at", MOST_PAGES, backwards=False)
+        heads = self._ports.stories.ends(numbers)
         known = {(each.page_id, each.crawl_id) for each in members}
         members += [each for each in heads if (each.page_id, each.crawl_id) not in known]
-        urls = self._rows.urls(members)
+        urls = self._ports.stories.urls(members)
         pages: dict[str, StoryPage] = {}
         for each in members:
             url = urls.get((each.page_id, each.crawl_id))
@@ -554,7 +555,7 @@ class Stories:
         return Story(story_id=_hex(root), pages=in_order, earliest=in_order[0], longest=longest)
 
 
-def _page(member: Member, url: str) -> StoryPage:
+def _page(member: StoryMember, url: str) -> StoryPage:
     return StoryPage(
         page_id=member.page_id,
         crawl_id=member.crawl_id,
@@ -600,13 +601,8 @@ class RebuildProgress:
     texts: int = 0
 
 
-class StoryRebuild:
+class StoryRebuild(Member):
     """The rebuild of a store; one process at a time."""
-
-    def __init__(self, tables: Tables, blobs: Blobs, rows: StoryRows) -> None:
-        self._tables = tables
-        self._blobs = blobs
-        self._rows = rows
 
     def is_unfinished(self) -> bool:
         """Whether a rebuild has begun and has not ended."""
@@ -623,7 +619,7 @@ class StoryRebuild:
         """
         phase, until, after = self._state() or self._begin()
         if phase == CLEAR:
-            clearing = self._rows.clear(until)
+            clearing = self._ports.stories.clear(until)
             is_done = False
             while not is_done:
                 with self._tables.together():
@@ -675,13 +671,15 @@ class StoryRebuild:
             if saved_seq != packed.saved_seq:
                 continue
             place = (packed.crawl_id, host)
-            ref = self._rows.ref_of(packed)
+            ref = self._ports.stories.ref_of(packed)
             page = next_member(ref, record, place, signature[:BINS], None)
-            if self._rows.targets([page.number]):  # of a story of pages that were saved meanwhile
+            if self._ports.stories.targets(
+                [page.number]
+            ):  # of a story of pages that were saved meanwhile
                 page = replace(page, story=fresh_number(page))
-            added = self._rows.insert(page, signature, fence)
+            added = self._ports.stories.insert(page, signature, fence)
             if added is not None:
-                join(self._rows, added, story_keys(signature))
+                join(self._ports.stories, added, story_keys(signature))
 
 
 def _with_signature(packed: PackedRecord) -> tuple[PackedRecord, CleanRecord, bytes]:

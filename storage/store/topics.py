@@ -11,7 +11,7 @@ day) are counts of the pages' rows, so no second truth can go wrong.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, replace_surrogates
 from crawlclean.storage.crawl_types import Outcome
-from crawlclean.storage.store.ports import PRESENT, Row, Scan, Tables, Where, count_by, of, steps
+from crawlclean.storage.store.ports import PRESENT, Member, Row, Scan, Where, count_by, of, steps
 from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds
 from crawlclean.storage.topic_types import (
     JudgedPage,
@@ -175,13 +175,8 @@ class TopicCounts:
     outdated: int
 
 
-class Topics:
+class Topics(Member):
     """The member ``topics``."""
-
-    def __init__(self, tables: Tables, put_pages: Callable[[Sequence[Row]], None]) -> None:
-        """Wraps the ports; ``put_pages`` is the database's fenced write of judgements."""
-        self._tables = tables
-        self._put_pages = put_pages
 
     # --- topics ---
 
@@ -258,7 +253,7 @@ class Topics:
 
     def judge(self, pages: Sequence[JudgedPage]) -> None:
         """Stores judgements of stored pages, behind the fence; marks are not stored."""
-        self._put_pages([page_row(page) for page in pages])
+        self._ports.put_pages([page_row(page) for page in pages])
 
     def page(self, topic: str, page_id: str) -> JudgedPage | None:
         """What a topic holds of a page, or None."""
@@ -501,12 +496,8 @@ _RECEIVER = RowType(Receiver, "receiver")
 _OUTBOX = RowType(OutboxRow, "row of an outbox")
 
 
-class Receivers:
+class Receivers(Member):
     """The member ``receivers``."""
-
-    def __init__(self, tables: Tables) -> None:
-        """Wraps the port."""
-        self._tables = tables
 
     def put(self, receiver: Receiver) -> None:
         """Stores a receiver, or gives it another target; what waits goes to the new one at once."""

@@ -21,7 +21,7 @@ from crawlclean.storage.crawl_types import (
     UrlRow,
     UrlState,
 )
-from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Scan, Tables, of, steps
+from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Member, Scan, of, steps
 from crawlclean.storage.store.rows import RowType, from_microseconds, log_from_json, to_microseconds
 
 READ_ENDS = 1000
@@ -116,11 +116,8 @@ class FailureKey:
     status: int
 
 
-class Urls:
+class Urls(Member):
     """The member ``urls``."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     def rows(self, page_id: str, crawl_ids: Collection[str] = ()) -> list[UrlRow]:
         """The rows of a URL, newest first; ``finished_at`` is the response's end.

@@ -56,7 +56,7 @@ from crawlclean.cleaning.versions import (
 from crawlclean.storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming
 from crawlclean.storage.store.hosts import HostKey, read_trust, write_trust
-from crawlclean.storage.store.ports import Blobs, PackedRecord, Scan, Tables
+from crawlclean.storage.store.ports import Member, PackedRecord, Ports, Scan
 from crawlclean.storage.store.rows import (
     compress,
     decompress,
@@ -118,12 +118,8 @@ _Row = tuple[int, int, int, bytes]
 """The values of ``_COLUMNS``."""
 
 
-class Versions:
+class Versions(Member):
     """The member ``versions``."""
-
-    def __init__(self, tables: Tables, blobs: Blobs) -> None:
-        self._tables = tables
-        self._blobs = blobs
 
     def history(self, page_id: str, crawl_id: str) -> list[VersionRow]:
         """The versions of a page of a crawl, newest first; the first is the record itself.
@@ -378,13 +374,17 @@ class Comparison:
     is_unchanged: bool
 
 
+Work = tuple[EncodedOutcome, Comparison | None]
+"""An outcome, compared with the stored record of its page."""
+
+
 class Visits:
     """The part of a save that belongs to revisits; one for each save."""
 
-    def __init__(self, tables: Tables, blobs: Blobs) -> None:
-        self._tables = tables
-        self._blobs = blobs
-        self._versions = Versions(tables, blobs)
+    def __init__(self, ports: Ports) -> None:
+        self._tables = ports.tables
+        self._blobs = ports.blobs
+        self._versions = Versions(ports)
         self._stored: dict[ClassKey, ClassSums] = {}
         self._added: dict[ClassKey, dict[int, ClassSums]] = defaultdict(dict)
         self._trust: dict[HostKey, HostTrust] = {}

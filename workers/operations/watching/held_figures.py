@@ -56,7 +56,7 @@ class HeldFigures(Overview):
 
     def __init__(self, overview: Overview) -> None:
         """Has read nothing."""
-        super().__init__(overview._tables, overview._is_behind)
+        super().__init__(overview._ports)
         self._held = Remembered(share=SHARE)
 
     def hosts(
