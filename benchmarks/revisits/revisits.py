@@ -59,6 +59,8 @@ from crawlclean.storage.crawl_types import (
     UrlState,
 )
 from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.hosts import read_trust
+from crawlclean.storage.store.ports import Fold
 from crawlclean.storage.store.revisits import DueUrl
 from crawlclean.storage.store.visits import MOST_VERSIONS
 
@@ -197,8 +199,9 @@ class Month:
     def _sitemap(self, url: str, host: str, at_s: float) -> Outcome:
         """The visit of a sitemap; its dates are used at once, as after its save."""
         dates = sitemap_dates([page for page in self.pages if page.host == host], at_s)
-        found = self.store.revisits.announce(CRAWL, host, dates, START + timedelta(seconds=at_s))
-        self.skipped[host] += found.skipped
+        self.store.revisits.announce(CRAWL, host, dates, START + timedelta(seconds=at_s))
+        trust = read_trust(self.store._tables, [(host, CRAWL)])
+        self.skipped[host] = sum(each.skipped for each in trust.values())
         return Outcome(
             queued=queued(url, at_s, 200, role=PageRole.SITEMAP),
             state=UrlState.SITEMAP,
@@ -292,7 +295,8 @@ def result_of(month: Month) -> dict[str, Any]:
     counts, supporting = month.counts, (TRUE, PLAIN)
     saved = sum(counts[f"304 same {host}"] + month.skipped[host] for host in supporting)
     same = sum(counts[f"same {host}"] + month.skipped[host] for host in supporting)
-    rows = month.store.revisits.counts(CRAWL, START + timedelta(seconds=month.end_s))
+    columns: tuple[tuple[str, Fold], ...] = (("visits", "sum"), ("changed", "sum"))
+    stored = month.store._tables.fold("visit_classes", ("crawl_id",), columns, {})
     last = month.memory_mb[-1]
     week = month.memory_mb[min(7, len(month.memory_mb) - 1)]
     return {
@@ -309,7 +313,7 @@ def result_of(month: Month) -> dict[str, Any]:
             host: counts[f"304 same {host}"] + counts[f"304 other {host}"] for host in COUNTS
         },
         "changes_hidden_by_304": counts[f"304 other {LIAR}"],
-        "stored_counts": {"visits": rows.visits, "changed": rows.changed},
+        "stored_counts": {"visits": stored[0][1], "changed": stored[0][2]},
         "most_versions": MOST_VERSIONS,
         "memory_mb_by_week": [round(each, 1) for each in [*month.memory_mb[::7], last]],
         "is_memory_flat": last <= week * (1 + MOST_GROWTH),

@@ -21,9 +21,8 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
 from typing import Any
 
 from msgspec import structs
@@ -81,42 +80,6 @@ class DueUrl(Visit):
     interval_s: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevisitCounts:
-    """The schedule of a crawl in numbers.
-
-    Attributes:
-        due: URLs that are due to be visited again.
-        visits: Visits after the first of each page.
-        changed: Visits that found other content.
-        not_modified: Visits that were answered 304.
-        next_due: When the next URL is due, or None; in the past when some are due.
-        by_class: The sums by (host, URL class).
-    """
-
-    due: int
-    visits: int
-    changed: int
-    not_modified: int
-    next_due: datetime | None
-    by_class: Mapping[tuple[str, str], ClassSums] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Announced:
-    """What the dates of a sitemap have changed.
-
-    Attributes:
-        hurried: Pages that became due.
-        skipped: Pages that were put off.
-        is_lie: Whether the host's dates are not used now.
-    """
-
-    hurried: int
-    skipped: int
-    is_lie: bool
-
-
 class Revisits(Member):
     """The member ``revisits``."""
 
@@ -162,22 +125,6 @@ class Revisits(Member):
         rows = self._tables.scan(Scan("urls", ("next_visit",), where, ("next_visit",), limit=1))
         return from_microseconds(rows[0][0]) if rows else None
 
-    def counts(self, crawl_id: str, now: datetime) -> RevisitCounts:
-        """The schedule of a crawl in numbers; reads its due rows and its classes."""
-        columns = ("host", "url_class", "changes", "time_s", "visits", "changed", "not_modified")
-        rows = self._tables.scan(Scan("visit_classes", columns, {"crawl_id": crawl_id}))
-        by_class = {(row[0], row[1]): ClassSums(*row[2:]) for row in rows}
-        total = reduce(ClassSums.plus, by_class.values(), ClassSums())
-        due = self._due_rows(crawl_id, to_microseconds(now), ("next_visit", "page_id"))
-        return RevisitCounts(
-            due=sum(map(len, due)),
-            visits=total.visits,
-            changed=total.changed,
-            not_modified=total.not_modified,
-            next_due=self.next_due(crawl_id),
-            by_class=by_class,
-        )
-
     def schedule(self, page_id: str, crawl_id: str) -> tuple[datetime | None, VisitState] | None:
         """(next visit or None, what its visits have found) of a URL; None without a schedule."""
         rows = self._tables.get("urls", [(page_id, crawl_id)], ("next_visit", "visits"))
@@ -222,7 +169,7 @@ class Revisits(Member):
         read_at: datetime,
         *,
         is_feed: bool = False,
-    ) -> Announced:
+    ) -> None:
         """Uses the dates of a sitemap or feed that was read, as far as the host's dates are true.
 
         A page whose date is after its last visit becomes due, when the least interval of its kind
@@ -255,7 +202,6 @@ class Revisits(Member):
         after = structs.replace(before, feeds=trust) if is_feed else trust
         if after != before:
             write_trust(self._tables, key, after)
-        return Announced(hurried=hurried, skipped=skipped, is_lie=at_s < trust.liar_until)
 
     def _heed(
         self, crawl_id: str, dates: Mapping[str, Lastmod], at: int, may: tuple[bool, bool]
@@ -282,10 +228,6 @@ class Revisits(Member):
                     still = {"page_id": key[0], "crawl_id": crawl_id, "next_visit": due}
                     self._tables.change("urls", still, {"next_visit": new})
         return hurried, skipped
-
-    def trust(self, crawl_id: str, host: str) -> HostTrust:
-        """How far a host's dates and ETags are true, by the visits of a crawl."""
-        return read_trust(self._tables, [(host, crawl_id)]).get((host, crawl_id), HostTrust())
 
     def _begin_url(self, row: Any) -> None:
         """Schedules one URL of the values of ``begin``'s columns."""
