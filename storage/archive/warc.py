@@ -32,6 +32,7 @@ from crawlclean import __dist__
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.storage.store.export import ExportState
+from crawlclean.storage.store.ports import Answer
 from crawlclean.storage.store.records import Once
 
 ZLIB_LEVEL = 4
@@ -42,17 +43,6 @@ _NOT_KEPT = frozenset({"content-encoding", "transfer-encoding", "content-length"
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _NOT_IN_URI = re.compile(r"[\x00-\x20\x7f-\x9f<>\s]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """One HTTP response to archive; ``body`` has every coding undone."""
-
-    url: str
-    fetched_at: datetime
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
 
 
 def archived_headers(headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -19,7 +19,7 @@ from crawlclean.storage.mongo.connection import MongoConnection
 from crawlclean.storage.store.ports import (
     PAGE_KEY,
     PRESENT,
-    ArchivedAnswer,
+    Answer,
     Fold,
     Key,
     PackedRecord,
@@ -28,7 +28,7 @@ from crawlclean.storage.store.ports import (
     Values,
     Where,
 )
-from crawlclean.storage.store.rows import decompress, to_microseconds
+from crawlclean.storage.store.rows import decompress, from_microseconds, to_microseconds
 from crawlclean.storage.store.tables import KEYS
 
 # Blobs over 12 MB as chunks of the collection ``chunks``: a MongoDB document ends at 16 MB.
@@ -280,7 +280,7 @@ class MongoBlobs:
         """The newest record of a page of a crawl."""
         return self._read("records", key_of(page_id, crawl_id), _packed_record)
 
-    def answer(self, page_id: str, crawl_id: str) -> ArchivedAnswer | None:
+    def answer(self, page_id: str, crawl_id: str) -> Answer | None:
         """The newest archived response of a URL of a crawl."""
         return self._read("raw", key_of(page_id, crawl_id), _answer)
 
@@ -439,10 +439,10 @@ def _packed_record(database: Any, doc: Mapping[str, Any]) -> PackedRecord | None
     return PackedRecord(doc["saved_seq"], page_id, crawl_id, packed[:cut], packed[cut:])
 
 
-def _answer(database: Any, doc: Mapping[str, Any]) -> ArchivedAnswer | None:
+def _answer(database: Any, doc: Mapping[str, Any]) -> Answer | None:
     packed = get_blob(database, doc)
     if packed is None:
         return None
     headers = tuple((name, value) for name, value in doc["headers"])
     body = decompress(packed)
-    return ArchivedAnswer(doc["url"], doc["fetched_at"], doc["status"], headers, body)
+    return Answer(doc["url"], from_microseconds(doc["fetched_at"]), doc["status"], headers, body)

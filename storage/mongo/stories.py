@@ -178,9 +178,8 @@ class _Signatures(FencedCollection):
         state = None if known is None else tuple(known[name] for name in self.fence)
         chosen: EncodedOutcome | None = None
         for _, each in mine:
-            ours = (*each.version, each.record_digest)
-            if state is None or (ours[:2] >= state[:2] and ours != state):
-                state, chosen = ours, each
+            if state is None or each.replaces(state):
+                state, chosen = each.record_fence, each
         record = None if chosen is None else chosen.outcome.record
         if chosen is None or record is None:
             return None, set()
@@ -188,10 +187,9 @@ class _Signatures(FencedCollection):
         if known is None and not signature:
             return None, set()
         before = member_of(known) if known and "keys" in known else None
-        place = (chosen.outcome.queued.crawl_id, chosen.url_row[0])
-        fence = (*chosen.version, chosen.record_digest)
+        place = (chosen.outcome.queued.crawl_id, chosen.host)
         page = next_member(key, record, place, signature[:BINS], before)
-        doc = {"_id": key, **self._rows.row_of(page, signature, fence)}
+        doc = {"_id": key, **self._rows.row_of(page, signature, chosen.record_fence)}
         if signature:
             doc["keys"] = list(story_keys(signature))
         else:  # only the fence is kept

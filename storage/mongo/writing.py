@@ -30,15 +30,16 @@ from pymongo.errors import BulkWriteError
 from crawlclean.cleaning.errors import StoreDamaged, StoreUnavailable
 from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.storage.archive.warc import archived_headers
-from crawlclean.storage.crawl_types import Outcome, UrlState
+from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.mongo.connection import DUPLICATE_KEY, MongoConnection
 from crawlclean.storage.mongo.ports import drop_old_chunks, key_of, owner_of, put_blob
-from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, counted_of, naming, number
+from crawlclean.storage.store.fence import URL_STATE, newer_row, next_row
 from crawlclean.storage.store.ports import Row
 from crawlclean.storage.store.rows import compress, to_microseconds
 from crawlclean.storage.store.tables import KEYS
 from crawlclean.storage.store.topics import CHANGING, outbox_rows, rows_of
-from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits, Work
+from crawlclean.storage.store.visits import Comparison, Visits, Work
 
 # Writes judgements of topics as documents of the MongoDB store, behind the fence.
 #
@@ -114,34 +115,6 @@ def _update(row: Row) -> dict[str, Any]:
 ATTEMPTS = 50
 """Attempts to write one document that other processes keep replacing."""
 
-URL_FIELDS = (
-    "host",
-    "url",
-    "state",
-    "fetched_at",
-    "model_version",
-    "depth",
-    "via",
-    "referrer",
-    "link_text",
-    "discovered_at",
-    "status",
-    "etag",
-    "last_modified",
-    "fetched_bytes",
-    "html_chars",
-    "wait_ms",
-    "log",
-    "role",
-    "media_type",
-    "sha256",
-    "certificate",
-)
-"""Fields of ``urls`` in the order of ``EncodedOutcome.url_row``."""
-
-FETCH_FIELDS = ("fetched_bytes", "certificate")
-"""Fields of ``urls`` that only the fetch knows, and re-cleaning keeps."""
-
 Document = dict[str, Any]
 Numbered = Sequence[tuple[int, EncodedOutcome]]
 Plan = tuple[Document | None, set[int]]
@@ -161,7 +134,7 @@ def save_outcomes(database: Any, work: Sequence[Work], visits: Visits) -> int:
     changed: set[int] = set()
     for place, (each, found) in enumerate(work):
         with naming(each.outcome):  # before anything is written
-            key = key_of(each.outcome.queued.page_id, each.outcome.queued.crawl_id)
+            key = key_of(*each.key)
         if each.outcome.unchanged or (found and found.is_unchanged):
             if visits.touch(each):
                 changed.add(place)
@@ -173,9 +146,9 @@ def save_outcomes(database: Any, work: Sequence[Work], visits: Visits) -> int:
     put_judgements(database, [each.outcome for each in encoded])
     newest = _Urls(database, visits, compared).put(by_key)
     for place in with_record - newest:  # an older visit's record: its host has one more
-        queued = encoded[place].outcome.queued
-        uncounted = {"$set": {"stale": stale_key(queued.crawl_id, encoded[place].url_row[0])}}
-        key = key_of(queued.page_id, queued.crawl_id)
+        each = encoded[place]
+        uncounted = {"$set": {"stale": stale_key(each.key[1], each.host)}}
+        key = key_of(*each.key)
         database.urls.update_one({"_id": key}, uncounted | {"$unset": {"round": ""}})
     changed |= with_record | newest
     visits.add_sums()
@@ -201,17 +174,12 @@ def _wants_raw(each: EncodedOutcome) -> bool:
 
 
 def _owes_row(each: EncodedOutcome) -> bool:
-    return each.outcome.record is not None and _is_recleaned(each)
-
-
-def _is_recleaned(each: EncodedOutcome) -> bool:
-    """Whether a page was re-cleaned from the archive: its bytes were counted at the fetch."""
-    return not each.outcome.queued.result.body
+    return each.outcome.record is not None and each.is_recleaned
 
 
 def _forget_owed(database: Any, by_key: Mapping[str, Numbered]) -> None:
     if by_key:
-        digests = [each.url_digest for mine in by_key.values() for _, each in mine]
+        digests = [each.url_row["digest"] for mine in by_key.values() for _, each in mine]
         paid = {"_id": {"$in": list(by_key)}, "owed.digest": {"$in": digests}}
         database.records.update_many(paid, {"$unset": {"owed": ""}})
 
@@ -229,8 +197,8 @@ def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
         key, owed = doc["_id"], doc["owed"]
         for _ in range(ATTEMPTS):
             current = database.urls.find_one({"_id": key}, projection)
-            end = current and newer_row(current, owed, (owed["fetched_at"], owed["model_version"]))
-            if not end or not urls.write({key: (end, set())}, {key: current}):
+            end = current and newer_row(current, owed, is_recleaned=True)
+            if not end or not urls.write({key: (_filled(end), set())}, {key: current}):
                 break
         still = {"_id": key, "saved_seq": doc["saved_seq"]}
         database.records.update_one(still, {"$unset": {"owed": ""}})
@@ -338,7 +306,7 @@ class _Raw(FencedCollection):
             "host": replace_surrogates(queued.host),
             "url": replace_surrogates(queued.url),
             "fetched_at": newest,
-            "digest": chosen.url_digest,
+            "digest": chosen.url_row["digest"],
             "status": number(queued.result.status),
             "headers": [list(each) for each in archived_headers(queued.result.headers)],
         }
@@ -363,37 +331,30 @@ class _Records(FencedCollection):
         chosen: EncodedOutcome | None = None
         numbers = set()
         for place, each in mine:
-            ours = (*each.version, each.record_digest)
-            if state is not None and (ours[:2] < state[:2] or ours == state):
-                continue
-            state, chosen = ours, each
-            numbers.add(place)
+            if state is None or each.replaces(state):
+                state, chosen = each.record_fence, each
+                numbers.add(place)
         if chosen is None:
             return None, numbers
         queued = chosen.outcome.queued
         save: Document = {}
         if known is not None:
             found = self._compared[max(numbers)]
-            if found is not None and found.stored.saved_seq != known["saved_seq"]:
-                found = self._visits.compare(chosen)  # saved by another process since
-            self._visits.keep_version(found, chosen)
-            if found is not None and not found.change.is_changed:
+            if self._visits.keep_version(found, chosen, known["saved_seq"]):
                 save = {name: known[name] for name in ("saved_seq", "saved_at")}
         head, links = chosen.blobs
         doc = {
             "_id": key,
             "crawl_id": queued.crawl_id,
-            "host": replace_surrogates(queued.host),
-            "fetched_at": chosen.version[0],
-            "model_version": chosen.version[1],
-            "digest": chosen.record_digest,
+            "host": chosen.host,
+            **dict(zip(self.fence, chosen.record_fence, strict=True)),
             "head_bytes": len(head),
             **save,
         }
         if chosen.outcome.images_due or (known or {}).get("images_due"):
             doc["images_due"] = queued.crawl_id
         if _owes_row(chosen):
-            doc["owed"] = _url_document(key, chosen)
+            doc["owed"] = _url_document(key, chosen, chosen.url_row)
         return doc | put_blob(self.database, owner_of(self.name, key), doc, head + links), numbers
 
     def finish(self, planned: Mapping[str, Plan]) -> None:
@@ -420,7 +381,7 @@ class _Records(FencedCollection):
 class _Urls(FencedCollection):
     name = "urls"
     fence = ("fetched_at", "model_version", "digest")
-    also = ("state", *FETCH_FIELDS, *SCHEDULE_COLUMNS)
+    also = URL_STATE
 
     def __init__(
         self,
@@ -436,85 +397,28 @@ class _Urls(FencedCollection):
         current = known
         numbers = set()
         for place, each in mine:
-            candidate = _url_document(key, each)
-            if current is not None:
-                row = newer_row(current, candidate, each.version, is_recleaned=_is_recleaned(each))
-                if row is None:
-                    continue
-                candidate = row
-            if self._visits is not None and each.outcome.visit is not None:
-                found = self._compared[place]
-                is_new = found is not None and found.change.is_changed
-                schedule = self._visits.next_schedule(each, _schedule_of(candidate), is_new=is_new)
-                candidate = _with_schedule(candidate, schedule)
-            current = candidate
-            numbers.add(place)
+            row = next_row(current, each, self._visits, self._compared[place])
+            if row is not None:
+                current = _url_document(key, each, row)
+                numbers.add(place)
         return current if numbers else None, numbers
 
 
-def newer_row(
-    current: Document, candidate: Document, version: tuple[int, int], *, is_recleaned: bool = True
-) -> Document | None:
-    """The URL's new row if this outcome is newer than the stored one, else None.
-
-    Args:
-        current: The stored row.
-        candidate: The row of the outcome.
-        version: The outcome's (fetched_at, model_version).
-        is_recleaned: Whether it was re-cleaned: its bytes were counted at the fetch.
-    """
-    known = (current["fetched_at"], current["model_version"])
-    if version < known:
-        return None
-    if version == known and (
-        candidate["digest"] == current["digest"]
-        or (current["state"] == UrlState.RECORD.value and candidate["state"] != current["state"])
-    ):
-        return None
-    candidate = _with_schedule(candidate, _schedule_of(current))
-    if is_recleaned and current["fetched_at"] == candidate["fetched_at"]:
-        return candidate | {name: current[name] for name in FETCH_FIELDS}
-    return candidate
+def _filled(row: Row) -> Document:
+    """A row as a document: a column without a value is an absent field."""
+    return {name: value for name, value in row.items() if value is not None}
 
 
-def _schedule_of(doc: Document) -> Schedule:
-    return Schedule.of([doc.get(name) for name in SCHEDULE_COLUMNS])
-
-
-def _with_schedule(doc: Document, schedule: Schedule) -> Document:
-    """A row of ``urls`` with a schedule; an absent value is an absent field."""
-    bare = {name: value for name, value in doc.items() if name not in SCHEDULE_COLUMNS}
-    values = zip(SCHEDULE_COLUMNS, schedule.values, strict=True)
-    return bare | {name: value for name, value in values if value is not None}
-
-
-def _url_document(key: str, each: EncodedOutcome) -> Document:
-    queued, record, failure = each.outcome.queued, each.outcome.record, each.failure
-    doc: Document = dict(zip(URL_FIELDS, each.url_row, strict=True))
-    doc |= {
-        "_id": key,
-        "page_id": queued.page_id,
-        "crawl_id": queued.crawl_id,
-        "digest": each.url_digest,
-        "stale": stale_key(queued.crawl_id, doc["host"]),
-    }
+def _url_document(key: str, each: EncodedOutcome, row: Row) -> Document:
+    record = each.outcome.record
+    doc = {**_filled(row), "_id": key, "stale": stale_key(each.key[1], each.host)}
     if record is not None:
-        doc |= {
-            "kind": record.kind.value,
-            "signature": replace_surrogates(record.signature),
-            "body_chars": len(record.body),
-            "warnings": warnings_text(record),
+        doc |= counted_of(record) | {
             "links": Counter(link.kind.value for link in record.links),
             "images": Counter(image.kind.value for image in record.images),
         }
     if each.outcome.story:
         doc["has_story"] = True
-    if failure is not None:
-        doc |= {
-            "reason": failure.reason.value,
-            "detail": replace_surrogates(failure.detail),
-            "attempts": number(queued.attempt),
-        }
     return doc
 
 

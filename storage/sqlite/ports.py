@@ -18,7 +18,7 @@ from crawlclean.storage.sqlite.connection import SqliteConnection
 from crawlclean.storage.store.ports import (
     PAGE_KEY,
     PRESENT,
-    ArchivedAnswer,
+    Answer,
     Fold,
     Key,
     PackedRecord,
@@ -27,6 +27,7 @@ from crawlclean.storage.store.ports import (
     Values,
     Where,
 )
+from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.storage.store.tables import KEYS
 
 _RECORD = (
@@ -212,7 +213,7 @@ class SqliteBlobs:
         rows = self._db.rows(sql, *values, after, limit)
         return [PackedRecord(*row) for row in rows], rows[-1][0] if len(rows) == limit else 0
 
-    def answer(self, page_id: str, crawl_id: str) -> ArchivedAnswer | None:
+    def answer(self, page_id: str, crawl_id: str) -> Answer | None:
         """The newest archived response of a URL of a crawl."""
         seen: Any = None
         while True:
@@ -222,7 +223,7 @@ class SqliteBlobs:
             url, fetched_at, segment, offset, length = rows[0]
             try:
                 found = Place(segment=segment, offset=offset, length=length)
-                return ArchivedAnswer(url, fetched_at, *self._archive.read(found, url))
+                return Answer(url, from_microseconds(fetched_at), *self._archive.read(found, url))
             except StoreDamaged:
                 if rows == seen:
                     raise

@@ -298,7 +298,7 @@ class SqliteStore(Store):
                 before = saved_seq(db, each)
                 if put_outcome(db, each, saved_at, visits, compared):
                     changed.add(number)
-                    dirty.add((each.outcome.queued.crawl_id, each.url_row[0]))
+                    dirty.add((each.outcome.queued.crawl_id, each.host))
                 after = saved_seq(db, each)
                 if after is not None and after != before:
                     put_story(self._db, each, before, after)

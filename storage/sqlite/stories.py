@@ -123,8 +123,7 @@ class SqliteStoryRows(StoryRows):
 def saved_seq(db: sqlite3.Connection, each: EncodedOutcome) -> int | None:
     """The number of the stored record of a page, None without one."""
     sql = "SELECT saved_seq FROM records WHERE page_id = ? AND crawl_id = ?"
-    key = (each.outcome.queued.page_id, each.outcome.queued.crawl_id)
-    rows = db.execute(sql, key).fetchall()
+    rows = db.execute(sql, each.key).fetchall()
     return rows[0][0] if rows else None
 
 
@@ -139,7 +138,7 @@ def put_story(db: SqliteConnection, each: EncodedOutcome, old: int | None, new: 
     """
     record, signature = each.outcome.record, each.outcome.story
     queued = each.outcome.queued
-    place = (queued.crawl_id, each.url_row[0])
+    place = (queued.crawl_id, each.host)
     rows = SqliteStoryRows(db)
     known = None
     with db.use() as connection:

@@ -13,25 +13,27 @@ from typing import Any
 from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.cleaning.records import ImageKind, LinkKind
 from crawlclean.storage.archive.segments import Place
-from crawlclean.storage.archive.warc import Answer, archived_headers, pack_member, response_record
+from crawlclean.storage.archive.warc import archived_headers, pack_member, response_record
 from crawlclean.storage.crawl_types import Outcome, UrlState
 from crawlclean.storage.sqlite.connection import SqliteConnection
-from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming, number, warnings_text
-from crawlclean.storage.store.ports import Row
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, counted_of, naming
+from crawlclean.storage.store.fence import URL_STATE, next_row
+from crawlclean.storage.store.ports import Answer, Row
 from crawlclean.storage.store.rows import to_microseconds
+from crawlclean.storage.store.stories import FENCE
+from crawlclean.storage.store.tables import TABLES
 from crawlclean.storage.store.topics import outbox_rows, rows_of
-from crawlclean.storage.store.visits import (
-    NO_SCHEDULE,
-    SCHEDULE_COLUMNS,
-    Comparison,
-    Schedule,
-    Visits,
-)
+from crawlclean.storage.store.visits import Comparison, Visits
 
 # Writes judgements of topics as rows of the SQLite store, behind their fence.
 #
 # The fence is that of ``store/topic_rows.py``. Every function but ``put_pages`` runs inside the
 # transaction of one save.
+
+
+def _marks(columns: Sequence[str]) -> str:
+    return ", ".join("?" * len(columns))
+
 
 _COLUMNS = (
     "topic", "page_id", "crawl_id", "url", "host", "title", "fetched_at", "day", "version", "fence",
@@ -48,7 +50,7 @@ _KEPT = {
 }
 _UPDATES = ", ".join(f"{name} = {_KEPT.get(name, f'excluded.{name}')}" for name in _COLUMNS[2:])
 _PUT = (
-    f"INSERT INTO topic_pages ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "
+    f"INSERT INTO topic_pages ({', '.join(_COLUMNS)}) VALUES ({_marks(_COLUMNS)}) "
     f"ON CONFLICT DO UPDATE SET {_UPDATES} WHERE excluded.fence >= topic_pages.fence"
 )
 
@@ -76,25 +78,12 @@ def _put(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
     db.executemany(_PUT, [tuple(row[name] for name in _COLUMNS) for row in rows])
 
 
-_RECORD_COLUMNS = (
-    "saved_seq, page_id, crawl_id, host, fetched_at, model_version, digest, saved_at, "
-    "is_current, images_due, kind, signature, body_chars, warnings, "
-    + ", ".join([f"links_{k.value}" for k in LinkKind] + [f"images_{k.value}" for k in ImageKind])
-)
-_INSERT_RECORD = (
-    f"INSERT INTO records ({_RECORD_COLUMNS}) "
-    f"VALUES ({', '.join('?' * len(_RECORD_COLUMNS.split(',')))})"
-)
-_URL_COLUMNS = (
-    "page_id, crawl_id, host, url, state, fetched_at, model_version, digest, depth, via, "
-    "referrer, link_text, discovered_at, status, etag, last_modified, fetched_bytes, html_chars, "
-    "wait_ms, log, role, media_type, sha256, certificate, reason, detail, attempts, "
-    + ", ".join(SCHEDULE_COLUMNS)
-)
-_PUT_URL = (
-    f"INSERT OR REPLACE INTO urls ({_URL_COLUMNS}) "
-    f"VALUES ({', '.join('?' * len(_URL_COLUMNS.split(',')))})"
-)
+_BY_NAME = {table.name: table for table in TABLES}
+_RECORD = ("saved_seq", *_BY_NAME["records"].names)
+_URL = _BY_NAME["urls"].names
+_INSERT_RECORD = f"INSERT INTO records ({', '.join(_RECORD)}) VALUES ({_marks(_RECORD)})"
+_PUT_URL = f"INSERT OR REPLACE INTO urls ({', '.join(_URL)}) VALUES ({_marks(_URL)})"
+_URL_STATE = f"SELECT {', '.join(URL_STATE)} FROM urls WHERE page_id = ? AND crawl_id = ?"
 
 
 def archived_answer(outcome: Outcome) -> bytes:
@@ -137,9 +126,8 @@ def put_outcome(
     with naming(each.outcome):
         if each.outcome.unchanged or (compared and compared.is_unchanged):
             return visits.touch(each)
-        changed = bool(each.outcome.record) and _put_record(db, each, saved_at, visits, compared)
-        is_new = compared is not None and compared.change.is_changed
-        return _put_url(db, each, visits, is_new=is_new) or changed
+        changed = _put_record(db, each, saved_at, visits, compared)
+        return _put_url(db, each, visits, compared) or changed
 
 
 def _put_record(
@@ -149,50 +137,43 @@ def _put_record(
     visits: Visits,
     compared: Comparison | None,
 ) -> bool:
-    queued, record = each.outcome.queued, each.outcome.record
+    record = each.outcome.record
     if record is None:
         return False
+    page_id, crawl_id = each.key
+    row: dict[str, Any] = {"saved_at": saved_at, "images_due": None}
     known = db.execute(
         "SELECT fetched_at, model_version, digest, images_due, saved_seq, saved_at FROM records "
         "WHERE page_id = ? AND crawl_id = ?",
-        (queued.page_id, queued.crawl_id),
+        each.key,
     ).fetchall()
-    was_due, number_of_save = None, None
     if known:
-        version, was_due = (known[0][0], known[0][1]), known[0][3]
-        if each.version < version or (each.version, each.record_digest) == (version, known[0][2]):
+        *fence, row["images_due"], number_of_save, time_of_save = known[0]
+        if not each.replaces(fence):
             return False
-        if compared is not None and compared.stored.saved_seq != known[0][4]:
-            compared = visits.compare(each)  # saved by another process since
-        visits.keep_version(compared, each)
-        if compared is not None and not compared.change.is_changed:
-            number_of_save, saved_at = known[0][4:6]
-        delete_record(db, queued.page_id, queued.crawl_id)
+        if visits.keep_version(compared, each, number_of_save):
+            row |= {"saved_seq": number_of_save, "saved_at": time_of_save}
+        delete_record(db, page_id, crawl_id)
     newest_other = db.execute(
         "SELECT fetched_at, model_version FROM urls "
         "WHERE page_id = ? AND crawl_id = ? AND state <> ?",
-        (queued.page_id, queued.crawl_id, UrlState.RECORD.value),
+        (*each.key, UrlState.RECORD.value),
     ).fetchall()
     links: Counter[LinkKind] = Counter(link.kind for link in record.links)
     images: Counter[ImageKind] = Counter(image.kind for image in record.images)
-    row = (
-        number_of_save,
-        queued.page_id,
-        queued.crawl_id,
-        replace_surrogates(queued.host),
-        *each.version,
-        each.record_digest,
-        saved_at,
-        not newest_other or each.version >= newest_other[0],
-        queued.crawl_id if each.outcome.images_due else was_due,
-        record.kind.value,
-        replace_surrogates(record.signature),
-        len(record.body),
-        warnings_text(record),
-        *(links[kind] for kind in LinkKind),
-        *(images[kind] for kind in ImageKind),
-    )
-    saved_seq = db.execute(_INSERT_RECORD, row).lastrowid
+    row |= {
+        "page_id": page_id,
+        "crawl_id": crawl_id,
+        "host": each.host,
+        **dict(zip(FENCE, each.record_fence, strict=True)),
+        "is_current": not newest_other or each.version >= newest_other[0],
+        **counted_of(record),
+        **{f"links_{kind.value}": links[kind] for kind in LinkKind},
+        **{f"images_{kind.value}": images[kind] for kind in ImageKind},
+    }
+    if each.outcome.images_due:
+        row["images_due"] = crawl_id
+    saved_seq = db.execute(_INSERT_RECORD, tuple(map(row.get, _RECORD))).lastrowid
     db.execute("INSERT INTO record_blobs VALUES (?, ?, ?)", (saved_seq, *each.blobs))
     return True
 
@@ -205,40 +186,19 @@ def delete_record(db: sqlite3.Connection, page_id: str, crawl_id: str) -> int:
     return db.execute(f"DELETE {one}", key).rowcount
 
 
-def _put_url(db: sqlite3.Connection, each: EncodedOutcome, visits: Visits, *, is_new: bool) -> bool:
-    queued, failure = each.outcome.queued, each.failure
-    key = (queued.page_id, queued.crawl_id)
-    host, url, state, fetched_at, model_version, *rest = each.url_row
-    known = db.execute(
-        "SELECT fetched_at, model_version, state, digest, fetched_bytes, certificate, "
-        f"{', '.join(SCHEDULE_COLUMNS)} FROM urls WHERE page_id = ? AND crawl_id = ?",
-        key,
-    ).fetchall()
-    schedule = NO_SCHEDULE
-    if known:
-        version = (known[0][0], known[0][1])
-        known_state, known_digest = known[0][2], known[0][3]
-        if each.version < version:
-            return False
-        if each.version == version and (
-            each.url_digest == known_digest
-            or (known_state == UrlState.RECORD.value and state != known_state)
-        ):
-            return False
-        if not queued.result.body and known[0][0] == fetched_at:
-            rest[8], rest[-1] = known[0][4:6]  # re-cleaned: only the fetch knows these
-        schedule = Schedule.of(known[0][6:])
-    if each.outcome.visit is not None:
-        schedule = visits.next_schedule(each, schedule, is_new=is_new)
-    why: tuple[Any, ...] = (None, None, None)
-    if failure is not None:
-        why = (failure.reason.value, replace_surrogates(failure.detail), number(queued.attempt))
-    row = (*key, host, url, state, fetched_at, model_version, each.url_digest, *rest, *why)
-    row += schedule.values
-    db.execute(_PUT_URL, row)
+def _put_url(
+    db: sqlite3.Connection, each: EncodedOutcome, visits: Visits, compared: Comparison | None
+) -> bool:
+    known = db.execute(_URL_STATE, each.key).fetchall()
+    stored = dict(zip(URL_STATE, known[0], strict=True)) if known else None
+    row = next_row(stored, each, visits, compared)
+    if row is None:
+        return False
+    db.execute(_PUT_URL, tuple(map(row.get, _URL)))
+    is_record = row["state"] == UrlState.RECORD.value
     db.execute(
         "UPDATE records SET is_current = ? WHERE page_id = ? AND crawl_id = ? AND is_current <> ?",
-        (state == UrlState.RECORD.value, *key, state == UrlState.RECORD.value),
+        (is_record, *each.key, is_record),
     )
     return True
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crawlclean.cleaning.errors import DatabaseDamaged, StoreDamaged
 from crawlclean.cleaning.records import Provenance, Via
 from crawlclean.storage.crawl_types import FailureReason
-from crawlclean.storage.store.ports import PAGE_KEY, ArchivedAnswer, Member, Scan, of, steps
+from crawlclean.storage.store.ports import PAGE_KEY, Answer, Member, Scan, of, steps
 from crawlclean.storage.store.records import Once
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds
 from crawlclean.storage.store.urls import time_or_none
@@ -32,7 +32,7 @@ class StoredAnswer:
         depth: Links from the nearest seed.
     """
 
-    answer: ArchivedAnswer
+    answer: Answer
     provenance: Provenance
     depth: int
 
@@ -59,7 +59,7 @@ class Answers(Member):
         return RawPage.from_bytes(
             answer.url,
             answer.body,
-            fetched_at=from_microseconds(answer.fetched_at),
+            fetched_at=answer.fetched_at,
             status=answer.status,
             headers=answer.headers,
             referrer=referrer,
@@ -125,9 +125,7 @@ class Answers(Member):
                     provenance = _provenance(found)
                     yield StoredAnswer(answer=answer, provenance=provenance, depth=found[1])
 
-    def _newest(
-        self, page_id: str, crawl_id: str | None
-    ) -> tuple[ArchivedAnswer, Sequence[Any]] | None:
+    def _newest(self, page_id: str, crawl_id: str | None) -> tuple[Answer, Sequence[Any]] | None:
         """The response, and the values of ``_FOUND_BY`` of its URL."""
         where = {"page_id": page_id, **of(crawl_id)}
         while True:

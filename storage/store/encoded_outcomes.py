@@ -7,7 +7,7 @@ outcomes of the same version are compared.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -47,9 +47,15 @@ def number(value: int) -> int:
     return max(-LARGEST - 1, min(LARGEST, int(value)))
 
 
-def warnings_text(record: CleanRecord) -> str:
-    """The kinds of a record's warnings, each once: ``capped_links,needs_javascript``."""
-    return ",".join(sorted({warning.kind.value for warning in record.warnings}))
+def counted_of(record: CleanRecord) -> dict[str, Any]:
+    """What statistics need of a record, by column, but its links and images."""
+    return {
+        "kind": record.kind.value,
+        "signature": replace_surrogates(record.signature),
+        "body_chars": len(record.body),
+        # their kinds, each once: capped_links,needs_javascript
+        "warnings": ",".join(sorted({warning.kind.value for warning in record.warnings})),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +64,41 @@ class EncodedOutcome:
 
     Attributes:
         outcome: The outcome.
-        version: Its fence: (``fetched_at`` in microseconds since 1970 UTC, ``model_version``).
-        url_row: Values of its row of ``urls``, in the order of ``URL_FIELDS``
-            (``mongo/writing.py``).
-        url_digest: 16 bytes, differ for different outcomes of the same version.
-        failure: Its failure, or None.
+        version: (``fetched_at`` in microseconds since 1970 UTC, ``model_version``).
+        url_row: Its row of ``urls``, by column, without a schedule.
         record_digest: 16 bytes of the record; empty without a record.
-        sha256: Of an image's bytes, hex digits; ``""`` of other outcomes.
-        blobs: The record's two blobs (``record_blobs.py``); empty without a record.
+        blobs: The record's two blobs (``rows.py``); empty without a record.
     """
 
     outcome: Outcome
     version: tuple[int, int]
-    url_row: tuple[Any, ...]
-    url_digest: bytes
-    failure: Failure | None
+    url_row: Mapping[str, Any]
     record_digest: bytes
     blobs: tuple[bytes, bytes]
-    sha256: str
+
+    @property
+    def host(self) -> str:
+        """Its host, as a row has it."""
+        return str(self.url_row["host"])
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Page and crawl."""
+        return self.outcome.queued.page_id, self.outcome.queued.crawl_id
+
+    @property
+    def is_recleaned(self) -> bool:
+        """Whether its page was re-cleaned from the archive."""
+        return not self.outcome.queued.result.body
+
+    @property
+    def record_fence(self) -> tuple[int, int, bytes]:
+        """What tells its record from others: ``fetched_at``, ``model_version``, ``digest``."""
+        return (*self.version, self.record_digest)
+
+    def replaces(self, stored: Sequence[Any]) -> bool:
+        """Whether its record replaces one with this ``record_fence``."""
+        return self.version >= tuple(stored[:2]) and self.record_fence != tuple(stored)
 
 
 def _header(headers: Sequence[tuple[str, str]], wanted: str) -> str | None:
@@ -143,36 +166,45 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     offered_at = [to_microseconds(step.at) for step in log if step.step in OFFERED]
     # A page of January that is visited again in March did not wait for two months.
     wait_us = fetched_at - max(offered_at, default=discovered_at or fetched_at)
-    row = (
-        replace_surrogates(queued.host),
-        replace_surrogates(queued.url),
-        outcome.state.value,
-        fetched_at,
-        number(record.model_version) if record else 0,
-        number(queued.depth),
-        found.via.value,
-        None if found.referrer is None else replace_surrogates(found.referrer),
-        replace_surrogates(found.link_text),
-        discovered_at,
-        number(result.status),
-        _header(result.headers, "etag"),
-        _last_modified(result.headers),
-        len(result.body),
-        number(outcome.html_chars),
-        max(0, wait_us) // 1000,
-        log_to_json(log).decode(),
-    )
+    row: dict[str, Any] = {
+        "host": replace_surrogates(queued.host),
+        "url": replace_surrogates(queued.url),
+        "state": outcome.state.value,
+        "fetched_at": fetched_at,
+        "model_version": number(record.model_version) if record else 0,
+        "depth": number(queued.depth),
+        "via": found.via.value,
+        "referrer": None if found.referrer is None else replace_surrogates(found.referrer),
+        "link_text": replace_surrogates(found.link_text),
+        "discovered_at": discovered_at,
+        "status": number(result.status),
+        "etag": _header(result.headers, "etag"),
+        "last_modified": _last_modified(result.headers),
+        "fetched_bytes": len(result.body),
+        "html_chars": number(outcome.html_chars),
+        "wait_ms": max(0, wait_us) // 1000,
+        "log": log_to_json(log).decode(),
+    }
     parts = encode_record(record) if record else None
     record_digest = _digest(*parts) if parts else b""
     ending = [failure.reason, failure.detail, queued.attempt] if failure else []
-    image = _image(outcome)
+    media_type, file_digest = _image(outcome)
+    more = {
+        "page_id": queued.page_id,
+        "crawl_id": queued.crawl_id,
+        "digest": _digest(dump([list(row.values()), ending]), record_digest),
+        "role": queued.role.value,
+        "media_type": media_type,
+        "sha256": file_digest,
+        "certificate": _certificate(outcome),
+        "reason": failure.reason.value if failure else None,
+        "detail": replace_surrogates(failure.detail) if failure else None,
+        "attempts": number(queued.attempt) if failure else None,
+    }
     return EncodedOutcome(
         outcome=outcome,
-        version=(row[3], row[4]),
-        url_row=(*row, queued.role.value, *image, _certificate(outcome)),
-        url_digest=_digest(dump([row, ending]), record_digest),
-        failure=failure,
+        version=(fetched_at, row["model_version"]),
+        url_row={**more, **row},
         record_digest=record_digest,
         blobs=(compress(parts[0]), compress(parts[1])) if parts else (b"", b""),
-        sha256=image[1] or "",
     )

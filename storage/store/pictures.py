@@ -219,9 +219,9 @@ def _row_of(each: EncodedOutcome, picture: Picture) -> PictureRow:
     return PictureRow(
         page_id=outcome.queued.page_id,
         crawl_id=outcome.queued.crawl_id,
-        host=each.url_row[0],
+        host=each.host,
         fetched_at=each.version[0],
-        sha256=each.sha256,
+        sha256=each.url_row["sha256"] or "",
         width=picture.width,
         height=picture.height,
         file_bytes=len(outcome.queued.result.body),

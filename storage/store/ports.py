@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from crawlclean.cleaning.errors import SchemaMismatch
@@ -174,19 +175,19 @@ class PackedRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchivedAnswer:
-    """An HTTP response in the archive.
+class Answer:
+    """An HTTP response, archived or to be archived.
 
     Attributes:
         url: Its URL.
-        fetched_at: End of the response, microseconds since 1970 UTC, e.g. 1772366400123456.
+        fetched_at: End of the response.
         status: 100..999.
         headers: (name, value) in their order.
         body: Bytes with every content and transfer coding undone.
     """
 
     url: str
-    fetched_at: int
+    fetched_at: datetime
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
@@ -209,7 +210,7 @@ class Blobs(Protocol):
         read is left out: it follows later under its new number.
         """
 
-    def answer(self, page_id: str, crawl_id: str) -> ArchivedAnswer | None:
+    def answer(self, page_id: str, crawl_id: str) -> Answer | None:
         """The newest archived response of a URL of a crawl.
 
         Raises:

@@ -59,6 +59,11 @@ class Table:
     is_clustered: bool = False
     indexes: tuple[Index, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return tuple(each.split()[0] for each in self.columns.split(","))
+
 
 _FAILED = "reason IS NOT NULL"
 _OF_HOST = Index("", "crawl_id, host")  # SQLite deletes the rows of a host by page, or by key

@@ -304,8 +304,6 @@ SCHEDULE_COLUMNS = ("next_visit", "interval_s", "checked_at", "visits")
 """Columns of ``urls`` with the schedule: microseconds, seconds, microseconds, ``VisitState``."""
 
 _KNOWN = ("state", "fetched_at", *SCHEDULE_COLUMNS)
-ETAG = 11
-"""Index of the ETag in ``EncodedOutcome.url_row``; Last-Modified is the next."""
 _SUMS = ("changes", "time_s", "visits", "changed", "not_modified")
 GONE_STATUSES = frozenset((404, 410))
 NEVER = frozenset(
@@ -351,9 +349,6 @@ class Schedule:
     def values(self) -> tuple[int | None, int | None, int | None, bytes | None]:
         """The values of ``SCHEDULE_COLUMNS``."""
         return self.next_visit, self.interval_s, self.checked_at, self.visits
-
-
-NO_SCHEDULE = Schedule()
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,23 +438,31 @@ class Visits:
         new = tuple(url for url in change.new_urls if url not in visited)
         return Change(bool(new), True, new)
 
-    def keep_version(self, compared: Comparison | None, each: EncodedOutcome) -> None:
+    def keep_version(
+        self, compared: Comparison | None, each: EncodedOutcome, saved_seq: int
+    ) -> bool:
         """Keeps the stored record as a version before ``each`` replaces it.
 
         Args:
             compared: Of ``compare``; None: the same response was cleaned again.
             each: With the new record.
+            saved_seq: Number of the stored record's save.
+
+        Returns:
+            Whether the new record keeps this number and the time of the save.
         """
-        record, queued = each.outcome.record, each.outcome.queued
+        record = each.outcome.record
         if record is None:
-            return
+            return False
+        if compared is not None and compared.stored.saved_seq != saved_seq:
+            compared = self.compare(each)  # saved by another process since
         if compared is not None and compared.change.is_changed:
             self._versions.begin(compared.stored, record, is_changed=True)
-        elif self._versions.has_any(queued.page_id, queued.crawl_id):
-            stored = compared.stored if compared else None
-            stored = stored or self._blobs.record(queued.page_id, queued.crawl_id)
+        elif self._versions.has_any(*each.key):
+            stored = compared.stored if compared else self._blobs.record(*each.key)
             if stored is not None:
                 self._versions.begin(stored, record, is_changed=False)
+        return compared is not None and not compared.change.is_changed
 
     def next_schedule(self, each: EncodedOutcome, known: Schedule, *, is_new: bool) -> Schedule:
         """The schedule of a URL whose row is replaced by an outcome.
@@ -483,7 +486,7 @@ class Visits:
         self, each: EncodedOutcome, visit: VisitClass, known: Schedule, found: Found, at: int
     ) -> Schedule:
         outcome = each.outcome
-        host, url_class = each.url_row[0], replace_surrogates(visit.url_class)
+        host, url_class = each.host, replace_surrogates(visit.url_class)
         key = (host, outcome.queued.crawl_id, url_class)
         self._added[key].pop(id(each), None)  # planned before, and another process was faster
         sums = self.sums(key)
@@ -550,7 +553,7 @@ class Visits:
         found = Found.FAILED if is_missed else Found.UNCHANGED
         new = self._visited(each, outcome.visit, known, found, at)
         values: dict[str, Any] = dict(zip(SCHEDULE_COLUMNS, new.values, strict=True))
-        found_etag, found_modified = each.url_row[ETAG : ETAG + 2]
+        found_etag, found_modified = each.url_row["etag"], each.url_row["last_modified"]
         if (not outcome.unchanged or found_etag) and not is_missed:
             values["etag"] = found_etag
         if (not outcome.unchanged or found_modified) and not is_missed:
@@ -570,7 +573,7 @@ class Visits:
     def _learn_trust(self, each: EncodedOutcome, at_s: float, gap_s: float, found: Found) -> None:
         """Compares what a visit found with what the host's sitemap announced."""
         page_id = each.outcome.queued.page_id
-        key = (each.url_row[0], each.outcome.queued.crawl_id)
+        key = (each.host, each.outcome.queued.crawl_id)
         known = self._new_trust.get(key) or self._known_trust(key)
         new = after_page(known, page_id, at_s, gap_s, is_changed=found is Found.CHANGED)
         if new is not known:
@@ -578,7 +581,7 @@ class Visits:
 
     def _check_validators(self, each: EncodedOutcome, *, is_changed: bool, is_equal: bool) -> None:
         """Compares what a whole response shows with the validators of its host."""
-        key = (each.url_row[0], each.outcome.queued.crawl_id)
+        key = (each.host, each.outcome.queued.crawl_id)
         known = self._new_trust.get(key) or self._known_trust(key)
         at_s = each.version[0] / SECOND_US
         new = after_response(known, at_s, is_changed=is_changed, is_equal=is_equal)
@@ -615,7 +618,7 @@ class Visits:
 
 def _is_same_by_word(each: EncodedOutcome, etag: str | None, modified: str | None) -> bool:
     """Whether a response has the validators of the stored one, by which it is the same."""
-    new_etag, new_modified = each.url_row[ETAG : ETAG + 2]
+    new_etag, new_modified = each.url_row["etag"], each.url_row["last_modified"]
     if etag or new_etag:
         return bool(etag == new_etag)
     return modified is not None and bool(modified == new_modified)

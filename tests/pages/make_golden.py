@@ -22,7 +22,6 @@ from tempfile import TemporaryDirectory
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.records import ImageKind, LinkKind, PageKind, Verdict, Via
 from crawlclean.cleaning.why import explain
-from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.config import load_settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.reading import find_page
@@ -75,7 +74,7 @@ def _of_archive(asked: argparse.Namespace) -> Iterator[tuple[str, bytes]]:
     answer = found[0]
     yield golden.PAGE, answer.body
     yield golden.URL, f"{answer.url}\n".encode()
-    yield golden.FETCHED_AT, f"{from_microseconds(answer.fetched_at).isoformat()}\n".encode()
+    yield golden.FETCHED_AT, f"{answer.fetched_at.isoformat()}\n".encode()
     if model is not None:
         yield golden.MODEL, model.text.encode()
     types = (value for name, value in answer.headers if name.lower() == "content-type")

@@ -11,13 +11,13 @@ from warcio.archiveiterator import ArchiveIterator
 from crawlclean.cleaning.errors import StoreDamaged, StoreUnavailable
 from crawlclean.storage.archive.segments import Archive, Place
 from crawlclean.storage.archive.warc import (
-    Answer,
     archived_headers,
     pack_member,
     response_record,
     target_uri,
     unpack_member,
 )
+from crawlclean.storage.store.ports import Answer
 from tests.kit.outcomes import T0
 
 URL = "https://forum.example/t/1?a=b"

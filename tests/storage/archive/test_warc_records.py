@@ -9,7 +9,6 @@ from fastwarc.warc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator
 
 from crawlclean.storage.archive.warc import (
-    Answer,
     info_record,
     metadata_record,
     original_of,
@@ -20,6 +19,7 @@ from crawlclean.storage.archive.warc import (
     response_record,
     revisit_record,
 )
+from crawlclean.storage.store.ports import Answer
 
 EVIL = "a\r\nWARC-Type: response\r\n\r\n\u2028\ud800\0"
 ANSWER = Answer(

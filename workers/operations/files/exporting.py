@@ -9,12 +9,12 @@ from pathlib import Path
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, StoreDamaged
 from crawlclean.cleaning.records import CleanRecord, PageKind, Provenance
-from crawlclean.storage.archive.warc import Answer, Bodies, Original, original_of, payload_digest
+from crawlclean.storage.archive.warc import Bodies, Original, original_of, payload_digest
 from crawlclean.storage.store.answers import StoredAnswer
 from crawlclean.storage.store.export import ExportState, Selection, select
+from crawlclean.storage.store.ports import Answer
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import Once
-from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import existing_store
 from crawlclean.workers.operations.files.stored_images import save_images
@@ -139,14 +139,7 @@ def answers_to_export(
 
 
 def _exported(stored: StoredAnswer, bodies: Bodies) -> ExportedAnswer:
-    found = stored.answer
-    answer = Answer(
-        url=found.url,
-        fetched_at=from_microseconds(found.fetched_at),
-        status=found.status,
-        headers=found.headers,
-        body=found.body,
-    )
+    answer = stored.answer
     digest = payload_digest(answer.body)
     # Without a body there is nothing to save, and no tool to look for it.
     original = bodies.first(digest, original_of(answer, digest)) if answer.body else None
