@@ -284,9 +284,13 @@ class HostPages(Member):
                 )
 
     def bodies(self, host: str) -> list[StoredBody]:
-        """What is stored of every page of a host, in any order; 3 ms a thousand."""
+        """What is stored of every page of a host with at most 10,000 records; 3 ms a thousand."""
         rows = self._tables.scan(Scan("records", _BODY.columns, {"host": host}))
-        return list(map(_BODY.read, rows))
+        # MongoDB keeps the lengths with the outcomes; a record that a failure followed has none.
+        keys = [(row[0], row[1]) for row in rows if row[-1] is None]
+        chars = self._tables.get("urls", keys, ("body_chars",)) if keys else {}
+        known = ([*row[:-1], *chars.get((row[0], row[1]), row[-1:])] for row in rows)
+        return [_BODY.read(row) for row in known if row[-1] is not None]
 
     def by_model(self, host: str) -> Mapping[int, int]:
         """Number of a host's records by model version, ``{0: 12, 3: 480}``; 0: no model."""

@@ -122,6 +122,9 @@ class ModelsContract:
             place = (each.page_id, each.crawl_id)
             assert list(store.hosts.versions(HOST, place)) == every[n + 1 :]
         assert store.hosts.by_model(HOST) == {0: 1, 3: 2}
+        lengths = [each.body_chars for each in store.hosts.bodies(HOST)]
+        assert len(lengths) == 3
+        assert all(chars > 0 for chars in lengths)
         assert store.hosts.by_model(OTHER) == {}
 
     def test_a_record_made_by_a_newer_model_is_counted_once(self, store: Store) -> None:
