@@ -24,7 +24,7 @@ def _table(table: Table) -> Iterator[str]:
     """Yields the statements that make a table with its indexes."""
     columns = [
         each if each.endswith("NULL") else f"{each} NOT NULL"
-        for each in " ".join(table.columns.split()).split(", ")
+        for each in " ".join(table.columns.replace(" KEY", "").split()).split(", ")
     ]
     key = ", ".join(table.key)
     columns += [table.number, f"UNIQUE ({key})"] if table.number else [f"PRIMARY KEY ({key})"]

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, get_args
 
-from crawlclean.storage.store.ports import PAGE_KEY
-
 HostColumn = Literal["records", "failed", "excluded", "body_chars", "fetched_bytes", "last_seen"]
 """A column that hosts can be sorted by; each has an index."""
 
@@ -45,19 +43,23 @@ class Table:
 
     Attributes:
         name: Of the table, and of the collection.
-        key: Columns that name one row.
-        columns: As SQL has them; each must have a value if it is not ``NULL``.
+        columns: As SQL has them; each must have a value if it is not ``NULL``. Those that name one
+            row are marked ``KEY``.
         number: The column that numbers the rows in SQLite, if that is not the key.
         is_clustered: Whether SQLite keeps the rows in the index of the key.
         indexes: Its indexes besides that of the key.
     """
 
     name: str
-    key: tuple[str, ...]
     columns: str
     number: str = ""
     is_clustered: bool = False
     indexes: tuple[Index, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The names of the columns that name one row."""
+        return tuple(each.split()[0] for each in self.columns.split(",") if each.endswith(" KEY"))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,18 +67,17 @@ class Table:
         return tuple(each.split()[0] for each in self.columns.split(","))
 
 
-_FAILED = "reason IS NOT NULL"
+_FAILED, _WITH_VISIT = "reason IS NOT NULL", "next_visit IS NOT NULL"
 _OF_HOST = Index("", "crawl_id, host")  # SQLite deletes the rows of a host by page, or by key
 
 TABLES: Final = (
     # The order of a crawl, its state, when it was created, and the queue that runs it.
     Table(
         "crawls",
-        ("crawl_id",),
-        "crawl_id TEXT, spec TEXT, state TEXT, created_at INTEGER, queue TEXT DEFAULT ''",
+        "crawl_id TEXT KEY, spec TEXT, state TEXT, created_at INTEGER, queue TEXT DEFAULT ''",
     ),
     # The queues that run crawls: where they are, when their housekeepers were heard.
-    Table("queues", ("queue_id",), "queue_id TEXT, place TEXT, server TEXT, heard_at INTEGER"),
+    Table("queues", "queue_id TEXT KEY, place TEXT, server TEXT, heard_at INTEGER"),
     # The newest outcome of a URL, with its failure if it has one. (fetched_at, model_version) is
     # its fence, digest differs between two outcomes of the same version. media_type and sha256 are
     # NULL except for a stored image; certificate except for a host whose certificate is wrong;
@@ -85,39 +86,22 @@ TABLES: Final = (
     # is not counted.
     Table(
         "urls",
-        PAGE_KEY,
-        """page_id TEXT, crawl_id TEXT, host TEXT, url TEXT, state TEXT, fetched_at INTEGER,
+        """page_id TEXT KEY, crawl_id TEXT KEY, host TEXT, url TEXT, state TEXT, fetched_at INTEGER,
         model_version INTEGER, digest BLOB, depth INTEGER, via TEXT, referrer TEXT NULL,
         link_text TEXT, discovered_at INTEGER NULL, status INTEGER, etag TEXT NULL,
         last_modified TEXT NULL, fetched_bytes INTEGER, html_chars INTEGER, wait_ms INTEGER,
         log TEXT, role TEXT, media_type TEXT NULL, sha256 TEXT NULL, certificate TEXT NULL,
-        reason TEXT NULL, detail TEXT NULL, attempts INTEGER NULL,
-        next_visit INTEGER NULL, interval_s INTEGER NULL, checked_at INTEGER NULL, visits BLOB NULL
-        """,
+        reason TEXT NULL, detail TEXT NULL, attempts INTEGER NULL, next_visit INTEGER NULL,
+        interval_s INTEGER NULL, checked_at INTEGER NULL, visits BLOB NULL""",
         indexes=(
             # Covers the search for due URLs, which reads all that are due.
-            Index(
-                "due_urls",
-                "crawl_id, next_visit, page_id, interval_s, host",
-                "next_visit IS NOT NULL",
-                mongo="crawl_id, next_visit, page_id",
-            ),
+            Index("due_urls", "crawl_id, next_visit, page_id, interval_s, host", _WITH_VISIT),
             Index("urls_of_host", "crawl_id, host, state"),
             Index("failures", "page_id, crawl_id", _FAILED, mongo=""),
-            Index("failures_by_time", "fetched_at", _FAILED, "fetched_at, page_id"),
-            Index(
-                "failures_of_crawl",
-                "crawl_id, fetched_at",
-                _FAILED,
-                "crawl_id, fetched_at, page_id",
-            ),
-            Index(
-                "failures_of_host",
-                "crawl_id, host, fetched_at",
-                _FAILED,
-                "crawl_id, host, fetched_at, page_id",
-            ),
-            Index("failures_of_site", "host, fetched_at", _FAILED, "host, fetched_at, page_id"),
+            Index("failures_by_time", "fetched_at, page_id", _FAILED),
+            Index("failures_of_crawl", "crawl_id, fetched_at, page_id", _FAILED),
+            Index("failures_of_host", "crawl_id, host, fetched_at, page_id", _FAILED),
+            Index("failures_of_site", "host, fetched_at, page_id", _FAILED),
             Index(
                 "certificates", "crawl_id, host, certificate", "certificate IS NOT NULL", mongo=""
             ),
@@ -131,14 +115,13 @@ TABLES: Final = (
     # capped_links,needs_javascript. ``owed`` in MongoDB: see ``mongo/writing.py``.
     Table(
         "records",
-        PAGE_KEY,
-        """page_id TEXT, crawl_id TEXT, host TEXT, fetched_at INTEGER, model_version INTEGER,
-        digest BLOB, saved_at INTEGER, is_current INTEGER, images_due TEXT NULL, kind TEXT,
-        signature TEXT, body_chars INTEGER, warnings TEXT, links_body INTEGER,
-        links_related INTEGER, links_navigation INTEGER, links_function INTEGER, links_ad INTEGER,
-        links_hot INTEGER, links_tag INTEGER, links_legal INTEGER, links_other INTEGER,
-        images_content INTEGER, images_ad INTEGER, images_chrome INTEGER, images_thumb INTEGER,
-        images_other INTEGER""",
+        """page_id TEXT KEY, crawl_id TEXT KEY, host TEXT, fetched_at INTEGER,
+        model_version INTEGER, digest BLOB, saved_at INTEGER, is_current INTEGER,
+        images_due TEXT NULL, kind TEXT, signature TEXT, body_chars INTEGER, warnings TEXT,
+        links_body INTEGER, links_related INTEGER, links_navigation INTEGER, links_function INTEGER,
+        links_ad INTEGER, links_hot INTEGER, links_tag INTEGER, links_legal INTEGER,
+        links_other INTEGER, images_content INTEGER, images_ad INTEGER, images_chrome INTEGER,
+        images_thumb INTEGER, images_other INTEGER""",
         number="saved_seq INTEGER PRIMARY KEY AUTOINCREMENT",
         indexes=(
             Index("", "saved_seq"),
@@ -159,8 +142,7 @@ TABLES: Final = (
     # The newest archived response of a URL: in SQLite its place in a WARC segment.
     Table(
         "raw",
-        PAGE_KEY,
-        """page_id TEXT, crawl_id TEXT, host TEXT, url TEXT, fetched_at INTEGER,
+        """page_id TEXT KEY, crawl_id TEXT KEY, host TEXT, url TEXT, fetched_at INTEGER,
         segment INTEGER, offset INTEGER, length INTEGER""",
         indexes=(
             Index("raw_of_segment", "segment", mongo=""),
@@ -172,41 +154,36 @@ TABLES: Final = (
     # An older version of a record, as its difference to the next newer one.
     Table(
         "versions",
-        (*PAGE_KEY, "fetched_at"),
-        """page_id TEXT, crawl_id TEXT, fetched_at INTEGER, host TEXT, added INTEGER,
+        """page_id TEXT KEY, crawl_id TEXT KEY, fetched_at INTEGER KEY, host TEXT, added INTEGER,
         removed INTEGER, packed BLOB""",
         indexes=(_OF_HOST,),
     ),
     # What the visits of a host's URL class have found.
     Table(
         "visit_classes",
-        ("host", "crawl_id", "url_class"),
-        """host TEXT, crawl_id TEXT, url_class TEXT, changes REAL, time_s REAL, visits INTEGER,
-        changed INTEGER, not_modified INTEGER""",
+        """host TEXT KEY, crawl_id TEXT KEY, url_class TEXT KEY, changes REAL, time_s REAL,
+        visits INTEGER, changed INTEGER, not_modified INTEGER""",
         indexes=(_OF_HOST,),
     ),
     # How far a host's dates and ETags are true.
     Table(
         "visit_trust",
-        ("host", "crawl_id"),
-        "host TEXT, crawl_id TEXT, packed BLOB",
+        "host TEXT KEY, crawl_id TEXT KEY, packed BLOB",
         indexes=(_OF_HOST,),
     ),
     # A pointer between stories that turned out to be one.
     Table(
         "stories",
-        ("story",),
-        "story INTEGER, target INTEGER",
+        "story INTEGER KEY, target INTEGER",
         indexes=(Index("stories_by_target", "target"),),
     ),
     # An index that is being built anew: records up to until_seq are taken out (clear), and added
     # again up to after_seq (add).
-    Table("rebuilds", ("what",), "what TEXT, phase TEXT, until_seq INTEGER, after_seq INTEGER"),
+    Table("rebuilds", "what TEXT KEY, phase TEXT, until_seq INTEGER, after_seq INTEGER"),
     # Statistics of a host in a crawl, JSON.
     Table(
         "hosts",
-        ("host", "crawl_id"),
-        "crawl_id TEXT, host TEXT, is_dirty INTEGER, stats TEXT NULL",
+        "host TEXT KEY, crawl_id TEXT KEY, is_dirty INTEGER, stats TEXT NULL",
         indexes=(
             Index("hosts_of_crawl", "crawl_id"),
             Index("dirty_hosts", "host, crawl_id", "is_dirty", mongo=""),
@@ -216,11 +193,10 @@ TABLES: Final = (
     # failures of one cause, in a crawl; the last two are sums of these over hosts.
     Table(
         "host_rows",
-        ("host",),
-        """host TEXT, crawls INTEGER, records INTEGER, failed INTEGER, excluded INTEGER,
+        """host TEXT KEY, crawls INTEGER, records INTEGER, failed INTEGER, excluded INTEGER,
         other INTEGER, body_chars INTEGER, fetched_bytes INTEGER, noise_ppm INTEGER,
-        near_duplicates INTEGER, model_version INTEGER, first_seen INTEGER NULL,
-        last_seen INTEGER, updated_at INTEGER""",
+        near_duplicates INTEGER, model_version INTEGER, first_seen INTEGER NULL, last_seen INTEGER,
+        updated_at INTEGER""",
         indexes=(
             *(Index(f"hosts_by_{name}", f"{name}, host") for name in HOST_COLUMNS),
             Index("hosts_by_update", "updated_at"),
@@ -228,16 +204,14 @@ TABLES: Final = (
     ),
     Table(
         "host_states",
-        ("host", "crawl_id", "state"),
-        "host TEXT, crawl_id TEXT, state TEXT, n INTEGER",
+        "host TEXT KEY, crawl_id TEXT KEY, state TEXT KEY, n INTEGER",
         is_clustered=True,
         indexes=(Index("states_of_crawl", "crawl_id, state, n"),),
     ),
     Table(
         "failure_groups",
-        ("host", "crawl_id", "reason", "status"),
-        """host TEXT, crawl_id TEXT, reason TEXT, status INTEGER, n INTEGER, first_at INTEGER,
-        newest_at INTEGER, sample TEXT""",
+        """host TEXT KEY, crawl_id TEXT KEY, reason TEXT KEY, status INTEGER KEY, n INTEGER,
+        first_at INTEGER, newest_at INTEGER, sample TEXT""",
         is_clustered=True,
         indexes=(
             Index("groups_of_crawl", "crawl_id, reason, status, n, host, first_at, newest_at"),
@@ -246,29 +220,26 @@ TABLES: Final = (
             Index("largest_groups_of_crawl", "crawl_id, n, sample"),
         ),
     ),
-    Table("crawl_counts", ("crawl_id", "state"), "crawl_id TEXT, state TEXT, n INTEGER"),
+    Table("crawl_counts", "crawl_id TEXT KEY, state TEXT KEY, n INTEGER"),
     Table(
         "causes",
-        ("crawl_id", "reason", "status"),
-        """crawl_id TEXT, reason TEXT, status INTEGER, n INTEGER, hosts INTEGER,
+        """crawl_id TEXT KEY, reason TEXT KEY, status INTEGER KEY, n INTEGER, hosts INTEGER,
         first_at INTEGER, newest_at INTEGER""",
     ),
     # Robots.txt and URL classes of a host, as the queue held them.
     Table(
         "rules",
-        ("host", "crawl_id"),
-        "host TEXT, crawl_id TEXT, packed BLOB",
+        "host TEXT KEY, crawl_id TEXT KEY, packed BLOB",
         indexes=(Index("rules_of_crawl", "crawl_id"),),
     ),
     # A host that an operator paused.
-    Table("pauses", ("host",), "host TEXT, since INTEGER, crawls TEXT, who TEXT, why TEXT"),
+    Table("pauses", "host TEXT KEY, since INTEGER, crawls TEXT, who TEXT, why TEXT"),
     # The number of the newest row, of each of the next three tables.
-    Table("numbers", ("what",), "what TEXT, n INTEGER"),
+    Table("numbers", "what TEXT KEY, n INTEGER"),
     # What happened to a crawl, a host or a process.
     Table(
         "events",
-        ("seq",),
-        "seq INTEGER, at INTEGER, kind TEXT, host TEXT, crawl_id TEXT, text TEXT, link TEXT",
+        "seq INTEGER KEY, at INTEGER, kind TEXT, host TEXT, crawl_id TEXT, text TEXT, link TEXT",
         indexes=(
             Index("events_of_host", "host, seq"),
             Index("events_of_crawl", "crawl_id, seq"),
@@ -278,53 +249,46 @@ TABLES: Final = (
     # What somebody did by console or API.
     Table(
         "audit",
-        ("seq",),
-        """seq INTEGER, at INTEGER, who TEXT, place TEXT, action TEXT, target TEXT, asked TEXT,
+        """seq INTEGER KEY, at INTEGER, who TEXT, place TEXT, action TEXT, target TEXT, asked TEXT,
         did TEXT NULL, undo TEXT""",
     ),
     # A long action with its progress.
     Table(
         "operations",
-        ("seq",),
-        """seq INTEGER, kind TEXT, target TEXT, who TEXT, asked TEXT, state TEXT, done INTEGER,
+        """seq INTEGER KEY, kind TEXT, target TEXT, who TEXT, asked TEXT, state TEXT, done INTEGER,
         total INTEGER, detail TEXT, begun_at INTEGER, moved_at INTEGER, is_stopping INTEGER""",
     ),
     # Figures of the whole program. slots: 1, or the samples of a block. at: seconds since 1970 UTC.
-    Table("samples", ("step", "slots", "at"), "step INTEGER, slots INTEGER, at INTEGER, vals BLOB"),
+    Table("samples", "step INTEGER KEY, slots INTEGER KEY, at INTEGER KEY, vals BLOB"),
     # Pending URLs that outgrew the queue's memory.
     Table(
         "spills",
-        ("spill_id",),
-        "spill_id TEXT, crawl_id TEXT, host TEXT, urls INTEGER, packed BLOB",
+        "spill_id TEXT KEY, crawl_id TEXT, host TEXT, urls INTEGER, packed BLOB",
         indexes=(Index("spills_of_host", "crawl_id, host"),),
     ),
     # A version of a host's site model, for all crawls; the newest is in use.
     Table(
         "models",
-        ("host", "version"),
-        """host TEXT, version INTEGER, learned_at INTEGER, saved_at INTEGER, page_count INTEGER,
-        size_bytes INTEGER, reason TEXT, detail TEXT, packed BLOB""",
+        """host TEXT KEY, version INTEGER KEY, learned_at INTEGER, saved_at INTEGER,
+        page_count INTEGER, size_bytes INTEGER, reason TEXT, detail TEXT, packed BLOB""",
     ),
     # A detected change of a host, for all crawls.
     Table(
         "drifts",
-        ("host", "model_version", "at"),
-        """host TEXT, model_version INTEGER, at INTEGER, outcome TEXT, new_version INTEGER,
-        evidence TEXT""",
+        """host TEXT KEY, model_version INTEGER KEY, at INTEGER KEY, outcome TEXT,
+        new_version INTEGER, evidence TEXT""",
     ),
     # A topic: what the user asked, and what judging its pages needs.
     Table(
         "topics",
-        ("name",),
-        """name TEXT, version INTEGER, spec TEXT, state TEXT, crawl_id TEXT, examples BLOB,
+        """name TEXT KEY, version INTEGER, spec TEXT, state TEXT, crawl_id TEXT, examples BLOB,
         packed BLOB, created_at INTEGER, note TEXT, read_words TEXT NULL, read_after INTEGER NULL,
         read_end INTEGER NULL""",
     ),
     # A version of a topic's link model, with its last batch.
     Table(
         "topic_models",
-        ("topic", "version"),
-        """topic TEXT, version INTEGER, learned_at INTEGER, page_ids TEXT, hub_ids TEXT,
+        """topic TEXT KEY, version INTEGER KEY, learned_at INTEGER, page_ids TEXT, hub_ids TEXT,
         is_marked INTEGER, packed BLOB""",
     ),
     # What a topic holds of a page. fence: version of the topic and time of the response, the older
@@ -332,10 +296,9 @@ TABLES: Final = (
     # from the page.
     Table(
         "topic_pages",
-        ("topic", "page_id"),
-        """topic TEXT, page_id TEXT, crawl_id TEXT, url TEXT, host TEXT, title TEXT,
-        fetched_at INTEGER, day INTEGER, version INTEGER, fence INTEGER, relevance REAL,
-        label REAL, relevant INTEGER, parts TEXT, features BLOB, parent TEXT, mark INTEGER NULL,
+        """topic TEXT KEY, page_id TEXT KEY, crawl_id TEXT, url TEXT, host TEXT, title TEXT,
+        fetched_at INTEGER, day INTEGER, version INTEGER, fence INTEGER, relevance REAL, label REAL,
+        relevant INTEGER, parts TEXT, features BLOB, parent TEXT, mark INTEGER NULL,
         to_learn TEXT NULL, learned_in INTEGER NULL, hub_in INTEGER NULL""",
         indexes=(
             Index("topic_pages_of_page", "page_id"),
@@ -352,8 +315,7 @@ TABLES: Final = (
     # An image of a topic's crawl by its looks. grp: least number of the copies' ids.
     Table(
         "pictures",
-        PAGE_KEY,
-        """page_id TEXT, crawl_id TEXT, host TEXT, fetched_at INTEGER, sha256 TEXT,
+        """page_id TEXT KEY, crawl_id TEXT KEY, host TEXT, fetched_at INTEGER, sha256 TEXT,
         width INTEGER, height INTEGER, file_bytes INTEGER, prints BLOB, grp INTEGER""",
         number="seq INTEGER PRIMARY KEY",
         indexes=(
@@ -366,21 +328,19 @@ TABLES: Final = (
     # Who is told of a topic's new stories; what waits for them; the stories they were told of.
     Table(
         "receivers",
-        ("topic", "kind"),
-        """topic TEXT, kind TEXT, target TEXT, is_private INTEGER, since INTEGER, owner TEXT,
-        owned_until INTEGER, next_try INTEGER, tries INTEGER, failing_since INTEGER NULL,
-        last_error TEXT, last_sent INTEGER NULL, sent INTEGER, copies INTEGER, given_up INTEGER""",
+        """topic TEXT KEY, kind TEXT KEY, target TEXT, is_private INTEGER, since INTEGER,
+        owner TEXT, owned_until INTEGER, next_try INTEGER, tries INTEGER,
+        failing_since INTEGER NULL, last_error TEXT, last_sent INTEGER NULL, sent INTEGER,
+        copies INTEGER, given_up INTEGER""",
     ),
     Table(
         "outbox",
-        ("topic", "kind", "page_id"),
-        "topic TEXT, kind TEXT, page_id TEXT, at INTEGER",
+        "topic TEXT KEY, kind TEXT KEY, page_id TEXT KEY, at INTEGER",
         indexes=(Index("outbox_by_time", "topic, kind, at, page_id"),),
     ),
     Table(
         "told",
-        ("topic", "kind", "number"),
-        "topic TEXT, kind TEXT, number INTEGER, page_id TEXT",
+        "topic TEXT KEY, kind TEXT KEY, number INTEGER KEY, page_id TEXT",
         is_clustered=True,
     ),
 )
@@ -388,22 +348,21 @@ TABLES: Final = (
 SQLITE_TABLES: Final = (
     # The text of a record, which its narrow row of ``records`` has not: the statistics of a host
     # read thousands of rows and no text.
-    Table("record_blobs", ("saved_seq",), "saved_seq INTEGER, record BLOB, links BLOB"),
+    Table("record_blobs", "saved_seq INTEGER KEY, record BLOB, links BLOB"),
     # A WARC segment, and up to where its bytes count.
-    Table("segments", ("segment",), "segment INTEGER, committed INTEGER"),
+    Table("segments", "segment INTEGER KEY, committed INTEGER"),
     # What finds near-duplicates of a record, under its saved_seq, and its story.
     Table(
         "signatures",
-        ("seq",),
-        "seq INTEGER, sig BLOB, chars INTEGER, at INTEGER, story INTEGER NULL",
+        "seq INTEGER KEY, sig BLOB, chars INTEGER, at INTEGER, story INTEGER NULL",
         indexes=(
             Index("signatures_by_time", "story, at", "story IS NOT NULL"),
             Index("signatures_by_chars", "story, chars", "story IS NOT NULL"),
         ),
     ),
     # By which a record, or a picture, finds those that it may be a copy of.
-    Table("story_keys", ("key", "seq"), "key INTEGER, seq INTEGER", is_clustered=True),
-    Table("picture_keys", ("key", "seq"), "key INTEGER, seq INTEGER", is_clustered=True),
+    Table("story_keys", "key INTEGER KEY, seq INTEGER KEY", is_clustered=True),
+    Table("picture_keys", "key INTEGER KEY, seq INTEGER KEY", is_clustered=True),
 )
 """Those of SQLite alone."""
 
@@ -411,9 +370,9 @@ MONGO_TABLES: Final = (
     # What finds near-duplicates of a record, and its story.
     Table(
         "signatures",
-        PAGE_KEY,
-        """page_id TEXT, crawl_id TEXT, host TEXT, fetched_at INTEGER, model_version INTEGER,
-        digest BLOB, signature BLOB, chars INTEGER, at INTEGER, story INTEGER NULL""",
+        """page_id TEXT KEY, crawl_id TEXT KEY, host TEXT, fetched_at INTEGER,
+        model_version INTEGER, digest BLOB, signature BLOB, chars INTEGER, at INTEGER,
+        story INTEGER NULL""",
         indexes=(
             Index("", "keys"),
             _OF_HOST,
@@ -422,7 +381,7 @@ MONGO_TABLES: Final = (
         ),
     ),
     # Parts of blobs over 12 MB of ``records`` and ``raw``.
-    Table("chunks", (), "", indexes=(Index("", "owner"), _OF_HOST)),
+    Table("chunks", "", indexes=(Index("", "owner"), _OF_HOST)),
 )
 """Those of MongoDB alone; its ``meta`` has the version of the schema, and numbers the saves."""
 
