@@ -61,7 +61,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.hosts import read_trust
 from crawlclean.storage.store.ports import Fold
-from crawlclean.storage.store.revisits import DueUrl
+from crawlclean.storage.store.urls import Visit
 from crawlclean.storage.store.visits import MOST_VERSIONS
 
 Headers = tuple[tuple[str, str], ...]
@@ -95,7 +95,7 @@ def queued(
     )
 
 
-def answer(page: Page, at_s: float, due: DueUrl | None) -> Outcome:
+def answer(page: Page, at_s: float, due: Visit | None) -> Outcome:
     """What a visit of a page gives."""
     if page.is_dead(at_s):
         gone = queued(page.url, at_s, 404)
@@ -173,15 +173,16 @@ class Month:
             is_same = page.version(at_s) == page.version(self.looks[page.url][-1])
             if is_same or not outcomes[-1].unchanged:
                 self.looks[page.url].append(at_s)
-            self.intervals[page.url].append((at_s, float(each.interval_s)))
+            self.intervals[page.url].append((at_s, self._schedule(each)[1]))
         self._save(outcomes)
 
-    def _check(self, page: Page, due: DueUrl, real_s: float, at_s: float) -> None:
+    def _check(self, page: Page, due: Visit, real_s: float, at_s: float) -> None:
         """Counts a visit that comes before its interval is over, on either clock."""
         before = self.visits[page.url][-1]
         least = BOUNDS[page.visit_class.kind].least_s
-        is_hurried = due.due_at.timestamp() - START.timestamp() < before + due.interval_s - 1
-        wanted = least if is_hurried and page.host == TRUE else due.interval_s
+        due_at, interval_s = self._schedule(due)
+        is_hurried = due_at - START.timestamp() < before + interval_s - 1
+        wanted = least if is_hurried and page.host == TRUE else interval_s
         self.early += at_s - before < wanted - 1 or real_s - before < wanted - 1
         self.counts["hurried"] += is_hurried
 
@@ -195,6 +196,13 @@ class Month:
         self.counts[f"{'same' if is_same else 'other'} {page.host}"] += 1
         if outcome.unchanged:
             self.counts[f"304 {'same' if is_same else 'other'} {page.host}"] += 1
+
+    def _schedule(self, due: Visit) -> tuple[float, float]:
+        """When a URL became due, seconds since 1970, and the interval that was over then."""
+        columns = ("next_visit", "interval_s")
+        rows = self.store._tables.get("urls", [(due.page_id, CRAWL)], columns)
+        next_visit, interval_s = rows[due.page_id, CRAWL]
+        return next_visit / 1_000_000, float(interval_s or 1)
 
     def _sitemap(self, url: str, host: str, at_s: float) -> Outcome:
         """The visit of a sitemap; its dates are used at once, as after its save."""

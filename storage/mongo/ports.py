@@ -148,23 +148,17 @@ class MongoTables:
         with self._db.use() as database:
             return int(database[table].bulk_write(writes, ordered=False).upserted_count)
 
-    def put(self, table: str, row: Row, keep: Collection[str] = ()) -> None:
-        """Inserts or replaces a row; an existing row keeps its values of the columns ``keep``."""
-        change = {"$set": {name: value for name, value in row.items() if name not in keep}}
-        if keep:
-            change["$setOnInsert"] = {name: row[name] for name in keep}
-        with self._db.use() as database:
-            database[table].update_one({"_id": _id_of(table, row)}, change, upsert=True)
-
-    def put_all(self, table: str, rows: Sequence[Row]) -> None:
-        """Inserts or replaces rows; all have the same columns."""
-        if not rows:
-            return
-        writes = [
-            UpdateOne({"_id": _id_of(table, r)}, {"$set": dict(r)}, upsert=True) for r in rows
-        ]
-        with self._db.use() as database:
-            database[table].bulk_write(writes, ordered=False)
+    def put(self, table: str, *rows: Row, keep: Collection[str] = ()) -> None:
+        """Inserts or replaces rows; existing rows keep their values of the columns ``keep``."""
+        writes = []
+        for row in rows:
+            change = {"$set": {name: value for name, value in row.items() if name not in keep}}
+            if keep:
+                change["$setOnInsert"] = {name: row[name] for name in keep}
+            writes.append(UpdateOne({"_id": _id_of(table, row)}, change, upsert=True))
+        if writes:
+            with self._db.use() as database:
+                database[table].bulk_write(writes, ordered=False)
 
     def get(self, table: str, keys: Collection[Key], columns: Sequence[str]) -> dict[Key, Values]:
         """Rows by key; a key without a row is not in the result."""

@@ -48,45 +48,6 @@ from crawlclean.storage.store.ports import Ports, Where, of
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.visits import Visits, Work
 
-# Space of crawls in the MongoDB store, and dropping archived responses.
-
-DROP_ROWS = 500
-
-
-def space(database: Any) -> list[Space]:
-    """What each crawl takes, by a sample of its documents; parts over 12 MB do not count."""
-    crawls = sorted(doc["_id"] for doc in database.crawls.find({}, {"_id": 1}))
-    found = []
-    for kind in SpaceKind:
-        for crawl in crawls:
-            n = database[kind.value].count_documents({"crawl_id": crawl})
-            if not n:
-                continue
-            _, mean = _sample(database[kind.value], {"crawl_id": crawl})
-            found.append(
-                Space(
-                    crawl_id=crawl,
-                    kind=kind,
-                    items=n,
-                    stored_bytes=round(mean * n),
-                    is_estimate=n > SAMPLED,
-                )
-            )
-    return found
-
-
-def sample_host(database: Any, host: str) -> HostSample:
-    """Sizes of what is stored of a host; parts over 12 MB do not count."""
-    where = {"host": host}
-    _, response_bytes = _sample(database.raw, where)
-    records, record_bytes = _sample(database.records, where)
-    return HostSample(
-        responses=database.raw.count_documents(where, limit=COUNTED),
-        response_bytes=response_bytes,
-        records=records,
-        record_bytes=record_bytes,
-    )
-
 
 def _sample(collection: Any, where: dict[str, str]) -> tuple[int, float]:
     """Number and mean size of the first documents that fit."""
@@ -105,38 +66,8 @@ def _sample(collection: Any, where: dict[str, str]) -> tuple[int, float]:
     return (found["n"], float(found["mean"])) if found else (0, 0.0)
 
 
-def raw_space(database: Any, crawl_id: str | None, host: str | None) -> RawSpace:
-    """What dropping the responses of a crawl, a host or both would free, by a sample.
-
-    The server keeps the space in its files, for what is stored next.
-    """
-    wanted = of(crawl_id, host)
-    n = database.raw.count_documents(wanted)
-    if not n:
-        return RawSpace(responses=0, stored_bytes=0, freed_bytes=0)
-    size = round(_sample(database.raw, wanted)[1] * n)
-    return RawSpace(responses=n, stored_bytes=size, freed_bytes=size, is_estimate=n > SAMPLED)
-
-
-def drop_rows(
-    database: Any, crawl_id: str | None, host: str | None, limit: int | None = None
-) -> int:
-    """Deletes archived responses in small steps, each with its chunks; returns how many."""
-    dropped = 0
-    while limit is None or dropped < limit:
-        some = DROP_ROWS if limit is None else min(DROP_ROWS, limit - dropped)
-        found = database.raw.find(of(crawl_id, host), {"_id": 1}).limit(some)
-        keys = [doc["_id"] for doc in found]
-        if not keys:
-            break
-        dropped += database.raw.delete_many({"_id": {"$in": keys}}).deleted_count
-        owners = [owner_of("raw", key) for key in keys]
-        database.chunks.delete_many({"owner": {"$in": owners}})
-    return dropped
-
-
 DELETE_ROWS = 500
-OF_PAGES = ("versions", "pictures", "records", "raw", "chunks", "urls", "cases")
+OF_PAGES = ("topic_pages", "versions", "pictures", "records", "raw", "chunks", "urls", "cases")
 """Collections with documents of pages; ``cases`` is in older databases alone: verdicts reported as
 wrong, with copies of pages."""
 
@@ -171,7 +102,7 @@ class MongoStore(Store):
     def _save(self, work: Sequence[Work], visits: Visits) -> int:
         """Stores outcomes; after an error, saving the same ones again completes the save."""
         with self._db.use() as database:
-            changed = save_outcomes(database, work, visits)
+            changed = save_outcomes(database, self._ports, work, visits)
         saved = [
             each
             for each, found in work
@@ -185,26 +116,51 @@ class MongoStore(Store):
     # --- deleting ---
 
     def space(self) -> list[Space]:
-        """What each crawl takes, by kind."""
+        """What each crawl takes, by a sample of its documents; parts over 12 MB do not count."""
+        found = []
         with self._db.use() as database:
-            return space(database)
+            crawls = sorted(doc["_id"] for doc in database.crawls.find({}, {"_id": 1}))
+            for kind in SpaceKind:
+                for crawl in crawls:
+                    n = database[kind.value].count_documents({"crawl_id": crawl})
+                    if n:
+                        _, mean = _sample(database[kind.value], {"crawl_id": crawl})
+                        size = round(mean * n)
+                        found.append(Space(crawl, kind, n, size, is_estimate=n > SAMPLED))
+        return found
 
     def sample_host(self, host: str) -> HostSample:
-        """Sizes of what is stored of a host over all crawls, by a bounded sample."""
+        """Sizes of what is stored of a host; parts over 12 MB do not count."""
+        where = {"host": host}
         with self._db.use() as database:
-            return sample_host(database, host)
+            _, response_bytes = _sample(database.raw, where)
+            records, record_bytes = _sample(database.records, where)
+            responses = database.raw.count_documents(where, limit=COUNTED)
+        return HostSample(responses, response_bytes, records, record_bytes)
 
     def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
-        """What dropping the responses of a crawl, a host or both would free."""
-        with self._db.use() as database:
-            return raw_space(database, crawl_id, host)
+        """What dropping the responses of a crawl, a host or both would free, by a sample.
 
-    def drop_raw(
-        self, crawl_id: str | None, host: str | None = None, limit: int | None = None
-    ) -> int:
-        """Deletes archived responses of a crawl, a host or both; returns how many."""
+        The server keeps the space in its files, for what is stored next.
+        """
+        wanted = of(crawl_id, host)
         with self._db.use() as database:
-            return drop_rows(database, crawl_id, host, limit)
+            n = database.raw.count_documents(wanted)
+            size = round(_sample(database.raw, wanted)[1] * n)
+        return RawSpace(n, size, size, is_estimate=n > SAMPLED)
+
+    def _drop_raw(self, where: Where, limit: int) -> int:
+        """Deletes archived responses, each with its chunks."""
+        with self._db.use() as database:
+            found = database.raw.find(where, {"_id": 1}).limit(limit)
+            keys = [doc["_id"] for doc in found]
+            dropped = database.raw.delete_many({"_id": {"$in": keys}}).deleted_count
+            owners = [owner_of("raw", key) for key in keys]
+            database.chunks.delete_many({"owner": {"$in": owners}})
+        return int(dropped)
+
+    def _free_raw(self) -> None:
+        """Does nothing: the server keeps the space in its files."""
 
     def _delete_pages(self, where: Where) -> int:
         """Deletes pages, and what hangs on them, in small steps."""

@@ -30,63 +30,32 @@ from pymongo.errors import BulkWriteError
 from crawlclean.cleaning.errors import StoreDamaged, StoreUnavailable
 from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.storage.archive.warc import archived_headers
-from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.mongo.connection import DUPLICATE_KEY, MongoConnection
 from crawlclean.storage.mongo.ports import drop_old_chunks, key_of, owner_of, put_blob
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, counted_of, naming, number
 from crawlclean.storage.store.fence import URL_STATE, newer_row, next_row
-from crawlclean.storage.store.ports import Row
+from crawlclean.storage.store.ports import Ports, Row
 from crawlclean.storage.store.rows import compress, to_microseconds
 from crawlclean.storage.store.tables import KEYS
-from crawlclean.storage.store.topics import CHANGING, outbox_rows, rows_of
+from crawlclean.storage.store.topics import CHANGING, save_judgements
 from crawlclean.storage.store.visits import Comparison, Visits, Work
 
 # Writes judgements of topics as documents of the MongoDB store, behind the fence.
 #
-# The fence is that of ``store/topic_rows.py``. A judgement is two writes, the second without effect
+# The fence is that of ``store/topics.py``. A judgement is two writes, the second without effect
 # on a page that the user has marked or the learner has learned; repeating both changes nothing.
 
 IF_KNOWN = ("features", "parent")
 """Columns without a value when a page is judged anew without the link that led to it."""
 
 
-def put_judgements(database: Any, outcomes: Sequence[Outcome]) -> None:
-    """Writes the judgements of outcomes, and their rows of the outbox.
-
-    Raises:
-        StoreDamaged: No document can hold them.
-    """
-    rows, reports = [], []
-    for outcome in outcomes:
-        if outcome.judgements:
-            with naming(outcome):
-                rows += rows_of(outcome)
-                reports += outbox_rows(outcome)
-    _put(database, rows)
-    if reports:
-        writes = [
-            UpdateOne({"_id": _joined("outbox", row)}, {"$setOnInsert": row}, True)
-            for row in reports
-        ]
-        database.outbox.bulk_write(writes, ordered=False)
-
-
 def put_pages(db: MongoConnection, rows: Sequence[Row]) -> None:
-    """Writes judgements of stored pages."""
-    with db.use() as database:
-        _put(database, rows)
-
-
-def _joined(table: str, row: Row) -> str:
-    return "/".join(str(row[name]) for name in KEYS[table])
-
-
-def _put(database: Any, rows: Sequence[Row]) -> None:
+    """Writes judgements of pages, behind their fence."""
     if not rows:
         return
     first, second = [], []
     for row in rows:
-        key = _joined("topic_pages", row)
+        key = "/".join(row[name] for name in KEYS["topic_pages"])
         first.append(UpdateOne({"_id": key, "fence": {"$lte": row["fence"]}}, _update(row), True))
         ours = {"_id": key, "fence": row["fence"]}
         unmarked = {name: row[name] for name in ("relevant", "label")}
@@ -94,14 +63,12 @@ def _put(database: Any, rows: Sequence[Row]) -> None:
         if row["to_learn"]:
             waits = {"$set": {"to_learn": row["to_learn"]}}
             second.append(UpdateOne({**ours, "learned_in": {"$exists": False}}, waits))
-    try:
-        database.topic_pages.bulk_write(first, ordered=False)
-    except BulkWriteError as error:
-        details: Any = error.details
-        refused = details["writeErrors"]  # the stored judgement is newer
-        if details["writeConcernErrors"] or any(e["code"] != DUPLICATE_KEY for e in refused):
-            raise
-    database.topic_pages.bulk_write(second, ordered=False)
+    with db.use() as database:
+        try:
+            database.topic_pages.bulk_write(first, ordered=False)
+        except BulkWriteError as error:
+            refused_keys(error)  # their stored judgements are newer
+        database.topic_pages.bulk_write(second, ordered=False)
 
 
 def _update(row: Row) -> dict[str, Any]:
@@ -121,11 +88,12 @@ Plan = tuple[Document | None, set[int]]
 """The document to write for one key (None: no change), and the outcomes that changed it."""
 
 
-def save_outcomes(database: Any, work: Sequence[Work], visits: Visits) -> int:
+def save_outcomes(database: Any, ports: Ports, work: Sequence[Work], visits: Visits) -> int:
     """Saves outcomes, journaled; returns how many changed a document.
 
     Args:
         database: A ``pymongo`` database.
+        ports: The store's.
         work: The outcomes, each with its record compared with the stored one.
         visits: The save's part that belongs to revisits.
     """
@@ -143,7 +111,7 @@ def save_outcomes(database: Any, work: Sequence[Work], visits: Visits) -> int:
     changed |= _Raw(database).put(_having(by_key, _wants_raw))
     records = _Records(database, visits, compared)
     with_record = records.put(_having(by_key, lambda each: each.outcome.record is not None))
-    put_judgements(database, [each.outcome for each in encoded])
+    save_judgements(ports, [each.outcome for each in encoded])
     newest = _Urls(database, visits, compared).put(by_key)
     for place in with_record - newest:  # an older visit's record: its host has one more
         each = encoded[place]
@@ -202,6 +170,19 @@ def write_owed(database: Any, asked: Mapping[str, Any]) -> None:
                 break
         still = {"_id": key, "saved_seq": doc["saved_seq"]}
         database.records.update_one(still, {"$unset": {"owed": ""}})
+
+
+def refused_keys(error: BulkWriteError) -> list[int]:
+    """Which writes were refused because a newer document has their key.
+
+    Raises:
+        BulkWriteError: The error has another cause.
+    """
+    details: Any = error.details
+    refused = details["writeErrors"]
+    if details["writeConcernErrors"] or any(each["code"] != DUPLICATE_KEY for each in refused):
+        raise error
+    return [each["index"] for each in refused]
 
 
 class FencedCollection:
@@ -276,11 +257,7 @@ class FencedCollection:
         try:
             self.database[self.name].bulk_write(operations, ordered=False)
         except BulkWriteError as error:
-            details: Any = error.details
-            refused = details["writeErrors"]
-            if details["writeConcernErrors"] or any(e["code"] != DUPLICATE_KEY for e in refused):
-                raise
-            return [keys[each["index"]] for each in refused]
+            return [keys[place] for place in refused_keys(error)]
         return []
 
 

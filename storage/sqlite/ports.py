@@ -63,19 +63,13 @@ class SqliteTables:
         with self._db.transaction() as db:
             return db.executemany(sql, [tuple(row.values()) for row in rows]).rowcount
 
-    def put(self, table: str, row: Row, keep: Collection[str] = ()) -> None:
-        """Inserts or replaces a row; an existing row keeps its values of the columns ``keep``."""
-        new = [name for name in row if name not in keep and name not in KEYS[table]]
-        update = ", ".join(f"{name} = excluded.{name}" for name in new)
-        sql = f"{_insert(table, row)} ON CONFLICT DO UPDATE SET {update}"
-        with self._db.transaction() as db:
-            db.execute(sql, tuple(row.values()))
-
-    def put_all(self, table: str, rows: Sequence[Row]) -> None:
-        """Inserts or replaces rows; all have the same columns."""
+    def put(self, table: str, *rows: Row, keep: Collection[str] = ()) -> None:
+        """Inserts or replaces rows; existing rows keep their values of the columns ``keep``."""
         if not rows:
             return
-        sql = _insert(table, rows[0]).replace("INSERT", "INSERT OR REPLACE", 1)
+        new = [name for name in rows[0] if name not in keep and name not in KEYS[table]]
+        update = ", ".join(f"{name} = excluded.{name}" for name in new)
+        sql = f"{_insert(table, rows[0])} ON CONFLICT DO UPDATE SET {update}"
         with self._db.transaction() as db:
             db.executemany(sql, [tuple(row.values()) for row in rows])
 

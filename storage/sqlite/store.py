@@ -34,7 +34,7 @@ from pathlib import Path
 
 from crawlclean.cleaning.errors import StoreFull
 from crawlclean.cleaning.topics.pictures import picture_keys
-from crawlclean.storage.archive.segments import Archive, Commits, Place, Segment
+from crawlclean.storage.archive.segments import Archive, Place, Segment
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
 from crawlclean.storage.sqlite.host_statistics import is_behind, refresh
@@ -48,12 +48,10 @@ from crawlclean.storage.sqlite.stories import (
 from crawlclean.storage.sqlite.writing import (
     archived_answer,
     delete_record,
-    put_judgements,
     put_outcome,
     put_pages,
     put_raw,
 )
-from crawlclean.storage.store.encoded_outcomes import naming
 from crawlclean.storage.store.overview import (
     COUNTED,
     SAMPLED,
@@ -66,12 +64,10 @@ from crawlclean.storage.store.pictures import save_picture
 from crawlclean.storage.store.ports import PAGE_KEY, Ports, Scan, Where, of
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
+from crawlclean.storage.store.topics import save_judgements
 from crawlclean.storage.store.visits import Visits, Work
 
 # Space of crawls in the SQLite store, and dropping archived responses.
-
-DROP_ROWS = 200
-"""A transaction's part of the log stays below 2 MB: a full disk has little more."""
 
 MOVED_FROM_BYTES = 1 << 20
 """Shorter segments are left as they are: their files are hardly worth the copies."""
@@ -93,118 +89,9 @@ _RECORD = f"""SELECT count(*), avg(length(record) + length(links)) FROM record_b
         WHERE host = ? LIMIT {SAMPLED})"""
 
 
-def space(connection: SqliteConnection) -> list[Space]:
-    """What each crawl takes; responses by their index, records by a sample."""
-    found = [
-        Space(crawl_id=crawl, kind=SpaceKind.RAW, items=n, stored_bytes=size, is_estimate=False)
-        for crawl, n, size in connection.rows(_RAW)
-    ]
-    for crawl, n in connection.rows(_RECORDS):
-        mean = connection.rows(_MEAN, crawl)[0][0] or 0
-        found.append(
-            Space(
-                crawl_id=crawl,
-                kind=SpaceKind.RECORDS,
-                items=n,
-                stored_bytes=round(mean * n),
-                is_estimate=n > SAMPLED,
-            )
-        )
-    return found
-
-
-def sample_host(connection: SqliteConnection, host: str) -> HostSample:
-    """Sizes of what is stored of a host."""
-    ((responses,),) = connection.rows(_RESPONSES, host)
-    ((response_bytes,),) = connection.rows(_RESPONSE, host)
-    ((records, record_bytes),) = connection.rows(_RECORD, host)
-    return HostSample(
-        responses=responses,
-        response_bytes=response_bytes or 0.0,
-        records=records,
-        record_bytes=record_bytes or 0.0,
-    )
-
-
-def raw_space(connection: SqliteConnection, crawl_id: str | None, host: str | None) -> RawSpace:
-    """What dropping the responses of a crawl, a host or both would free."""
-    where, values = conditions(of(crawl_id, host))
-    mine = (
-        f"sum(CASE WHEN {where} THEN 1 ELSE 0 END), sum(CASE WHEN {where} THEN length ELSE 0 END)"
-    )
-    rows = connection.rows(
-        f"SELECT segments.committed, sum(length), {mine} FROM raw JOIN segments USING (segment) "
-        f"WHERE segment IN (SELECT DISTINCT segment FROM raw WHERE {where}) GROUP BY segment",
-        *values * 3,
-    )
-    freed = 0
-    for committed, live, _, dropped in rows:
-        left = live - dropped
-        freed += committed - left if not left or _is_sparse(committed, left) else 0
-    return RawSpace(
-        responses=sum(row[2] for row in rows),
-        stored_bytes=sum(row[3] for row in rows),
-        freed_bytes=freed,
-    )
-
-
-def drop_rows(
-    connection: SqliteConnection, crawl_id: str | None, host: str | None, limit: int | None = None
-) -> int:
-    """Deletes index rows of archived responses, in small transactions; returns how many."""
-    where, values = conditions(of(crawl_id, host))
-    dropped = 0
-    while limit is None or dropped < limit:
-        some = DROP_ROWS if limit is None else min(DROP_ROWS, limit - dropped)
-        with connection.transaction() as db:
-            sql = f"SELECT rowid FROM raw WHERE {where} LIMIT ?"
-            rows = db.execute(sql, (*values, some)).fetchall()
-            db.executemany("DELETE FROM raw WHERE rowid = ?", rows)
-        dropped += len(rows)
-        if len(rows) < some:
-            break
-    return dropped
-
-
-def free_segments(connection: SqliteConnection, archive: Archive, commits: Commits) -> None:
-    """Moves the few responses left of mostly dropped segments to others, so that files can go.
-
-    Where the disk has no room for the copies, they stay: the next call tries again.
-    """
-    sql = "SELECT segment, committed FROM segments WHERE committed >= ?"
-    for number, committed in connection.rows(sql, MOVED_FROM_BYTES):
-        with archive.hold(number) as is_held, suppress(StoreFull):
-            if is_held and archive.path(number).exists():
-                _move_all(connection, archive, commits, (number, committed))
-
-
-def _move_all(
-    connection: SqliteConnection, archive: Archive, commits: Commits, segment: tuple[int, int]
-) -> None:
-    """Moves all responses of a segment (number, committed length), if they are few."""
-    number, committed = segment
-    left = connection.rows("SELECT sum(length) FROM raw WHERE segment = ?", number)[0][0] or 0
-    if not left or not _is_sparse(committed, left):
-        return
-    sql = "SELECT rowid, offset, length FROM raw WHERE segment = ? ORDER BY offset LIMIT ?"
-    while rows := connection.rows(sql, number, MOVED_AT_ONCE):
-        found = [Place(segment=number, offset=at, length=size) for _, at, size in rows]
-        with archive.open_segment(commits) as target:
-            places = target.append([archive.member(each) for each in found])
-            moved = [
-                (new.segment, new.offset, rowid, number, old.offset)
-                for (rowid, *_), old, new in zip(rows, found, places, strict=True)
-            ]
-            with connection.transaction() as db:
-                db.executemany(
-                    "UPDATE raw SET segment = ?, offset = ? "
-                    "WHERE rowid = ? AND segment = ? AND offset = ?",
-                    moved,
-                )
-                db.execute(
-                    "UPDATE segments SET committed = ? WHERE segment = ?",
-                    (target.length, target.number),
-                )
+def _commit_length(db: sqlite3.Connection, segment: Segment) -> None:
+    sql = "UPDATE segments SET committed = ? WHERE segment = ?"
+    db.execute(sql, (segment.length, segment.number))
 
 
 def _is_sparse(committed: int, left: int) -> bool:
@@ -277,10 +164,9 @@ class SqliteStore(Store):
         queued = outcome.queued
         if not outcome.keep_raw or not 100 <= queued.result.status <= 999:
             return False
-        sql = "SELECT fetched_at FROM raw WHERE page_id = ? AND crawl_id = ?"
-        with self._db.use() as db, naming(outcome):
-            known = db.execute(sql, (queued.page_id, queued.crawl_id)).fetchall()
-        return not known or known[0][0] < to_microseconds(queued.fetched_at)
+        key = (queued.page_id, queued.crawl_id)
+        known = self._tables.get("raw", [key], ("fetched_at",))
+        return not known or known[key][0] < to_microseconds(queued.fetched_at)
 
     def _commit(
         self,
@@ -302,19 +188,15 @@ class SqliteStore(Store):
                 after = saved_seq(db, each)
                 if after is not None and after != before:
                     put_story(self._db, each, before, after)
-                if each.outcome.judgements:
-                    put_judgements(db, each.outcome)
                 save_picture(self._tables, each)
+            save_judgements(self._ports, [each.outcome for each, _ in work])
             visits.add_sums()
             numbers = {id(each.outcome): number for number, (each, _) in enumerate(work)}
             for outcome, place in raw:
                 if put_raw(db, outcome, place):
                     changed.add(numbers[id(outcome)])
             if segment is not None:
-                db.execute(
-                    "UPDATE segments SET committed = ? WHERE segment = ?",
-                    (segment.length, segment.number),
-                )
+                _commit_length(db, segment)
             db.executemany(
                 "INSERT INTO hosts (crawl_id, host, is_dirty) VALUES (?, ?, 1) "
                 "ON CONFLICT DO UPDATE SET is_dirty = 1",
@@ -374,30 +256,88 @@ class SqliteStore(Store):
     # --- deleting ---
 
     def space(self) -> list[Space]:
-        """What each crawl takes, by kind; a scan of the index of responses."""
-        return space(self._db)
+        """What each crawl takes; responses by their index, records by a sample."""
+        found = [
+            Space(crawl, SpaceKind.RAW, n, size, is_estimate=False)
+            for crawl, n, size in self._db.rows(_RAW)
+        ]
+        for crawl, n in self._db.rows(_RECORDS):
+            mean = self._db.rows(_MEAN, crawl)[0][0] or 0
+            found.append(
+                Space(crawl, SpaceKind.RECORDS, n, round(mean * n), is_estimate=n > SAMPLED)
+            )
+        return found
 
     def sample_host(self, host: str) -> HostSample:
-        """Sizes of what is stored of a host over all crawls, by a bounded sample."""
-        return sample_host(self._db, host)
+        """Sizes of what is stored of a host."""
+        ((responses,),) = self._db.rows(_RESPONSES, host)
+        ((response_bytes,),) = self._db.rows(_RESPONSE, host)
+        ((records, record_bytes),) = self._db.rows(_RECORD, host)
+        return HostSample(responses, response_bytes or 0.0, records, record_bytes or 0.0)
 
     def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
         """What dropping the responses of a crawl, a host or both would free."""
-        return raw_space(self._db, crawl_id, host)
+        where, values = conditions(of(crawl_id, host))
+        rows = self._db.rows(
+            f"""SELECT segments.committed, sum(length), sum(CASE WHEN {where} THEN 1 ELSE 0 END),
+            sum(CASE WHEN {where} THEN length ELSE 0 END) FROM raw JOIN segments USING (segment)
+            WHERE segment IN (SELECT DISTINCT segment FROM raw WHERE {where}) GROUP BY segment""",
+            *values * 3,
+        )
+        freed = 0
+        for committed, live, _, dropped in rows:
+            left = live - dropped
+            freed += committed - left if not left or _is_sparse(committed, left) else 0
+        return RawSpace(
+            responses=sum(row[2] for row in rows),
+            stored_bytes=sum(row[3] for row in rows),
+            freed_bytes=freed,
+        )
 
-    def drop_raw(
-        self, crawl_id: str | None, host: str | None = None, limit: int | None = None
-    ) -> int:
-        """Deletes archived responses of a crawl, a host or both; returns how many.
+    def _drop_raw(self, where: Where, limit: int) -> int:
+        """Deletes index rows of archived responses in one transaction."""
+        text, values = conditions(where)
+        with self._db.transaction() as db:
+            sql = f"SELECT rowid FROM raw WHERE {text} LIMIT ?"
+            rows = db.execute(sql, (*values, limit)).fetchall()
+            db.executemany("DELETE FROM raw WHERE rowid = ?", rows)
+        return len(rows)
 
-        Records stay. A segment's file goes with the last of its responses. Those of other crawls
-        that are left in a file are moved when they are few.
+    def _free_raw(self) -> None:
+        """Deletes files that nothing is left of.
+
+        The few responses left of mostly dropped segments are moved to others first. Where the disk
+        has no room for the copies, they stay: the next call tries again.
         """
-        dropped = drop_rows(self._db, crawl_id, host, limit)
-        if limit is None or dropped < limit:
-            free_segments(self._db, self._archive, self)
-            self._remove_empty_segments()
-        return dropped
+        sql = "SELECT segment, committed FROM segments WHERE committed >= ?"
+        for number, committed in self._db.rows(sql, MOVED_FROM_BYTES):
+            with self._archive.hold(number) as is_held, suppress(StoreFull):
+                if is_held and self._archive.path(number).exists():
+                    self._move_all(number, committed)
+        self._remove_empty_segments()
+
+    def _move_all(self, number: int, committed: int) -> None:
+        """Moves all responses of a segment, if they are few."""
+        live = "SELECT sum(length) FROM raw WHERE segment = ?"
+        left = self._db.rows(live, number)[0][0] or 0
+        if not left or not _is_sparse(committed, left):
+            return
+        sql = "SELECT rowid, offset, length FROM raw WHERE segment = ? ORDER BY offset LIMIT ?"
+        while rows := self._db.rows(sql, number, MOVED_AT_ONCE):
+            found = [Place(segment=number, offset=at, length=size) for _, at, size in rows]
+            with self._archive.open_segment(self) as target:
+                places = target.append([self._archive.member(each) for each in found])
+                moved = [
+                    (new.segment, new.offset, rowid, number, old.offset)
+                    for (rowid, *_), old, new in zip(rows, found, places, strict=True)
+                ]
+                with self._db.transaction() as db:
+                    db.executemany(
+                        "UPDATE raw SET segment = ?, offset = ? "
+                        "WHERE rowid = ? AND segment = ? AND offset = ?",
+                        moved,
+                    )
+                    _commit_length(db, target)
 
     def _delete_pages(self, where: Where) -> int:
         """Deletes pages in small transactions, then files that nothing is left of."""

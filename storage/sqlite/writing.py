@@ -22,12 +22,11 @@ from crawlclean.storage.store.ports import Answer, Row
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.stories import FENCE
 from crawlclean.storage.store.tables import TABLES
-from crawlclean.storage.store.topics import outbox_rows, rows_of
 from crawlclean.storage.store.visits import Comparison, Visits
 
 # Writes judgements of topics as rows of the SQLite store, behind their fence.
 #
-# The fence is that of ``store/topic_rows.py``. Every function but ``put_pages`` runs inside the
+# The fence is that of ``store/topics.py``. Every function but ``put_pages`` runs inside the
 # transaction of one save.
 
 
@@ -55,27 +54,10 @@ _PUT = (
 )
 
 
-def put_judgements(db: sqlite3.Connection, outcome: Outcome) -> None:
-    """Writes the judgements of an outcome, and its rows of the outbox.
-
-    Raises:
-        StoreDamaged: No row can hold them.
-    """
-    with naming(outcome):
-        _put(db, rows_of(outcome))
-        for row in outbox_rows(outcome):
-            sql = "INSERT OR IGNORE INTO outbox (topic, kind, page_id, at) VALUES (?, ?, ?, ?)"
-            db.execute(sql, tuple(row.values()))
-
-
 def put_pages(db: SqliteConnection, rows: Sequence[Row]) -> None:
-    """Writes judgements of stored pages in one transaction."""
+    """Writes judgements of pages, behind their fence, in one transaction."""
     with db.transaction() as connection:
-        _put(connection, rows)
-
-
-def _put(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    db.executemany(_PUT, [tuple(row[name] for name in _COLUMNS) for row in rows])
+        connection.executemany(_PUT, [tuple(row[name] for name in _COLUMNS) for row in rows])
 
 
 _BY_NAME = {table.name: table for table in TABLES}

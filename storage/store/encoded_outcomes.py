@@ -127,20 +127,6 @@ def _digest(*parts: bytes) -> bytes:
     return digest.digest()
 
 
-def _image(outcome: Outcome) -> tuple[str | None, str | None]:
-    """(media type, SHA-256) of an image that was fetched."""
-    if outcome.state is not UrlState.IMAGE:
-        return None, None
-    digest = sha256(outcome.queued.result.body, usedforsecurity=False)
-    return replace_surrogates(outcome.media_type), digest.hexdigest()
-
-
-def _certificate(outcome: Outcome) -> str | None:
-    """What is wrong with the certificate of the host that answered: ``expired``."""
-    fault = outcome.queued.result.certificate
-    return fault.value if fault else None
-
-
 def encode_outcome(outcome: Outcome) -> EncodedOutcome:
     """Encodes an outcome.
 
@@ -188,15 +174,15 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     parts = encode_record(record) if record else None
     record_digest = _digest(*parts) if parts else b""
     ending = [failure.reason, failure.detail, queued.attempt] if failure else []
-    media_type, file_digest = _image(outcome)
+    is_image = outcome.state is UrlState.IMAGE
     more = {
         "page_id": queued.page_id,
         "crawl_id": queued.crawl_id,
         "digest": _digest(dump([list(row.values()), ending]), record_digest),
         "role": queued.role.value,
-        "media_type": media_type,
-        "sha256": file_digest,
-        "certificate": _certificate(outcome),
+        "media_type": replace_surrogates(outcome.media_type) if is_image else None,
+        "sha256": sha256(result.body, usedforsecurity=False).hexdigest() if is_image else None,
+        "certificate": result.certificate.value if result.certificate else None,
         "reason": failure.reason.value if failure else None,
         "detail": replace_surrogates(failure.detail) if failure else None,
         "attempts": number(queued.attempt) if failure else None,

@@ -51,7 +51,7 @@ class SpaceKind(StrEnum):
     RECORDS = "records"  # clean records
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Space:
     """What a crawl takes of one kind.
 
@@ -70,7 +70,7 @@ class Space:
     is_estimate: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HostSample:
     """Sizes of what is stored of a host over all crawls, by at most ``SAMPLED`` items of a kind.
 
@@ -87,7 +87,7 @@ class HostSample:
     record_bytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RawSpace:
     """Archived responses that may be dropped.
 
@@ -396,7 +396,7 @@ class Overview(Member):
                 rows.append(_row_of(merge_stats(parts), len(parts), now))
             else:
                 self._tables.delete("host_rows", {"host": host})
-        self._tables.put_all("host_rows", rows)
+        self._tables.put("host_rows", *rows)
 
     def _recount(self, crawl_id: str) -> None:
         """Computes the totals of a crawl anew from the rows of its hosts."""
@@ -428,7 +428,7 @@ class Overview(Member):
         found = map(tuple, self._tables.scan(Scan(table, names, where)))
         before = {row[:width]: row for row in found if not only or row[:2] in only}
         new = [row for row in rows if before.pop(row[:width], ()) != row]
-        self._tables.put_all(table, [dict(zip(names, row, strict=True)) for row in new])
+        self._tables.put(table, *[dict(zip(names, row, strict=True)) for row in new])
         for gone in before:
             self._tables.delete(table, dict(zip(key, gone, strict=True)))
 

@@ -93,11 +93,14 @@ class Tables(Protocol):
     def add(self, table: str, rows: Sequence[Row]) -> int:
         """Inserts the rows whose keys are new; returns how many were inserted."""
 
-    def put(self, table: str, row: Row, keep: Collection[str] = ()) -> None:
-        """Inserts or replaces a row; an existing row keeps its values of the columns ``keep``."""
+    def put(self, table: str, *rows: Row, keep: Collection[str] = ()) -> None:
+        """Inserts or replaces rows, all with the same columns.
 
-    def put_all(self, table: str, rows: Sequence[Row]) -> None:
-        """Inserts or replaces rows; all have the same columns."""
+        Args:
+            table: Its name.
+            rows: The rows.
+            keep: Columns whose values an existing row keeps.
+        """
 
     def get(self, table: str, keys: Collection[Key], columns: Sequence[str]) -> dict[Key, Values]:
         """Rows by key, at most 10,000 keys; a key without a row is not in the result."""

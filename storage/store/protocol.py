@@ -45,6 +45,11 @@ OF_HOSTS = ("spills", "topic_pages", "hosts", "rules", "visit_classes", "visit_t
 """Tables with rows of a host in a crawl, deleted with it."""
 
 
+DROP_ROWS = 200
+"""Responses dropped at once: a transaction's part of SQLite's log stays below 2 MB, and a full disk
+has little more."""
+
+
 class Store(ABC):
     """All results of all crawls, and the pending URLs that outgrew the queue's memory.
 
@@ -183,7 +188,6 @@ class Store(ABC):
     def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
         """What dropping the responses of a crawl, a host or both would free; may take a second."""
 
-    @abstractmethod
     def drop_raw(
         self, crawl_id: str | None, host: str | None = None, limit: int | None = None
     ) -> int:
@@ -197,6 +201,23 @@ class Store(ABC):
             host: Only of this host; None: of all.
             limit: At most this many; None: all.
         """
+        where, dropped = of(crawl_id, host), 0
+        while limit is None or dropped < limit:
+            some = DROP_ROWS if limit is None else min(DROP_ROWS, limit - dropped)
+            found = self._drop_raw(where, some)
+            dropped += found
+            if found < some:
+                self._free_raw()
+                break
+        return dropped
+
+    @abstractmethod
+    def _drop_raw(self, where: Where, limit: int) -> int:
+        """Deletes at most ``limit`` archived responses; returns how many."""
+
+    @abstractmethod
+    def _free_raw(self) -> None:
+        """Frees the files of dropped responses."""
 
     @abstractmethod
     def close(self) -> None:

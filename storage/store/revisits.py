@@ -21,13 +21,13 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from msgspec import structs
 
-from crawlclean.cleaning.records import PageKind, Via
+from crawlclean.cleaning.records import PageKind
 from crawlclean.cleaning.revisits import (
     BOUNDS,
     DAY,
@@ -47,8 +47,8 @@ from crawlclean.cleaning.urls.normal_form import normalize, page_id as page_id_o
 from crawlclean.storage.crawl_types import PageRole, UrlState
 from crawlclean.storage.store.hosts import read_trust, write_trust
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Member, Scan, of
-from crawlclean.storage.store.rows import from_microseconds, to_microseconds, unpack_text
-from crawlclean.storage.store.urls import Visit, time_or_none
+from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds, unpack_text
+from crawlclean.storage.store.urls import Visit
 from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
 
 READ_DUE = 20_000
@@ -61,23 +61,7 @@ SOON_US = 12 * HOUR * SECOND_US
 MOST_SKIPPED = 4
 """Intervals after its last visit at which a page is visited whatever its date is."""
 
-_DUE_COLUMNS = (
-    "url", "host", "state", "role", "depth", "via", "referrer", "link_text", "etag",
-    "last_modified", *SCHEDULE_COLUMNS, "discovered_at",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DueUrl(Visit):
-    """A URL that is due for a visit; its conditions are those that it may be asked with.
-
-    Attributes:
-        due_at: When it became due.
-        interval_s: The interval that is over then, > 0.
-    """
-
-    due_at: datetime
-    interval_s: int
+_DUE = RowType(Visit, "URL", was="state", due_in_ms="next_visit")
 
 
 class Revisits(Member):
@@ -90,7 +74,7 @@ class Revisits(Member):
         per_host: int = 60,
         limit: int = 5_000,
         without: Collection[str] = frozenset(),
-    ) -> list[DueUrl]:
+    ) -> list[Visit]:
         """The URLs that are due, those first that are late by the most intervals.
 
         A list of ten minutes that is an hour late comes before an article of 30 days that is a day
@@ -288,40 +272,25 @@ class Revisits(Member):
                 return
             after = tuple(rows[-1][:2])
 
-    def _read(self, crawl_id: str, page_ids: list[str], at: int) -> list[DueUrl]:
+    def _read(self, crawl_id: str, page_ids: list[str], at: int) -> list[Visit]:
         """The due URLs of some pages, in this order."""
-        found: dict[str, DueUrl] = {}
+        found: dict[str, Visit] = {}
         for start in range(0, len(page_ids), READ_STATES):
             keys = [(page_id, crawl_id) for page_id in page_ids[start : start + READ_STATES]]
-            rows = self._tables.get("urls", keys, _DUE_COLUMNS)
-            trust = read_trust(self._tables, {(row[1], crawl_id) for row in rows.values()})
-            for key, row in rows.items():
-                if row[10] is not None:
-                    host = trust.get((row[1], crawl_id), HostTrust())
-                    found[key[0]] = _due_url(key[0], row, host, at)
+            rows = self._tables.get("urls", keys, ("visits", *_DUE.columns))
+            visits = [(packed, _DUE.read(row)) for packed, *row in rows.values()]
+            trust = read_trust(self._tables, {(visit.host, crawl_id) for _, visit in visits})
+            for packed, visit in visits:
+                if visit.due_in_ms:
+                    host = trust.get((visit.host, crawl_id), HostTrust())
+                    found[visit.page_id] = _due_url(visit, packed, host, at)
         return [found[page_id] for page_id in page_ids if page_id in found]
 
 
-def _due_url(page_id: str, row: Any, host: HostTrust, at: int) -> DueUrl:
-    """The due URL of the values of ``_DUE_COLUMNS``."""
-    state = UrlState(row[2])
-    visits = unpack_state(bytes(row[13])) if row[13] is not None else VisitState(VisitKind.ARTICLE)
-    may_condition = host.may_condition(at / SECOND_US, visits.in_a_row)
-    may_condition &= state in (UrlState.RECORD, UrlState.SITEMAP)
-    return DueUrl(
-        page_id=page_id,
-        url=row[0],
-        host=row[1],
-        role=PageRole(row[3]),
-        was=state,
-        depth=row[4],
-        via=Via(row[5]),
-        referrer=row[6],
-        link_text=row[7],
-        discovered_at=time_or_none(row[14]),
-        etag=(row[8] or "") if may_condition else "",
-        last_modified=(row[9] or "") if may_condition else "",
-        due_in_ms=max(0, (row[10] - at) // 1000),
-        due_at=from_microseconds(row[10]),
-        interval_s=row[11] or 1,
-    )
+def _due_url(visit: Visit, packed: bytes | None, host: HostTrust, at: int) -> Visit:
+    """A due URL, of its row with the time of its visit in microseconds since 1970 UTC."""
+    state = VisitState(VisitKind.ARTICLE) if packed is None else unpack_state(bytes(packed))
+    may_condition = host.may_condition(at / SECOND_US, state.in_a_row)
+    if not may_condition or visit.was not in (UrlState.RECORD, UrlState.SITEMAP):
+        visit = replace(visit, etag="", last_modified="")
+    return replace(visit, due_in_ms=max(0, (visit.due_in_ms - at) // 1000))

@@ -11,7 +11,7 @@ day) are counts of the pages' rows, so no second truth can go wrong.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,17 @@ from typing import Any
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, replace_surrogates
 from crawlclean.storage.crawl_types import Outcome
-from crawlclean.storage.store.ports import PRESENT, Member, Row, Scan, Where, count_by, of, steps
+from crawlclean.storage.store.encoded_outcomes import naming
+from crawlclean.storage.store.ports import (
+    PRESENT,
+    Member,
+    Ports,
+    Row,
+    Scan,
+    Where,
+    count_by,
+    steps,
+)
 from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds
 from crawlclean.storage.topic_types import (
     JudgedPage,
@@ -82,6 +92,22 @@ def outbox_rows(outcome: Outcome) -> list[Row]:
         if each.is_relevant and outcome.record is not None
         for kind in each.notify
     ]
+
+
+def save_judgements(ports: Ports, outcomes: Iterable[Outcome]) -> None:
+    """Writes the judgements of outcomes, and their rows of the outbox.
+
+    Raises:
+        StoreDamaged: No row can hold them.
+    """
+    pages, reports = [], []
+    for outcome in outcomes:
+        if outcome.judgements:
+            with naming(outcome):
+                pages += rows_of(outcome)
+                reports += outbox_rows(outcome)
+    ports.put_pages(pages)
+    ports.tables.add("outbox", reports)
 
 
 def fence(version: int, fetched_at: int) -> int:
@@ -244,10 +270,6 @@ class Topics(Member):
         for table in ("receivers", "outbox", "told", "topic_models", "topic_pages"):
             self._tables.delete(table, {"topic": name})
         return bool(self._tables.delete("topics", {"name": name}))
-
-    def forget(self, crawl_id: str, host: str | None = None) -> None:
-        """Deletes the judgements of pages that a crawl fetched (of one host)."""
-        self._tables.delete("topic_pages", of(crawl_id, host))
 
     # --- pages ---
 
@@ -607,7 +629,7 @@ class Receivers(Member):
             for number in sorted(numbers)
         ]
         with self._tables.together():
-            self._tables.put_all("told", told)  # a number of a story that the page has left, too
+            self._tables.put("told", *told)  # a number of a story that the page has left, too
             return self.end(receiver, row, sent=1)
 
     def end(

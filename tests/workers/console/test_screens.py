@@ -131,9 +131,9 @@ def test_a_damaged_place_is_refused(console: FlaskClient, after: str) -> None:
 
 def test_pages_of_hosts_follow_each_other(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / DATABASE)
-    store.overview._tables.put_all(  # 120 hosts, a figure of every third twice
+    store.overview._tables.put(  # 120 hosts, a figure of every third twice
         "host_rows",
-        [
+        *[
             {"host": f"h{n:03}.example", "crawls": 1, "records": n // 3, "failed": 0, "excluded": 0,
              "other": 0, "body_chars": 0, "fetched_bytes": 0, "noise_ppm": 0, "near_duplicates": 0,
              "model_version": 0, "first_seen": 0, "last_seen": n * 1_000_000, "updated_at": 1}
