@@ -15,7 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain
 from statistics import median
 
 from crawlclean.cleaning.document.tree import HEADINGS, Tree
@@ -100,13 +100,10 @@ def _by_size(sums: Sums, groups: Iterable[list[int]]) -> list[list[int]]:
 def _latest_start(lines: Lines, article: list[int]) -> int:
     """The last line on which the first item may begin: hardly any text of the body is before it."""
     title_line = lines.title
-    before = 0.0
-    for i in article:
-        if i > title_line:
-            before += lines.own[i]
-            if before > _MAX_BEFORE_UNITS:
-                return i
-    return len(lines.own)
+    behind = [i for i in article if i > title_line]
+    before = accumulate(lines.own[i] for i in behind)
+    late = (i for i, units in zip(behind, before, strict=True) if units > _MAX_BEFORE_UNITS)
+    return next(late, len(lines.own))
 
 
 class _Titles(dict[int, str]):

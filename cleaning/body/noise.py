@@ -159,11 +159,8 @@ class _Marks:
 
     def silent_names(self) -> frozenset[str]:
         """The names that hold so much of a page's own text that they are no evidence."""
-        return frozenset(
-            name
-            for name, held in self.units.items()
-            if held >= _SHARES.get(self._kinds[name], 2.0) * self.own[0]
-        )
+        shares = {name: _SHARES.get(kind, 2.0) for name, kind in self._kinds.items()}
+        return frozenset(n for n, held in self.units.items() if held >= shares[n] * self.own[0])
 
 
 def _mark(
@@ -405,30 +402,24 @@ class Behind:
         least = max(_LEAST_BEFORE_UNITS, self._times * mean)
         if self.units(self._title, marker) < least:
             return False
-        if not self._dates:
-            self._dates = self._count_dates(marker + 1)
+        if not self._dates:  # running totals of the short lines with dates, from this one
+            own, linked = self._lines.own, self._lines.linked
+            dates = (
+                i > marker
+                and own[i] + linked[i] <= _DATE_UNITS
+                and is_date(self._tree.line_text(i))
+                for i in range(len(own))
+            )
+            self._dates = list(accumulate(dates, initial=0))
         return self._dates[end] - self._dates[marker + 1] >= _LEAST_REPLIES
-
-    def _count_dates(self, start: int) -> list[int]:
-        """Running totals of the short lines with dates, from the first line asked for."""
-        own, linked = self._lines.own, self._lines.linked
-        dates = (
-            i >= start and own[i] + linked[i] <= _DATE_UNITS and is_date(self._tree.line_text(i))
-            for i in range(len(own))
-        )
-        return list(accumulate(dates, initial=0))
 
 
 def _times(tree: Tree) -> float:
     """How many times the middle reply the text before replies is on such a page."""
-    return _BEFORE_TIMES_OF_PRODUCT if _is_of_product(tree) else _BEFORE_TIMES
-
-
-def _is_of_product(tree: Tree) -> bool:
-    """Whether a page declares itself the page of a product."""
-    return tree.metas.get("og:type", "").startswith("product") or any(
+    is_of_product = tree.metas.get("og:type", "").startswith("product") or any(
         '"Product' in each for each in tree.scripts.data
     )
+    return _BEFORE_TIMES_OF_PRODUCT if is_of_product else _BEFORE_TIMES
 
 
 def _groups(tree: Tree, sums: Sums, is_noise: list[bool]) -> list[list[int]]:

@@ -153,13 +153,7 @@ def _source(tree: Tree, lines: list[int]) -> str:
     rows = (
         "".join(pieces).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ").split("\n")
     )
-    rows = [row.rstrip() for row in rows]
-    first, last = 0, len(rows)
-    while first < last and not rows[first]:
-        first += 1
-    while last > first and not rows[last - 1]:
-        last -= 1
-    return "\n".join(rows[first:last])
+    return "\n".join(row.rstrip() for row in rows).strip("\n")
 
 
 def _without_numbers(text: str) -> str:
@@ -167,34 +161,21 @@ def _without_numbers(text: str) -> str:
     rows = text.split("\n")
     if len(rows) < _LEAST_NUMBERED:
         return text
-    first = 0
-    for n, row in enumerate(rows):
-        match = _NUMBERED_LINE.match(row)
-        if match is None:
-            return text
-        number = int(match[1])
-        if n == 0:
-            first = number
-        elif number != first + n:
-            return text
+    numbers = [int(match[1]) for row in rows if (match := _NUMBERED_LINE.match(row))]
+    if len(numbers) < len(rows) or numbers != list(range(numbers[0], numbers[0] + len(rows))):
+        return text
     return "\n".join(_NUMBERED_LINE.sub("", row, count=1) for row in rows)
 
 
 def _counts(tree: Tree, lines: list[int]) -> bool:
     """Whether lines hold nothing but consecutive numbers."""
-    first = tree.line_text(lines[0])
-    if not _NUMBERS.fullmatch(first):
-        return False
-    expected = int(first.split()[0])
+    numbers: list[int] = []
     for line in lines:
         text = tree.line_text(line)
         if not _NUMBERS.fullmatch(text):
-            return False
-        for word in text.split():
-            if int(word) != expected:
-                return False
-            expected += 1
-    return True
+            return False  # the first of most code
+        numbers += map(int, text.split())
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def _run_of_numbers(tree: Tree, lines: list[int], at: int, step: int) -> tuple[int, int]:

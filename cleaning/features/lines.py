@@ -280,27 +280,18 @@ def _repeated(texts: list[str], first: int, line: int) -> tuple[int, int]:
     """(first, behind the last) of the lines around one that repeat those around an earlier one."""
     start, end, most = line, line + 1, min(len(texts), line + _MAX_REPEATED)
     back = line - first
-    while start > max(back, line - _MAX_REPEATED) and _is_same(texts, start - 1, back):
+    least = max(back, line - _MAX_REPEATED)
+    while start > least and "" != texts[start - 1] == texts[start - 1 - back]:
         start -= 1
-    while end < most and _is_same(texts, end, back):
+    while end < most and "" != texts[end] == texts[end - back]:
         end += 1
     return start, end
 
 
-def _is_same(texts: list[str], line: int, back: int) -> bool:
-    """Whether a line has a text, and the line so many before has the same."""
-    return bool(texts[line]) and texts[line] == texts[line - back]
-
-
 def _shape(tree: Tree, block: int) -> tuple[str, str, str, str]:
     """Tag and names of a part and of the part around it."""
-    around = tree.block_parents[block]
-    return (
-        tree.block_tags[block],
-        tree.block_names[block],
-        tree.block_tags[around],
-        tree.block_names[around],
-    )
+    tags, names, around = tree.block_tags, tree.block_names, tree.block_parents[block]
+    return tags[block], names[block], tags[around], names[around]
 
 
 def weigh_plain_lines(lines: Lines) -> None:

@@ -172,12 +172,8 @@ class Captions:
         tree, block = self._tree, picture.block
         if tree.block_tags[block] in ("body", "article", "main") or block <= 0:
             return False
-        is_alone = tree.line_end(block) - tree.block_lines[block] == 1
-        return (
-            is_alone
-            and tree.block_lines[block] == line
-            and (tree.line_text(line)[-1] not in _SENTENCE_END)
-        )
+        is_alone = tree.block_lines[block] == line == tree.line_end(block) - 1
+        return is_alone and tree.line_text(line)[-1] not in _SENTENCE_END
 
     def _describes(self, text: str) -> bool:
         """Whether an alt text or title is a description: no file name, button or page title."""

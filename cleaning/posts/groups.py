@@ -164,22 +164,20 @@ class PostFinder(ContentFinder):
     def _are_rows(self, posts: list[int], title: str) -> bool:
         """Whether most parts hold the headline of another page: rows of a board, no posts."""
         tree, own, linked = self.tree, self.lines.own, self.lines.linked
-        found: list[tuple[int, Name, str]] = []
-        posts_of: dict[str, set[int]] = {}
+        found: dict[str, list[tuple[int, Name]]] = {}
         for post in posts:
             for i in range(tree.block_lines[post], tree.line_end(post)):
                 if linked[i] < _HEADLINE_UNITS or linked[i] <= own[i] or self.is_date[i]:
                     continue
                 text = DIGITS.sub("", tree.line_text(i))
                 if not title or title not in plain_title(text):
-                    posts_of.setdefault(text, set()).add(post)
-                    found.append((post, self.names[tree.line_blocks[i]], text))
+                    found.setdefault(text, []).append((post, self.names[tree.line_blocks[i]]))
         places: dict[Name, set[int]] = {}
-        for post, name, text in found:
-            # A link of several parts is a button.
-            if len(posts_of[text]) == 1:
-                places.setdefault(name, set()).add(post)
-        return any(len(held) > _ROW_SHARE * len(posts) for held in places.values())
+        for held in found.values():
+            if len({post for post, _ in held}) == 1:  # a link of several parts is a button
+                for post, name in held:
+                    places.setdefault(name, set()).add(post)
+        return any(len(rows) > _ROW_SHARE * len(posts) for rows in places.values())
 
     def _unlinked(self, line: int) -> str:
         """The text of a line outside its links: ``Posted by:`` before the name of a user."""
@@ -221,13 +219,9 @@ class PostFinder(ContentFinder):
         tag, words = self.names[part]
         if self.is_noise[part] or not (words or tag in _POST_TAGS):
             return False
-        return tag not in _NO_POST or self._has_lines(part)
-
-    def _has_lines(self, part: int) -> bool:
-        """Whether a paragraph is a post of lines: who, when, and a text."""
-        tree = self.tree
-        lines = tree.line_end(part) - tree.block_lines[part]
-        return tree.block_tags[part] == "p" and lines >= _LEAST_LINES
+        # A paragraph may be a post of lines: who, when, and a text.
+        lines = self.tree.line_end(part) - self.tree.block_lines[part]
+        return tag not in _NO_POST or (tag == "p" and lines >= _LEAST_LINES)
 
     def _rank(self, groups: list[set[int]], is_sign: list[bool]) -> list[list[int]]:
         """The groups whose parts have text and are no lists of others, best first."""
@@ -262,11 +256,7 @@ class PostFinder(ContentFinder):
 
     def _children(self, part: int) -> tuple[Name, ...]:
         """The names of the children of a part."""
-        ends, child, found = self.tree.block_ends, part + 1, []
-        while child < ends[part]:
-            found.append(self.names[child])
-            child = ends[child]
-        return tuple(found)
+        return tuple(self.names[child] for child in self.tree.children(part))
 
     def _has_text(self, parts: Collection[int]) -> bool:
         with_text = sum(self.text[part] >= LEAST_UNITS for part in parts)
@@ -325,16 +315,12 @@ class PostFinder(ContentFinder):
         for post in posts:
             inside = [part for part in parts if post < part < ends[post]]
             for turn, part in enumerate(inside):
-                turns.setdefault(turn, []).append(self._names_inside(part))
-        common = [set.intersection(*held) for held in turns.values()]
+                held = {name for name in self.names[part + 1 : ends[part]] if name[1]}
+                turns.setdefault(turn, []).append(held)
+        common = [set.intersection(*each) for each in turns.values()]
         return len(common) > 1 and all(
             one - other or other - one for one, other in combinations(common, 2)
         )
-
-    def _names_inside(self, part: int) -> set[Name]:
-        """The names of the named parts inside a part."""
-        held = self.names[part + 1 : self.tree.block_ends[part]]
-        return {name for name in held if name[1]}
 
     def find_single(self, title: str) -> list[int]:
         """Finds the lines of the only post of a page: the best part around its date; [] for none.

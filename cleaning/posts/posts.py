@@ -192,9 +192,8 @@ def _without_copy(reader: PostReader, places: tuple[PostPlace, ...]) -> tuple[Po
 def _is_head(tree: Tree, place: PostPlace) -> bool:
     """Whether a text is one line with the page's title: the head of a table of posts."""
     title = plain_title(_SEPARATOR.split(tree.title)[0])
-    if len(place.texts) != 1 or not title:
-        return False
-    return title in plain_title(tree.line_text(place.texts[0]))
+    is_one = len(place.texts) == 1 and title != ""
+    return is_one and title in plain_title(tree.line_text(place.texts[0]))
 
 
 def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | None:
@@ -298,18 +297,15 @@ def _places(
     for part in range(1, len(parents)):
         if owner[part] < 0:
             owner[part] = owner[parents[part]]
-    texts: list[list[int]] = [[] for _ in parts]
-    quoted: list[list[int]] = [[] for _ in parts]
-    others: list[list[int]] = [[] for _ in parts]
+    found: list[tuple[list[int], list[int], list[int]]] = [([], [], []) for _ in parts]
     is_quote, is_kept = set(quotes), set(kept)
     for i, block in enumerate(tree.line_blocks):
-        number = owner[block]
-        if number >= 0:
-            where = quoted if i in is_quote else texts if i in is_kept else others
-            where[number].append(i)
+        if owner[block] >= 0:
+            texts, quoted, others = found[owner[block]]
+            (quoted if i in is_quote else texts if i in is_kept else others).append(i)
     return tuple(
-        PostPlace(part=part, texts=tuple(a), quotes=tuple(b), others=tuple(c))
-        for part, a, b, c in zip(parts, texts, quoted, others, strict=True)
+        PostPlace(part=part, texts=tuple(texts), quotes=tuple(quoted), others=tuple(others))
+        for part, (texts, quoted, others) in zip(parts, found, strict=True)
     )
 
 
@@ -398,7 +394,8 @@ def read_posts(
     read_time = lru_cache(maxsize=_TIMES)(read_time)  # called for the slot, then for each post
     around = [read_slots(tree, place.others) for place in thread.posts]
     chosen = choose_slots(around, read_time, slots or _NO_SLOTS)
-    floors = _floors([floor_of(one, chosen.floor) for one in around])
+    shown = [one.get(chosen.floor) if chosen.floor else None for one in around]
+    floors = _floors([_floor_in(found.text) if found else None for found in shown])
     posts = []
     for place, texts, floor in zip(thread.posts, around, floors, strict=True):
         own = _known(texts, chosen, read_time)
@@ -447,8 +444,6 @@ def _known(around: Slots, chosen: PostSlots, read_time: ReadTime) -> PostSlots:
 
 def _floors(shown: Sequence[int | None]) -> list[int]:
     """The floor of each post, growing: as shown, else counted from the floor before."""
-    if not shown:
-        return []
     first = next(((i, floor) for i, floor in enumerate(shown) if floor is not None), None)
     if first is None:
         return list(range(1, len(shown) + 1))
@@ -528,10 +523,17 @@ def choose_slots(
             texts.setdefault(slot, []).append((number, text))
     count = len(posts)
     often = {slot: found for slot, found in texts.items() if 2 * len(found) > count}
+
+    def best(score: Callable[[Slot, list[tuple[int, SlotText]]], float]) -> Slot | None:
+        """The slot with the highest score above 0; None without."""
+        points = {slot: score(slot, found) for slot, found in often.items()}
+        slot = max(points, key=points.__getitem__, default=None)
+        return slot if slot is not None and points[slot] > 0 else None
+
     return PostSlots(
-        author=known.author or _best(often, lambda slot, found: _score_author(slot, found, posts)),
-        time=known.time or _best(often, lambda _, found: _score_time(found, count, read_time)),
-        floor=known.floor or _best(often, lambda _, found: _score_floor(found, count)),
+        author=known.author or best(lambda slot, found: _score_author(slot, found, posts)),
+        time=known.time or best(lambda _, found: _score_time(found, count, read_time)),
+        floor=known.floor or best(lambda _, found: _score_floor(found, count)),
     )
 
 
@@ -540,25 +542,6 @@ def author_of(slots: Slots, slot: Slot | None) -> str | None:
     found = slots.get(slot) if slot else None
     name = _name_in(found.text) if found else ""
     return name or None
-
-
-def floor_of(slots: Slots, slot: Slot | None) -> int | None:
-    """The floor that a post shows; None without."""
-    found = slots.get(slot) if slot else None
-    return _floor_in(found.text) if found else None
-
-
-def _best(
-    texts: dict[Slot, list[tuple[int, SlotText]]],
-    score: Callable[[Slot, list[tuple[int, SlotText]]], float],
-) -> Slot | None:
-    """The slot with the highest score above 0; None without."""
-    best, most = None, 0.0
-    for slot, found in texts.items():
-        points = score(slot, found)
-        if points > most:
-            best, most = slot, points
-    return best
 
 
 def _score_author(slot: Slot, found: list[tuple[int, SlotText]], posts: Sequence[Slots]) -> float:
