@@ -114,20 +114,17 @@ def load_versioned(data: bytes | str, decoder: msgspec.json.Decoder[_T], what: s
     raw = data.encode() if isinstance(data, str) else data
     try:
         if not raw.startswith(PREFIX):
-            _check_schema(_SCHEMA.decode(raw).schema)
+            version = _SCHEMA.decode(raw).schema
+            if version < 1:
+                raise StoreDamaged("stored JSON names no schema version")
+            if version > SCHEMA:
+                raise SchemaMismatch(
+                    f"stored data has schema {version}, this program reads up to {SCHEMA}: "
+                    "use the newer version that wrote it"
+                )
         return decoder.decode(raw)
     except DAMAGE as error:
         raise StoreDamaged(f"a stored {what} cannot be read: {error}") from error
-
-
-def _check_schema(version: int) -> None:
-    if version < 1:
-        raise StoreDamaged("stored JSON names no schema version")
-    if version > SCHEMA:
-        raise SchemaMismatch(
-            f"stored data has schema {version}, this program reads up to {SCHEMA}: "
-            "use the newer version that wrote it"
-        )
 
 
 def json_object(value: Any) -> dict[str, Any]:

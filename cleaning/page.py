@@ -28,7 +28,6 @@ from crawlclean.cleaning.records import (
     Link,
     PageKind,
     Post,
-    Provenance,
     Via,
 )
 
@@ -155,6 +154,7 @@ def read(
     markdown = lost.read("markdown", lambda: write_markdown(tree, body.lines, links, images), "")
     first = first_post(posts)
     link_blocks = find_link_blocks(page.html) if blocks else None
+    origin = page.provenance
     record = CleanRecord(
         page_id=page.page_id,
         url=page.url,
@@ -184,17 +184,10 @@ def read(
         link_blocks=link_blocks.blocks if link_blocks else (),
         lcr=link_blocks.lcr if link_blocks else 0.0,
         ccr=link_blocks.ccr if link_blocks else 0.0,
-        origin=_origin(page.provenance),
+        origin=(origin.referrer or "") if origin and origin.via is Via.IMPORT else "",
     )
     record = without_surrogates(record)
     return Reading(record=record, document=document, places=places, body=body)
-
-
-def _origin(provenance: Provenance | None) -> str:
-    """The file and line that a page was imported from; ``""`` for a crawled one."""
-    if provenance is None or provenance.via is not Via.IMPORT:
-        return ""
-    return provenance.referrer or ""
 
 
 def _read_posts(

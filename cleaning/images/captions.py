@@ -111,7 +111,9 @@ class Captions:
         """The line right under or right over a picture if it is a caption, else none."""
         tree, run = self._tree, picture.run
         below = tree.line_of[run] if run < len(tree.texts) else -1
-        if below >= 0 and tree.line_starts[below] == run and not self._is_another(number, run):
+        # The next picture may stand between a picture and the text below.
+        is_next = all(each.run != run for each in tree.pictures[number + 1 : number + 2])
+        if below >= 0 and tree.line_starts[below] == run and is_next:
             text = tree.line_text(below)
             if self._may_caption(below, text) and (
                 reads_like_caption(text)
@@ -125,11 +127,6 @@ class Captions:
             if tree.line_runs(above)[1] == run and self._may_caption(above, text):
                 return [above] if reads_like_caption(text) and text[:1] in "图圖▼（(" else []
         return []
-
-    def _is_another(self, number: int, run: int) -> bool:
-        """Whether the next picture stands between a picture and the text below."""
-        pictures = self._tree.pictures
-        return number + 1 < len(pictures) and pictures[number + 1].run == run
 
     def _may_caption(self, line: int, text: str) -> bool:
         """Whether a line is short enough, and no heading, link, byline or promotion."""

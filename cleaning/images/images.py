@@ -522,12 +522,8 @@ def is_icon_by_alt(alt: str) -> bool:
     """Whether an alt text is that of a QR code, a portrait, a logo or an emoticon."""
     if not alt or len(alt) > _MAX_CODE_CHARS:
         return False
-    return (
-        alt.lower() in _ALTS
-        or _EMOTICON.fullmatch(alt) is not None
-        or _ACCOUNT.search(alt) is not None
-        or is_about_code(alt)
-    )
+    is_sign = _EMOTICON.fullmatch(alt) or _ACCOUNT.search(alt)
+    return alt.lower() in _ALTS or is_sign is not None or is_about_code(alt)
 
 
 def is_about_code(line: str) -> bool:

@@ -117,22 +117,6 @@ class OwnValues(NamedTuple):
     cut_texts: int
 
 
-class _KnownWords(NamedTuple):
-    """The word lists by which anchor texts are judged.
-
-    Attributes:
-        whole: Verdicts on whole anchor texts, such as ``登录`` or ``首页``.
-        latin: Finds legal words in Latin letters.
-        legal: Finds all legal words.
-        hint: A quicker pattern that finds whatever ``legal`` and ``_DOES`` find, and more.
-    """
-
-    whole: dict[str, Verdict]
-    latin: re.Pattern[str]
-    legal: re.Pattern[str]
-    hint: re.Pattern[str]
-
-
 @lru_cache(maxsize=16384)  # menus have the same texts on all pages of a host
 def judge_words(text: str) -> Verdict | None:
     """Judges an anchor text by its words: ``登录`` FUNCTION, ``上一篇：…`` NAVIGATION; else None.
@@ -170,16 +154,17 @@ def judge_words(text: str) -> Verdict | None:
 
 
 @lru_cache(maxsize=1)
-def _known_words() -> _KnownWords:
-    """The word lists by which anchor texts are judged, read once for the process."""
+def _known_words() -> tuple[dict[str, Verdict], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """The word lists by which anchor texts are judged, read once for the process.
+
+    Verdicts on whole texts, such as ``登录`` or ``首页``; patterns of legal words in Latin letters,
+    and of all; a quicker one that finds whatever the last and ``_DOES`` find, and more.
+    """
     lists = reversed(_WHOLE_WORDS.items())
+    whole = {word: verdict for name, verdict in lists for word in word_list(name)}
     legal = word_list("legal_words")
-    return _KnownWords(
-        whole={word: verdict for name, verdict in lists for word in word_list(name)},
-        latin=pattern_of(filter(str.isascii, legal)),
-        legal=pattern_of(legal),
-        hint=hint_of([*legal, *_PAIRS]),
-    )
+    latin = pattern_of(filter(str.isascii, legal))
+    return whole, latin, pattern_of(legal), hint_of([*legal, *_PAIRS])
 
 
 def judge_address(href: str, url: str, rel: str, is_own: bool) -> Verdict | None:
@@ -344,13 +329,10 @@ class Topic:
         if not _LEAST <= len(run.titles) <= _MOST:
             return False
         found = [grams(title) for title in run.titles.values()]
-        topic = self._named | self._said_of(found)
+        # What many titles have and the body says often is its topic, too.
+        counts = Counter(word for words in found for word in words)
+        least = max(_LEAST, _AGREED_SHARE * len(found))
+        often = {word for word, count in counts.items() if count >= least}
+        topic = self._named | {w for w in often if self._body.count(w) >= _BODY_COUNT}
         shared = sum(min(len(words & topic), _MOST_WORDS) for words in found)
         return shared >= _LEAST_WORDS * len(found)
-
-    def _said_of(self, titles: Sequence[frozenset[str]]) -> set[str]:
-        """The words that many titles have and that the body says often."""
-        counts = Counter(word for words in titles for word in words)
-        least = max(_LEAST, _AGREED_SHARE * len(titles))
-        often = (word for word, count in counts.items() if count >= least)
-        return {word for word in often if self._body.count(word) >= _BODY_COUNT}

@@ -103,7 +103,11 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
             return (title or headline)[:MAX_TITLE_CHARS]
         title = others[0]
     known = _Site(tree, title, sites)
-    shown = {x: True for x in _first_headings(tree) if x}
+    shown: dict[str, bool] = {}
+    for level, start, end in tree.headings[:_MAX_HEADINGS]:
+        runs = tree.texts[start : min(end, start + _MAX_RUNS)] if level == 1 else ()
+        if heading := " ".join("".join(text[:MAX_TITLE_CHARS] for text in runs).split()):
+            shown[heading] = True
     known.is_shown = known.plain in map(plain_title, shown)
     if headline:
         shown[headline] = tree.block_tags[tree.line_blocks[title_line]] in HEADINGS
@@ -141,16 +145,6 @@ def _host_names(host: str) -> frozenset[str]:
     host = host.partition(":")[0].removeprefix("www.")
     labels = [label for label in host.split(".")[:-1] if len(label) > 2]
     return frozenset(map(plain_title, (host, *labels)))
-
-
-def _first_headings(tree: Tree) -> list[str]:
-    """The texts of the ``<h1>`` among the first 20 headings."""
-    found = (
-        "".join(text[:MAX_TITLE_CHARS] for text in tree.texts[start : min(end, start + _MAX_RUNS)])
-        for level, start, end in tree.headings[:_MAX_HEADINGS]
-        if level == 1
-    )
-    return [" ".join(text.split()) for text in found]
 
 
 class _Site:
@@ -247,7 +241,10 @@ def _bounds(title: str) -> tuple[tuple[int, int], ...]:
         return ((0, len(title)),) if title else ()
     bounds: list[tuple[int, int]] = []
     begin = 0
-    for match in _SEPARATOR.finditer(_without_own_marks(title)):
+    # A mark that belongs to a word is none: ``xxmainxx`` stands for ``__main__``.
+    plain = _UNDERSCORED.sub(lambda match: match[0].replace("_", "x"), title)
+    plain = _QUOTED.sub(lambda match: f"x{match[0][1:-1]}x", plain)
+    for match in _SEPARATOR.finditer(plain):
         if len(bounds) == _MAX_PIECES - 1:
             break
         if match.start() > begin:
@@ -256,12 +253,6 @@ def _bounds(title: str) -> tuple[tuple[int, int], ...]:
     if begin < len(title):
         bounds.append((begin, len(title)))
     return tuple(bounds)
-
-
-def _without_own_marks(title: str) -> str:
-    """The title with ``x`` for each mark that belongs to a word: ``xxmainxx`` of ``__main__``."""
-    title = _UNDERSCORED.sub(lambda match: match[0].replace("_", "x"), title)
-    return _QUOTED.sub(lambda match: f"x{match[0][1:-1]}x", title)
 
 
 def _without_site(title: str, site: _Site) -> str:

@@ -166,12 +166,12 @@ class PostReader:
         Their text may be in any language: ``16 十二月 '23``.
         """
         tree = self.tree
-        found = set()
-        for _, attributes, run in tree.inlines:
-            for key in ("datetime", "title"):
-                if run < len(tree.line_of) and is_date(attributes.get(key, "")[:_MAX_DATE_CHARS]):
-                    found.add(tree.line_of[run])
-        return found
+        return {
+            tree.line_of[run]
+            for _, attributes, run in tree.inlines
+            for key in ("datetime", "title")
+            if run < len(tree.line_of) and is_date(attributes.get(key, "")[:_MAX_DATE_CHARS])
+        }
 
     def user_lines(self) -> list[bool]:
         """For each line whether it is short and has a link with the name of a user."""
@@ -209,14 +209,12 @@ class PostReader:
         for i, block in enumerate(tree.line_blocks):
             if self.names[block][1] and not linked[i]:
                 held.setdefault(self.place_of(i), []).append(i)
-        found = [False] * len(tree.line_blocks)
+        found: set[int] = set()
         for lines in held.values():
-            texts = [tree.line_text(i) for i in lines]
             are_names = all(own[i] <= _NAME_UNITS and is_name(tree.line_text(i)) for i in lines)
-            if len(set(texts)) > 1 and are_names:
-                for i in lines:
-                    found[i] = True
-        return found
+            if are_names and len({tree.line_text(i) for i in lines}) > 1:
+                found.update(lines)
+        return [i in found for i in range(len(tree.line_blocks))]
 
     def place_of(self, line: int) -> tuple[Name, Name]:
         """The names of the part of a line and of the part around it."""
@@ -365,11 +363,8 @@ class PostReader:
         parts = [part for part, name in enumerate(self.names) if name in names]
         if 2 * sum(self.is_noise[part] for part in parts) <= len(parts):
             return []
-        return [self.tree.block_lines[part] for part in parts if not self.is_empty(part)]
-
-    def is_empty(self, part: int) -> bool:
-        """Whether a part has no line."""
-        return self.tree.line_end(part) <= self.tree.block_lines[part]
+        starts, end = self.tree.block_lines, self.tree.line_end
+        return [starts[part] for part in parts if end(part) > starts[part]]
 
     def part_around(self, lines: list[int]) -> int:
         """The innermost named part around some lines; 0 for the page."""
@@ -434,7 +429,11 @@ class ContentFinder(PostReader):
         # Of parts with the same text the inner one.
         order = {name: i for i, name in enumerate(scores)}
         first = max(scores, key=lambda name: (scores[name], order[name]))
-        beside = self._beside(posts) if self._is_outside(first, post_of) else set()
+        is_outside = any(  # most pages have none
+            post < 0 and own == first and units >= MIN_UNITS
+            for post, own, units in zip(post_of, self.names, self.text, strict=True)
+        )
+        beside = self._beside(posts) if is_outside else set()
         if first in beside:
             least_text = _SAME_SHARE * inside.get(first, 0.0)
             alone = [name for name in inside if name not in beside and inside[name] >= least_text]
@@ -445,13 +444,6 @@ class ContentFinder(PostReader):
         twins = [first, *sorted(own for own, name in twin_of.items() if name == first)]
         names = set(covering).union(twin_of)
         return [*twins, *self._find_comments(twins, names, post_of)]
-
-    def _is_outside(self, name: Name, post_of: list[int]) -> bool:
-        """Whether a part of a name has text outside the posts; most pages have none."""
-        return any(
-            post < 0 and own == name and units >= MIN_UNITS
-            for post, own, units in zip(post_of, self.names, self.text, strict=True)
-        )
 
     def _beside(self, posts: list[int]) -> set[Name]:
         """The names of parts with text that stand beside the posts too, with no date around them.
@@ -477,15 +469,14 @@ class ContentFinder(PostReader):
             else:
                 lines = range(tree.block_lines[part], tree.line_end(part))
                 # A copy of the first post may stand beside it, too.
-                if not any(self.is_date[i] or self._is_copy(i, texts) for i in lines):
+                is_copy = any(
+                    self.lines.own[i] >= MIN_UNITS and texts[tree.line_text(i)] > 1 for i in lines
+                )
+                if not is_copy and not any(self.is_date[i] for i in lines):
                     inside = (p for p in range(part, ends[part]) if self.text[p] >= MIN_UNITS)
                     found.update(self.names[p] for p in inside if not self.is_noise[p])
                 part = ends[part]
         return found
-
-    def _is_copy(self, line: int, counts: Counter[str]) -> bool:
-        """Whether a line of some length stands more than once on the page."""
-        return self.lines.own[line] >= MIN_UNITS and counts[self.tree.line_text(line)] > 1
 
     def _told_by_number(self, name: Name, posts: list[int], post_of: list[int]) -> Name | None:
         """The name with its number of the parts with the text, where only this tells them apart.
@@ -574,17 +565,13 @@ def _find_twins(places: Iterable[set[Name]], covering: dict[Name, set[int]]) -> 
             if first in found:
                 continue
             for name in free[i + 1 :]:
-                is_free = name not in found and name not in kept
-                is_twin = is_free and _share_words(name, first)
-                is_twin = is_twin and (not i or covering[name] | covering[first] == posts)
+                if name in found or name in kept:
+                    continue
+                words, others = set(name[1].split()), set(first[1].split())
+                is_alike = 2 * len(words & others) > min(len(words), len(others))
+                is_twin = is_alike and (not i or covering[name] | covering[first] == posts)
                 if is_twin and covering[name].isdisjoint(covering[first]):
                     kept.add(first)
                     found[name] = first
                     covering[first] |= covering.pop(name)
     return found
-
-
-def _share_words(one: Name, other: Name) -> bool:
-    """Whether most words of the shorter name are in the other."""
-    words, others = set(one[1].split()), set(other[1].split())
-    return 2 * len(words & others) > min(len(words), len(others))

@@ -196,8 +196,8 @@ def _is_head(tree: Tree, place: PostPlace) -> bool:
     return is_one and title in plain_title(tree.line_text(place.texts[0]))
 
 
-def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | None:
-    """Finds the posts of a page by this page alone; None without posts.
+def find_thread_of_users(reader: PostFinder, article: list[int], title: str) -> Thread | None:
+    """Finds the posts of a page by this page alone; None without, and for members of a manual.
 
     Args:
         reader: The page.
@@ -226,12 +226,13 @@ def find_thread(reader: PostFinder, article: list[int], title: str) -> Thread | 
     if len(whole) < len(places):
         places, cut = whole, set(places[0].texts)
         body = [i for i in body if i not in cut]
-    return Thread(
+    thread = Thread(
         lines=body,
         posts=places,
         contents=tuple(contents),
         first=reader.names[first] if first else None,
     )
+    return None if are_members(reader.tree, thread) else thread
 
 
 def _with_article(
@@ -636,18 +637,6 @@ _MOST_ENDS = 8  # of an address
 _LEAST_NAMED = 2  # posts with the name of a place ...
 _BUTTON_SHARE = 0.5  # of the posts; names of members differ from post to post
 _MEMBERS_SHARE = 0.5  # ... and their share of all, from which they are members
-
-
-def find_thread_of_users(reader: PostFinder, article: list[int], title: str) -> Thread | None:
-    """Finds the posts of a page by this page alone; None without, and for members of a manual.
-
-    Args:
-        reader: The page.
-        article: The lines of its body as an article.
-        title: Text of the title's line.
-    """
-    thread = find_thread(reader, article, title)
-    return None if thread is None or are_members(reader.tree, thread) else thread
 
 
 def are_members(tree: Tree, thread: Thread) -> bool:
