@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from rq import get_current_job
+from rq.job import Job
 from rq.timeouts import BaseTimeoutException
 
 from crawlclean.cleaning.errors import (
@@ -148,9 +149,7 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
         host: Their host.
         page_ids: Pages when the job was made; the claim has those that are still to be done.
     """
-    rq_job = get_current_job()
-    if rq_job is None:
-        raise RuntimeError("clean_pages runs in an RQ worker only")
+    rq_job = _rq_job()
     job = _Job(process_context(), rq_job.id, crawl_id, host)
     try:
         job.run(rq_job.worker_name or "worker")
@@ -189,7 +188,7 @@ def learn_site(host: str, most_pages: int) -> None:
         most_pages: Pages of the sample at most; 0 when a drift alarm made the host due.
     """
     with _outage_logged(host):
-        learn_now(process_context(), _job_id(), host, most_pages)
+        learn_now(process_context(), _rq_job().id, host, most_pages)
 
 
 def reclean_host(host: str, version: int, progress: dict[str, Any]) -> None:
@@ -201,14 +200,14 @@ def reclean_host(host: str, version: int, progress: dict[str, Any]) -> None:
         progress: Written by ``RecleaningProgress.to_args``.
     """
     with _outage_logged(host):
-        reclean_now(process_context(), _job_id(), host, version, progress)
+        reclean_now(process_context(), _rq_job().id, host, version, progress)
 
 
-def _job_id() -> str:
+def _rq_job() -> Job:
     rq_job = get_current_job()
     if rq_job is None:
-        raise RuntimeError("learning runs in an RQ worker only")
-    return rq_job.id
+        raise RuntimeError("tasks run in an RQ worker only")
+    return rq_job
 
 
 @contextmanager

@@ -49,12 +49,12 @@ def filter_images(
         if image.kind is not ImageKind.CONTENT:
             counted[HELD_BACK[image.kind]] += 1
             continue
-        url, host = _url_and_host(image.url)
+        url = normal_form(image.url)
         if not url or url in taken:
             continue
         if len(url) > MAX_URL_CHARS:
             counted[Counter.IMAGES_TOO_LONG] += 1
-        elif not allows(host, url):
+        elif not allows(host_of(url), url):
             counted[Counter.IMAGES_FORBIDDEN] += 1
         else:
             taken[url] = Discovery(
@@ -68,12 +68,6 @@ def filter_images(
             )
     counted[Counter.IMAGES_OFFERED] += len(taken)
     return list(taken.values()), +counted
-
-
-def _url_and_host(text: str) -> tuple[str, str]:
-    """Returns (normalized URL, host) of an image; two empty texts for an invalid URL."""
-    url = normal_form(text)
-    return (url, host_of(url)) if url else ("", "")
 
 
 def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -17,6 +17,9 @@ from crawlclean.storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.url_classes import HostUrlRules
+
+if TYPE_CHECKING:  # `why` judges URLs without the queue's client
+    from crawlclean.storage.queue.frontier import Frontier
 
 T = TypeVar("T")
 
@@ -99,13 +102,6 @@ class HostGate(Protocol):
 
     def take(self, hosts: Collection[str]) -> Collection[str]:
         """Takes hosts into the crawl; returns those that are in now."""
-
-
-class SeenUrls(Protocol):
-    """The URLs that crawls know: a part of the queue."""
-
-    def have_seen(self, crawl_id: str, page_ids: Sequence[str], /) -> list[bool]:
-        """Which URLs were ever offered to a crawl."""
 
 
 class UrlFilter:
@@ -322,7 +318,7 @@ class UrlFilter:
         return base + min(depth, DEEPEST_RANK)
 
 
-def unknown(frontier: SeenUrls, crawl_id: str, found: Mapping[str, T]) -> list[T]:
+def unknown(frontier: Frontier, crawl_id: str, found: Mapping[str, T]) -> list[T]:
     """Returns what a crawl does not know, of values by their URL in normal form.
 
     Pages of a host repeat their links, so most are known: they need neither a rank nor an entry.

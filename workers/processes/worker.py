@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -179,7 +179,9 @@ class CleaningWorker(Worker):
     def execute_job(self, job: Job, queue: Any) -> None:
         """Runs the job in a process of its own; the third step of each round."""
         try:
-            self._work = _site_work(job)
+            name, arguments = _call_of(job)
+            if name in SITE_TASKS and arguments:  # a line for a person: learn_site www.example.com
+                self._work = f"{name.rpartition('.')[2]} {arguments[0]}"
             with _stop_on_outage():
                 super().execute_job(job, queue)
         except StopRequested:
@@ -190,8 +192,9 @@ class CleaningWorker(Worker):
 
     def fork_work_horse(self, job: Job, queue: Any) -> None:
         """Forks the process of a job, which dies with this one."""
-        if not self._has_words:
-            self._load_words(_crawl_of(job))
+        name, arguments = _call_of(job)
+        if not self._has_words and name == CLEAN_PAGES and arguments:
+            self._load_words(str(arguments[0]))
         self._bind_child = die_with_parent()
         self._current_job_id = job.id
         self._job_begun = time.monotonic()
@@ -203,7 +206,7 @@ class CleaningWorker(Worker):
     def _load_words(self, crawl_id: str) -> None:
         """Loads the list of Chinese words for jobs of topic crawls: a fork would need a second."""
         with suppress(QueueUnavailable, NotFound):
-            self._has_words = bool(crawl_id and self._frontier.spec(crawl_id).topic)
+            self._has_words = bool(self._frontier.spec(crawl_id).topic)
         if self._has_words:
             importlib.import_module("crawlclean.cleaning.words").default_segmenter()
             gc.collect()
@@ -297,23 +300,12 @@ class CleaningWorker(Worker):
 _ON_DEMAND = ("idna", "publicsuffixlist", "warcio.archiveiterator")
 
 
-def _crawl_of(job: Job) -> str:
-    """Returns the crawl of a job of pages; ``""`` for any other job, also of foreign make."""
+def _call_of(job: Job) -> tuple[str, Sequence[Any]]:
+    """Returns (task, its arguments) of a job; nothing of one that another program has made."""
     try:
-        name, arguments = job.func_name, job.args
+        return job.func_name or "", job.args or ()
     except DeserializationError:
-        return ""
-    crawl_id = arguments[0] if name == CLEAN_PAGES and arguments else ""
-    return crawl_id if isinstance(crawl_id, str) else ""
-
-
-def _site_work(job: Job) -> str:
-    """Returns what a job does with a host: ``learn_site www.example.com``; ``""`` of pages."""
-    try:
-        name, arguments = job.func_name, job.args
-    except DeserializationError:
-        return ""
-    return f"{name.rpartition('.')[2]} {arguments[0]}" if name in SITE_TASKS and arguments else ""
+        return "", ()
 
 
 def preload() -> None:

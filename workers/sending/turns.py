@@ -21,7 +21,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Protocol
 from urllib.parse import quote
 
 from crawlclean.cleaning.errors import ServiceError
@@ -118,11 +117,8 @@ THREADS = 16
 """Receivers that hang at the same time before others wait for them."""
 
 
-class Deliver(Protocol):
-    """Sends one message to a receiver; never raises for what the receiver does."""
-
-    def __call__(self, receiver: Receiver, message: StoryMessage, /) -> Result:
-        """Returns how it ended."""
+Deliver = Callable[[Receiver, StoryMessage], Result]
+"""Sends one message to a receiver, and returns how it ended; raises nothing for a receiver."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ import socket
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -75,7 +76,11 @@ def is_plainly_private(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
-    return _is_address(host) and not is_public(host)
+    try:
+        ip_address(host)
+    except ValueError:  # a name
+        return False
+    return not is_public(host)
 
 
 def hidden(url: str) -> str:
@@ -244,13 +249,3 @@ def _result(head: bytes) -> Result:
     asked = _RETRY_AFTER.search(head.replace(b"\r\n", b"\n"))
     wait_s = min(MOST_WAIT_S, float(asked[1])) if asked else 0.0
     return Result(f"status {status}", wait_s=wait_s)
-
-
-def _is_address(host: str) -> bool:
-    for family in (socket.AF_INET, socket.AF_INET6):
-        try:
-            socket.inet_pton(family, host)
-        except (OSError, ValueError):
-            continue
-        return True
-    return False

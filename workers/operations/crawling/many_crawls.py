@@ -205,7 +205,7 @@ class _Sites(Crawls):
     def run(self, *, fresh: bool) -> dict[str, tuple[End, float]]:
         """Crawls all sites; returns (end, seconds) of every crawl by name."""
         waiting = deque(self._prepare(fresh=fresh))
-        if waiting or self._is_learning():
+        if waiting or self._has_more(waiting):
             try:
                 self._fleet.start()
                 self._crawl(waiting, fresh=fresh)
@@ -268,7 +268,7 @@ class _Sites(Crawls):
     def _crawl(self, waiting: deque[CrawlSpec], *, fresh: bool) -> None:
         """Keeps ``at_once`` crawls running until none is left, or a signal asks for an end."""
         looked = 0.0
-        while waiting or self._open or self._is_learning() or self._reopen(waiting):
+        while waiting or self._open or self._has_more(waiting):
             self._fleet.wait()
             interrupts = self._fleet.interrupts
             if time.monotonic() - looked < SITES_LOOK_S and not interrupts:
@@ -306,19 +306,16 @@ class _Sites(Crawls):
             waits += site.spec.keep_fresh and counts is not None and not counts.open
         return len(self._open) - waits
 
-    def _is_learning(self) -> bool:
-        """Whether hosts are still being learned, or their pages re-cleaned."""
-        try:
-            return not self._fleet.interrupts and self._frontier.learning.count() > 0
-        except ServiceError as error:
-            if not error.retryable:
-                raise
-            return True  # not known: the next round asks again
+    def _has_more(self, waiting: deque[CrawlSpec]) -> bool:
+        """Whether hosts are being learned, or ended sites have images to fetch and wait again.
 
-    def _reopen(self, waiting: deque[CrawlSpec]) -> bool:
-        """Appends ended sites with images to fetch to ``waiting``; returns whether any wait."""
+        Args:
+            waiting: Gets these sites.
+        """
         ended = {name for name, (end, _) in self._took.items() if end in (NO_URL_LEFT, SPENT)}
         try:
+            if not self._fleet.interrupts and self._frontier.learning.count():
+                return True
             waiting.extend(s for s in self._specs if s.crawl_id in ended and self._is_due(s))
         except ServiceError as error:
             if not error.retryable:
