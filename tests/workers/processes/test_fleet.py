@@ -14,13 +14,12 @@ from subprocess import Popen
 import pytest
 
 from crawlclean.cleaning.errors import ConfigError, ServiceError
-from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.opening import join_queue
 from crawlclean.storage.queue.clients import open_client
 from crawlclean.storage.queue.embedded import socket_url
 from crawlclean.storage.queue.entries import process_name
-from crawlclean.workers.config import Settings
+from crawlclean.workers.config import Settings, load_settings, variable
 from crawlclean.workers.operations.acting.action import Asked, Fact
 from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.processes.fleet import Disk, size_of
@@ -61,8 +60,8 @@ def test_a_quota_that_is_reached(tmp_path: Path) -> None:
 
 
 def test_a_negative_quota_is_refused() -> None:
-    with pytest.raises(ConfigError, match="disk_quota_bytes is -1"):
-        StorageConfig(disk_quota_bytes=-1)
+    with pytest.raises(ConfigError, match="DISK_QUOTA_BYTES is -1: a number from 0 on"):
+        load_settings({variable("disk_quota_bytes"): "-1"})
 
 
 @pytest.mark.slow
