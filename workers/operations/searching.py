@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 import msgspec
 
-from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.errors import ConfigError, ServiceError
 from crawlclean.storage.search import (
     FEWEST_LETTERS,
     MOST_CHARS,
@@ -216,3 +217,13 @@ def _is_in(at: datetime, wanted: Wanted) -> bool:
         (wanted.since is not None and at < wanted.since)
         or (wanted.until is not None and at >= wanted.until)
     )
+
+
+def is_known_host(backends: Backends, host: str) -> bool:
+    """Whether the store, or the queue while it runs, knows a host of this name."""
+    with suppress(ServiceError), backends.store() as store:
+        if store.overview.host(host):
+            return True
+    with suppress(ServiceError), backends.queue() as frontier:
+        return bool(frontier.crawls_of(host))
+    return False

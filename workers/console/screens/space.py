@@ -21,7 +21,7 @@ def show_space(console: Console) -> Page:
         Part(name=say(g.language, f"space.{part.name}"), value=part.used_bytes / MIB, kind=kind)
         for kind, part in enumerate(room.parts, 1)
     ]
-    used = sum(part.used_bytes for part in room.parts)
+    used = room.used_bytes
     hosts = _hosts(console, asked_place())
     return render(
         "space.html", room=room, parts=folders, used=used, most=asked_limit(), hosts=hosts,

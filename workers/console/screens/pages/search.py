@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from datetime import datetime
 
 from flask import request, url_for
@@ -9,10 +11,12 @@ from flask import request, url_for
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.workers.config import variable
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_number, render, see
+from crawlclean.workers.console.screens.pages.pages import PAGE_ID
+from crawlclean.workers.operations.controlling.crawls import crawl_names
 from crawlclean.workers.operations.reading import read_time
-from crawlclean.workers.operations.searching import SearchPage, Wanted, search_words
-from crawlclean.workers.operations.watching.naming import SCHEME, Named, what_is
+from crawlclean.workers.operations.searching import SearchPage, Wanted, is_known_host, search_words
 
+SCHEME = re.compile(r"https?://", re.IGNORECASE)
 MOST_HITS = 50
 """Records of one page: each is read, and compared with the phrases."""
 
@@ -42,16 +46,16 @@ def _page(text: str, page: SearchPage | None, wrong: str, *, is_on: bool) -> Pag
 
 
 def _leads_to(console: Console, text: str) -> str:
-    named = what_is(console.backends, text)
-    if named is Named.URL:
-        return url_for("show_pages", url=text if SCHEME.match(text) else f"https://{text}")
-    if named is Named.PAGE:
+    """Where a name of a page, a URL, a crawl or a host leads, in this order; ``""``: no name."""
+    if PAGE_ID.fullmatch(text):
         return url_for("show_page", page_id=text)
-    if named is Named.CRAWL:
-        return url_for("show_crawl", crawl=text)
-    if named is Named.HOST:
-        return url_for("show_host", host=text.lower())
-    return ""
+    if SCHEME.match(text) or "/" in text:
+        return url_for("show_pages", url=text if SCHEME.match(text) else f"https://{text}")
+    with suppress(ServiceError):
+        if text in crawl_names(console.backends):
+            return url_for("show_crawl", crawl=text)
+    is_host = is_known_host(console.backends, text.lower())
+    return url_for("show_host", host=text.lower()) if is_host else ""
 
 
 def _found(console: Console, text: str) -> tuple[SearchPage | None, str]:

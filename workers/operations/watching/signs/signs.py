@@ -34,7 +34,7 @@ from crawlclean.workers.operations.hosts.hosts import changed_since, pauses_of
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.views.queues import queues_now
-from crawlclean.workers.operations.watching.views.space import low_room
+from crawlclean.workers.operations.watching.views.space import droppable_crawl, low_room
 
 SIGNS_S = 3.0
 """How old the list may be: several who look at Now ask once."""
@@ -162,16 +162,22 @@ def _silent(backends: KeptBackends) -> Iterator[Sign]:
 
 
 def _room(backends: KeptBackends) -> Iterator[Sign]:
-    if low := low_room(backends):
-        yield Sign(
-            kind=SignKind.ROOM,
-            crawl_id=low.crawl_id,
-            why="quota" if low.is_quota else "disk",
-            n=low.free_bytes,
-            of=low.total_bytes,
-            left=low.freed_bytes,
-            offers=("drop_raw_crawl",) if low.crawl_id else (),
-        )
+    room = low_room(backends)
+    if room is None:
+        return
+    free, total = room.free_bytes or 0, room.total_bytes or 0
+    if is_quota := not room.is_low:
+        free, total = room.quota_bytes - room.used_bytes, room.quota_bytes
+    crawl, freed = droppable_crawl(backends, room)
+    yield Sign(
+        kind=SignKind.ROOM,
+        crawl_id=crawl,
+        why="quota" if is_quota else "disk",
+        n=max(0, free),
+        of=total,
+        left=freed,
+        offers=("drop_raw_crawl",) if crawl else (),
+    )
 
 
 MOST_POISON = 20

@@ -107,31 +107,13 @@ class Room:
     @property
     def is_quota_low(self) -> bool:
         """Whether the quota is nearly reached."""
-        return self.quota_bytes > 0 and is_quota_low(self.used_bytes, self.quota_bytes)
+        left_bytes = self.quota_bytes - self.used_bytes
+        return self.quota_bytes > 0 and left_bytes < self.quota_bytes * LOW_QUOTA_SHARE
 
     @property
     def others_bytes(self) -> int:
         """What other files take of the disk, and what it keeps for the administrator."""
         return max(0, (self.total_bytes or 0) - (self.free_bytes or 0) - self.used_bytes)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LowRoom:
-    """That the disk is nearly full, or the quota nearly reached, and what makes room.
-
-    Attributes:
-        is_quota: Whether it is the quota.
-        free_bytes: What is left.
-        total_bytes: Of so much.
-        crawl_id: The crawl at rest whose archived responses free most; ``""``: none frees any.
-        freed_bytes: What dropping them frees.
-    """
-
-    is_quota: bool
-    free_bytes: int
-    total_bytes: int
-    crawl_id: str = ""
-    freed_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,38 +188,33 @@ def is_low(free_bytes: int, total_bytes: int) -> bool:
     return free_bytes < least
 
 
-def is_quota_low(used_bytes: int, quota_bytes: int) -> bool:
-    """Whether a quota is nearly reached."""
-    return quota_bytes - used_bytes < quota_bytes * LOW_QUOTA_SHARE
-
-
-def low_room(backends: KeptBackends) -> LowRoom | None:
-    """Returns that there is little room, and what makes some; None: there is enough, or servers."""
+def low_room(backends: KeptBackends) -> Room | None:
+    """Returns the room when the disk or the quota is nearly used up; None: there is enough."""
     storage = backends.settings.storage
     if not (storage.is_embedded and storage.data.exists()):
         return None
-    usage, quota = shutil.disk_usage(storage.data), storage.disk_quota_bytes
-    if not quota and not is_low(usage.free, usage.total):
+    usage = shutil.disk_usage(storage.data)
+    if not storage.disk_quota_bytes and not is_low(usage.free, usage.total):
         return None
     room = room_of(backends)
-    if not (room.is_low or room.is_quota_low):
-        return None
-    is_quota = not room.is_low
-    free = quota - room.used_bytes if is_quota else usage.free
-    low = LowRoom(
-        is_quota=is_quota, free_bytes=max(0, free), total_bytes=quota if is_quota else usage.total
-    )
-    of_rest = [each for each in room.crawls if each.is_at_rest and each.raw]
-    if not of_rest:
-        return low
-    crawl = max(of_rest, key=lambda each: each.raw.stored_bytes if each.raw else 0).crawl_id
+    return room if room.is_low or room.is_quota_low else None
+
+
+def droppable_crawl(backends: KeptBackends, room: Room) -> tuple[str, int]:
+    """(crawl, bytes) of the crawl at rest whose archived responses free most; ``("", 0)``: none."""
+    sizes = {
+        each.crawl_id: each.raw.stored_bytes for each in room.crawls if each.raw and each.is_at_rest
+    }
+    if not sizes:
+        return "", 0
+    crawl = max(sizes, key=sizes.__getitem__)
 
     def ask() -> int:
         with backends.store() as store:
             return store.raw_space(crawl).freed_bytes
 
     freed = backends.remembered(("freed by", crawl), SPACE_S, ask)
-    return replace(low, crawl_id=crawl, freed_bytes=freed) if freed else low
+    return (crawl, freed) if freed else ("", 0)
 
 
 def room_of(backends: KeptBackends) -> Room:
