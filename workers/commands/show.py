@@ -12,22 +12,19 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import counted, second
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.workers.commands.arguments import (
-    JSON,
     Exit,
     Rows,
     argument,
     asking,
-    command,
     crawl_name,
     either_of,
     limit,
 )
-from crawlclean.workers.config import Settings
+from crawlclean.workers.control_characters import printable, readable_line
 
 if TYPE_CHECKING:
-    from crawlclean.cleaning.records import CleanRecord
     from crawlclean.workers.answers.crawls import LinkedFrom, UrlTrace
-    from crawlclean.workers.answers.hosts import SearchHit, StoredImage
+    from crawlclean.workers.answers.hosts import SearchHit
     from crawlclean.workers.answers.moments import UrlHistory
     from crawlclean.workers.operations.backends import Backends
     from crawlclean.workers.operations.reading import StoredRecord
@@ -36,9 +33,8 @@ if TYPE_CHECKING:
 # `show`: prints one record, its older versions, or one stored image.
 
 
-@command(
+@asking(
     "",
-    JSON,
     argument(
         "target",
         nargs=None,
@@ -58,35 +54,19 @@ if TYPE_CHECKING:
         ),
     ),
 )
-def show(settings: Settings, asked: argparse.Namespace) -> int:
-    """Prints the record of a page, or the stored fields of an image."""
-    from crawlclean.workers.operations.backends import Backends
-
-    with Backends(settings) as backends:
-        if asked.history:
-            _history(backends, asked).print(as_json=asked.json)
-        elif asked.diff is not None:
-            _difference(backends, asked).print(as_json=asked.json)
-        else:
-            _print_stored(backends, asked)
-    return Exit.DONE
-
-
-def _print_stored(backends: Backends, asked: argparse.Namespace) -> None:
+def show(backends: Backends, asked: argparse.Namespace) -> Rows:
+    """The record of a page, its versions, what changed, or the stored fields of an image."""
+    if asked.history:
+        return _history(backends, asked)
+    if asked.diff is not None:
+        return _difference(backends, asked)
     from crawlclean.workers.operations.reading import StoredRecord, find_stored
     from crawlclean.workers.output.image_report import image_answer, image_text
-    from crawlclean.workers.output.printing import print_answer
 
     found = find_stored(backends, asked.target)
-    answer: CleanRecord | StoredImage
     if isinstance(found, StoredRecord):
-        answer, text = found.record.in_utc(), _record_text(found)
-    else:
-        answer, text = image_answer(found), image_text(found)
-    if asked.json:
-        print_answer(answer)
-    else:
-        sys.stdout.write(text)
+        return Rows(found=[found.record.in_utc()], text=lambda _: _record_text(found))
+    return Rows(found=[image_answer(found)], text=lambda _: image_text(found))
 
 
 def _history(backends: Backends, asked: argparse.Namespace) -> Rows:
@@ -144,7 +124,6 @@ def _story_rows(found: StoredRecord) -> list[tuple[str, str]]:
 
 def _record_text(found: StoredRecord) -> str:
     """A line for each field with a value, then the body."""
-    from crawlclean.workers.control_characters import printable, readable_line
     from crawlclean.workers.output.image_report import stored_rows
 
     record = found.record
@@ -195,12 +174,11 @@ MOST_CRAWLS_SHOWN = 5
         "in it; '' for all texts",
     ),
 )
-def why(backends: Backends, asked: argparse.Namespace) -> int:
-    """Prints the decision log of a URL, or its verdicts; returns 1 when there are none."""
+def why(backends: Backends, asked: argparse.Namespace) -> Rows:
+    """The decision log of a URL, or its verdicts; the status is 1 when there are none."""
     if asked.text is not None:
-        return _print_verdicts(backends, asked)
+        return _verdicts(backends, asked)
     from crawlclean.workers.operations.urls.explaining import explain_url
-    from crawlclean.workers.output.printing import print_answer, write_lines
     from crawlclean.workers.output.progress import Tally
 
     with Tally("searched", 0) as tally:
@@ -210,16 +188,16 @@ def why(backends: Backends, asked: argparse.Namespace) -> int:
             tally.show()
 
         found = explain_url(backends, asked.target, progress if asked.all_records else None)
-    if asked.json:
-        story = [found.story] if found.story else []
-        for answer in (*found.traces, *found.not_taken, *found.topics, *story):
-            print_answer(answer)
-    else:
-        write_lines(_traces(found) if found.traces else _reasons(found))
-    return Exit.DONE if found.traces else Exit.FAILED
+    story = [found.story] if found.story else []
+    lines = _traces(found) if found.traces else _reasons(found)
+    return Rows(
+        found=[*found.traces, *found.not_taken, *found.topics, *story],
+        text=lambda _: "".join(f"{readable_line(line)}\n" for line in lines),
+        status=Exit.DONE if found.traces else Exit.FAILED,
+    )
 
 
-def _print_verdicts(backends: Backends, asked: argparse.Namespace) -> int:
+def _verdicts(backends: Backends, asked: argparse.Namespace) -> Rows:
     from crawlclean.workers.operations.pages.pages import judge_url, matching
     from crawlclean.workers.output.page_report import verdict_text
     from crawlclean.workers.output.printing import write_lines
@@ -233,9 +211,12 @@ def _print_verdicts(backends: Backends, asked: argparse.Namespace) -> int:
             )
         )
     found = matching(judged.verdicts, asked.text)
-    rows = Rows(found=found, lines=verdict_text, empty="no text of the page holds this")
-    rows.print(as_json=asked.json)
-    return Exit.DONE if found else Exit.FAILED
+    return Rows(
+        found=found,
+        lines=verdict_text,
+        empty="no text of the page holds this",
+        status=Exit.DONE if found else Exit.FAILED,
+    )
 
 
 def _traces(found: UrlHistory) -> Iterator[str]:
@@ -322,8 +303,8 @@ def _links(links: LinkedFrom) -> Iterator[str]:
     argument("--until", default="", metavar="TIME", help="only pages fetched before"),
     limit(20),
 )
-def search(backends: Backends, asked: argparse.Namespace) -> int:
-    """Prints records; returns 1 when none was found."""
+def search(backends: Backends, asked: argparse.Namespace) -> Rows:
+    """Records; the status is 1 when none was found."""
     from crawlclean.workers.operations.reading import read_time
     from crawlclean.workers.operations.searching import Wanted, search_all
     from crawlclean.workers.output.progress import Tally
@@ -343,10 +324,10 @@ def search(backends: Backends, asked: argparse.Namespace) -> int:
             tally.show()
 
         found = search_all(backends, wanted, asked.limit, tell)
-    Rows(found=found.hits, lines=_hit_lines).print(as_json=asked.json)
     if found.is_late:
         sys.stderr.write("the search took too long, and ended early: give a rarer word\n")
-    return Exit.DONE if found.hits else Exit.FAILED
+    status = Exit.DONE if found.hits else Exit.FAILED
+    return Rows(found=found.hits, lines=_hit_lines, status=status)
 
 
 def _hit_lines(hit: SearchHit) -> tuple[str, ...]:
