@@ -64,10 +64,14 @@ def _receivers(backends: Backends) -> str | Warned:
     return f"{len(found)} of topics, none fails" if found else "none"
 
 
+def _first_there(data: Path) -> Path:
+    """A folder, or the nearest folder above it that exists."""
+    place = data.resolve()
+    return next(each for each in (place, *place.parents) if each.exists())
+
+
 def _data(data: Path) -> str | Warned:
-    folder = data.resolve()
-    while not folder.exists():
-        folder = folder.parent
+    folder = _first_there(data)
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder: choose another with --data")
     if not os.access(folder, os.W_OK):
@@ -80,10 +84,7 @@ def _data(data: Path) -> str | Warned:
 
 
 def _disk(data: Path, quota: int) -> str | Warned:
-    folder = data.resolve()
-    while not folder.exists():
-        folder = folder.parent
-    free = shutil.disk_usage(folder).free
+    free = shutil.disk_usage(_first_there(data)).free
     if free < LEAST_FREE_BYTES:
         raise ConfigError(f"only {free >> 20} MiB are free where {data} is: a crawl needs 1 GiB")
     text = f"{free >> 30} GiB free"

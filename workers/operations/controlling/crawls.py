@@ -17,6 +17,7 @@ from crawlclean.storage.live_state import Waits
 from crawlclean.storage.store.crawls import QueueRow, StateSince
 from crawlclean.workers.answers.control import Paused, TargetKind
 from crawlclean.workers.answers.crawls import CrawlLine
+from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.waits import hosts_left, wait_counts
 from crawlclean.workers.operations.parts import Part, Place, part_of
@@ -321,13 +322,6 @@ def list_pauses(backends: Backends) -> list[Paused]:
     with suppress(ServiceError), backends.queue() as frontier:
         found = [(pause, tuple(frontier.crawls_of(pause.host))) for pause in frontier.pauses()]
     return [
-        Paused(
-            kind=TargetKind.HOST,
-            target=pause.host,
-            since=pause.since,
-            who=pause.who,
-            why=pause.why,
-            crawls=crawls,
-        )
+        answer_of(Paused, pause, kind=TargetKind.HOST, target=pause.host, crawls=crawls)
         for pause, crawls in found
     ]

@@ -136,6 +136,7 @@ def _record(data: _Unpacked, max_bytes: int) -> WarcRecord:
     """The record that ``data`` are at; afterwards they are behind it, or inside of a broken one."""
     member, offset = data.place()
     headers: Headers = ()
+    error = ""
     block, end = b"", 1  # of a record with a wrong length: the next may be inside of its content
     try:
         data.fill(MAX_HEAD_BYTES, until=_END_OF_HEAD)
@@ -163,14 +164,10 @@ def _record(data: _Unpacked, max_bytes: int) -> WarcRecord:
         if is_last and data.damage:
             raise ValueError(data.damage)  # the checksum of its member
         end = block_end
-    except ValueError as error:
-        found = WarcRecord(
-            member=member, offset=offset, headers=headers, block=block, error=str(error)
-        )
-    else:
-        found = WarcRecord(member=member, offset=offset, headers=headers, block=block)
+    except ValueError as fault:
+        error = str(fault)
     data.skip(end)
-    return found
+    return WarcRecord(member=member, offset=offset, headers=headers, block=block, error=error)
 
 
 class _Unpacked:

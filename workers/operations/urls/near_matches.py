@@ -109,7 +109,9 @@ def near_urls(store: Store, url: str, others: Iterable[str] = ()) -> list[str]:
     names = sorted({crawl for found in crawls.values() for crawl in found})
     targets = _target_forms(parts.path + (f"?{parts.query}" if parts.query else ""))
     schemes = (parts.scheme, "https" if parts.scheme == "http" else "http")
-    found = known_urls(store, url_forms(schemes, hosts, targets), names)
+    forms = product(targets, hosts, schemes)  # those of the first path first
+    urls = (f"{scheme}://{host}{target}" for target, host, scheme in forms)
+    found = known_urls(store, urls, names)
     if not found and hosts:
         start = f"{parts.scheme}://{hosts[0]}"
         target = url[len(f"{parts.scheme}://{parts.netloc}") :]
@@ -128,14 +130,6 @@ def known_urls(store: Store, urls: Iterable[str], crawls: Collection[str]) -> li
             continue
     known = store.urls.known(list(ids), crawls)
     return list(dict.fromkeys(known[each] for each in ids if each in known))
-
-
-def url_forms(
-    schemes: Iterable[str], hosts: Iterable[str], targets: Sequence[str]
-) -> Iterator[str]:
-    """Yields the URLs of all schemes, hosts and paths, those of the first path first."""
-    for target, host, scheme in product(targets, list(hosts), list(schemes)):
-        yield f"{scheme}://{host}{target}"
 
 
 def with_scheme(store: Store, text: str) -> str:

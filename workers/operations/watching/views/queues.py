@@ -12,6 +12,7 @@ from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.live_state import SILENT_S, Claim, QueueNow
 from crawlclean.storage.store.journal import Operation
 from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.answers.moments import ProcessAnswer, QueueAnswer, SharedQueue
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part
@@ -118,11 +119,10 @@ def _queues(store: Store, ours: str) -> list[SharedQueue]:
     """The living queues and those that crawls name."""
     run = Counter(row.queue for row in store.crawls.all())
     return [
-        SharedQueue(
+        answer_of(
+            SharedQueue,
+            row,
             queue=row.queue_id,
-            place=row.place,
-            heard_at=row.heard_at,
-            silent_s=row.silent_s,
             is_alive=row.is_alive,
             is_own=row.queue_id == ours,
             crawls=run[row.queue_id],
