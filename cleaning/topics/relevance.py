@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.json import encode
 from msgspec.structs import replace
 
@@ -78,14 +78,14 @@ class ConceptHit(Struct, frozen=True, gc=False):
 
     Attributes:
         name: The name that was found, else the concept's first.
-        h: 0..1; 0: it is not on the page.
-        title: Whether it stands in the title.
+        share: 0..1; 0: it is not on the page.
+        in_title: Whether it stands in the title.
         count: Occurrences in the body.
     """
 
     name: str
-    h: float
-    title: bool
+    share: float = field(name="h")
+    in_title: bool = field(name="title")
     count: int
 
 
@@ -191,18 +191,18 @@ def _hit(concept: Concept, title: str, body: str) -> ConceptHit:
         count = _count(name, body)
         in_title = _count(name, title) > 0 or (count > 0 and _begins_a_word(name, title))
         h = 1.0 if in_title else BODY_HIT * min(1.0, log(1 + count) / log(1 + SATURATION))
-        if (h, count) > (best.h, best.count):
+        if (h, count) > (best.share, best.count):
             best = ConceptHit(name.text, round(h, 3), in_title, count)
     return best
 
 
 def _query_part(concepts: Sequence[Concept], hits: Sequence[ConceptHit]) -> float:
     """Q: a common concept, as 开发, is no topic by itself, however often it stands there."""
-    weighted = [c.weight * hit.h for c, hit in zip(concepts, hits, strict=True)]
+    weighted = [c.weight * hit.share for c, hit in zip(concepts, hits, strict=True)]
     best = max(weighted) / (max(concept.weight for concept in concepts) or 1.0)
     mean = sum(weighted) / (sum(concept.weight for concept in concepts) or 1.0)
     part = BEST_SHARE * best + (1 - BEST_SHARE) * mean
-    missing = any(c.required and not hit.h for c, hit in zip(concepts, hits, strict=True))
+    missing = any(c.required and not hit.share for c, hit in zip(concepts, hits, strict=True))
     return part * MISSING_REQUIRED if missing else part
 
 

@@ -9,7 +9,7 @@ are counted. A topic's crawl fetches images of relevant pages alone (ADR 38).
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from crawlclean.cleaning.records import Image, ImageKind, Via
 from crawlclean.cleaning.urls.normal_form import host_of, normal_form
@@ -102,13 +102,6 @@ def wanted_pages(store: Store, spec: CrawlSpec) -> Iterator[PageImages]:
             yield images
 
 
-def _only_wanted(store: Store, spec: CrawlSpec, pages: Sequence[PageImages]) -> list[PageImages]:
-    if not spec.topic:
-        return list(pages)
-    relevant = store.topics.known(spec.topic, {page.page_id for page in pages})
-    return [page for page in pages if relevant.get(page.page_id)]
-
-
 def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     """Offers the images that became content by re-cleaning, or whose page became relevant.
 
@@ -122,8 +115,16 @@ def offer_due(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:
     """
     offered = new = 0
     while spec.images and (pages := store.images.due(spec.crawl_id)):
-        wanted = _only_wanted(store, spec, pages)
-        found = [each for p in wanted for each in filter_images(p.images, p.url, p.depth)[0]]
+        wanted = {page.page_id for page in pages}
+        if spec.topic:
+            known = store.topics.known(spec.topic, wanted)
+            wanted = {page for page, is_relevant in known.items() if is_relevant}
+        found = [
+            each
+            for page in pages
+            if page.page_id in wanted
+            for each in filter_images(page.images, page.url, page.depth)[0]
+        ]
         new += frontier.add(spec.crawl_id, found)
         offered += len(found)
         store.images.end_due(spec.crawl_id, pages)

@@ -160,7 +160,8 @@ def report_lines(report: TopicReport) -> Iterator[str]:
     """The report: harvest, newest stories, reprints, hosts."""
     yield from topic_lines(report.topic)
     rate = rate_of(report.stories, report.topic.pages)
-    yield f"  harvest: {counted(report.stories, 'story')} ({rate}), {copies_of(report.copies)}"
+    copies = counted(report.copies, "copy")
+    yield f"  harvest: {counted(report.stories, 'story')} ({rate}), {copies}"
     if report.adopted:
         yield f"  {report.adopted} of the pages fetched by other crawls"
     waiting = "" if report.waiting is None else f", {report.waiting} URLs wait"
@@ -180,7 +181,7 @@ def report_lines(report: TopicReport) -> Iterator[str]:
         yield "newest stories:"
     for page in report.newest:
         mark = " (marked by you)" if page.mark else ""
-        copies = f", {copies_of(page.copies)}" if page.copies else ""
+        copies = f", {counted(page.copies, 'copy')}" if page.copies else ""
         at = f"{page.fetched_at:%Y-%m-%d %H:%M}"
         yield f"  {at}  {page.relevance:.2f}  {page.title}{mark}{copies}"
         yield f"    {page.url}"
@@ -224,13 +225,8 @@ def budget_text(budget: TopicBudget) -> str:
 
 
 def _harvest(step: HarvestStep) -> str:
-    copies = f", {copies_of(step.copies)}" if step.copies else ""
+    copies = f", {counted(step.copies, 'copy')}" if step.copies else ""
     return f"{counted(step.pages, 'page')}, {counted(step.stories, 'story')}{copies}"
-
-
-def copies_of(number: int) -> str:
-    """``1 copy``, ``23 copies``."""
-    return counted(number, "copy")
 
 
 def _images(images: TopicImages) -> str:

@@ -40,7 +40,7 @@ def test_a_page_like_the_examples_is_relevant_and_another_is_not() -> None:
     assert near.label > 0.8 > 0.1 > far.label
     assert near.parts.nearest == "http://a.test/1"
     assert "余震" in near.parts.terms
-    assert [(hit.name, hit.h, hit.title) for hit in near.parts.concepts] == [
+    assert [(hit.name, hit.share, hit.in_title) for hit in near.parts.concepts] == [
         ("伊朗", 1.0, True),
         ("余震", 1.0, True),
     ]
@@ -69,7 +69,7 @@ def test_a_longer_word_of_a_title_counts_if_the_body_has_the_word_itself(
     title: str, body: str, is_in_title: bool
 ) -> None:
     topic = build_topic(TopicSpec(name="x", query="Spring"))
-    assert judge(topic, title, body).parts.concepts[0].title is is_in_title
+    assert judge(topic, title, body).parts.concepts[0].in_title is is_in_title
 
 
 def test_a_name_of_several_words_is_as_rare_as_its_rarest_word() -> None:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache, partial
 from typing import Literal, get_args
@@ -334,23 +334,18 @@ def topic_line(store: Store, row: TopicRow) -> TopicLine:
     """A topic as an answer."""
     order, counts = order_of(row), store.topics.counts(row.name, row.version)
     reading = store.topics.reading(row.name)
-    return TopicLine(
+    return answer_of(
+        TopicLine,
+        row,
+        **asdict(counts),
         topic=row.name,
-        version=row.version,
-        state=row.state,
-        note=row.note,
         crawl=row.crawl_id,
         query=order.spec.query,
         synonyms=order.spec.synonyms,
         excluded=order.spec.excluded,
         examples=tuple(sorted(each.url for each in examples_of(row) if each.weight > 0)),
         threshold=order.spec.threshold,
-        pages=counts.pages,
-        relevant=counts.relevant,
-        marked=counts.marked,
-        outdated=counts.outdated,
         unread=reading.left if reading else 0,
-        created_at=row.created_at,
         receivers=receiver_lines(store, row.name),
         pages_per_hour=order.pages_per_hour,
         options=_options(store.crawls.get(row.name)),
@@ -528,25 +523,25 @@ class TopicFigures:
         return self.report.made_at
 
     def part_of_stories(
-        self, order: StoryOrder, after: tuple[int, str] | None, limit: int
-    ) -> tuple[Sequence[KeptStory], str]:
-        """(part of the stories, place behind it): ``"12~4f1193a0c27be51"``; at the end ``""``.
+        self, order: StoryOrder, after: Place | None, limit: int
+    ) -> Part[KeptStory]:
+        """A part of the stories.
 
         Args:
             order: How they are sorted.
             after: Pages or time, and id of the story before; None: the first part.
             limit: At most this many.
         """
-        stories = self.stories[order]
-        start = 0
+        stories, start = self.stories[order], 0
         if after is not None:
             behind = (-after[0], after[1])
             start = bisect_right(stories, behind, key=lambda each: each.place(order))
-        part = stories[start : start + limit]
-        if not part or start + limit >= len(stories):
-            return part, ""
-        value, key = part[-1].place(order)
-        return part, f"{-value}~{key}"
+
+        def place(each: KeptStory) -> Place:
+            value, key = each.place(order)
+            return -value, key
+
+        return part_of(stories[start : start + limit + 1], limit, place, self.as_of)
 
 
 def figures_question(

@@ -63,10 +63,7 @@ def _verdict(page: JudgedPage, topic: Topic, model: LinkModel) -> TopicVerdict:
         query=parts.q,
         examples=parts.e,
         marks=parts.taught,
-        concepts=tuple(
-            FoundConcept(name=hit.name, share=hit.h, in_title=hit.title, count=hit.count)
-            for hit in parts.concepts
-        ),
+        concepts=msgspec.convert(parts.concepts, tuple[FoundConcept, ...], from_attributes=True),
         terms=parts.terms,
         nearest=parts.nearest,
         excluded=parts.excluded,

@@ -197,11 +197,9 @@ def list_topic_stories(
     with backends.store() as store:
         find_topic(store, topic)
         figures = backends.computing.ask(*figures_question(backends, topic))
-        part, following = figures.part_of_stories(order, after, limit)
-        first = {
-            page.page_id: page
-            for page in store.topics.pages(topic, [each.page_id for each in part])
-        }
+        part = figures.part_of_stories(order, after, limit)
+        ids = [each.page_id for each in part.items]
+        first = {page.page_id: page for page in store.topics.pages(topic, ids)}
     stories = [
         TopicStoryLine(
             story=each.story_id,
@@ -211,7 +209,7 @@ def list_topic_stories(
             host=page.host if page else "",
             fetched_at=page.fetched_at if page else None,
         )
-        for each in part
+        for each in part.items
         for page in (first.get(each.page_id),)
     ]
-    return Part(items=stories, after=following, as_of=figures.as_of)
+    return Part(items=stories, after=part.after, as_of=part.as_of)

@@ -62,15 +62,16 @@ def test_stories_have_their_pages_and_their_first_page(figures: TopicFigures) ->
 @pytest.mark.parametrize("order", ["largest", "newest"])
 @pytest.mark.parametrize("limit", [1, 2, 5, 6])
 def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: int) -> None:
-    found, after = figures.part_of_stories(order, None, limit)
-    seen = list(found)
-    while after:
-        value, _, key = after.partition("~")
-        found, after = figures.part_of_stories(order, (int(value), key), limit)
-        assert 0 < len(found) <= limit
-        seen += found
+    part = figures.part_of_stories(order, None, limit)
+    seen = list(part.items)
+    while part.after:
+        value, _, key = part.after.partition("~")
+        part = figures.part_of_stories(order, (int(value), key), limit)
+        assert 0 < len(part.items) <= limit
+        seen += part.items
     assert seen == list(figures.stories[order])
-    assert figures.part_of_stories(order, (-(1 << 62), ""), limit) == ([], "")
+    behind = figures.part_of_stories(order, (-(1 << 62), ""), limit)
+    assert (behind.items, behind.after) == ([], "")
 
 
 def test_the_console_reads_both_stores(settings: Settings) -> None:
