@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -76,7 +76,8 @@ class CrawlTopic:
         self.topic = topic
         self.notify = notify
         self._model = model
-        self._words = anchor_words(topic, model)
+        concepts = [[name.words for name in concept.names] for concept in topic.concepts]
+        self._words = AnchorWords(concepts, topic.vocabulary, model.words)
         self._ranked: dict[str, tuple[int, tuple[int, ...]]] = {}
 
     def with_judgement(self, outcome: Outcome) -> Outcome:
@@ -138,91 +139,53 @@ class CrawlTopic:
     def ranker(self, outcome: Outcome, own: HostUrlRules) -> Ranker:
         """Returns what ranks the outlinks of a page.
 
-        A redirect leads where its own link was to lead: the target has the link's features.
-
         Args:
             outcome: Of the page, with the topic's judgement.
             own: URL rules of the page's host.
         """
-        name = self.topic.name
-        label = next((each.label for each in outcome.judgements if each.topic == name), 0.0)
+        queued, name = outcome.queued, self.topic.name
         if outcome.state is UrlState.REDIRECT:
-            return partial(self._inherited, outcome.queued.features)
+            return partial(self._inherited, queued.features)
+        label = next((each.label for each in outcome.judgements if each.topic == name), 0.0)
         outlinks = outcome.record.outlinks if outcome.record else ()
-        rank = partial(self._rank, outcome.queued.url, label, own, _Anchors(outlinks))
-        # A seed, or what a seed redirects to.
-        if outcome.queued.depth == 0 and not outcome.queued.features:
-            return partial(self._rank_of_seed, rank, first_links(outcome.queued.url, outlinks))
-        return rank
+        # Of a seed, or of what a seed redirects to.
+        is_first = queued.depth == 0 and not queued.features
+        firsts = first_links(queued.url, outlinks) if is_first else frozenset()
+        texts = [outlink.text for outlink in outlinks]
+        places = {text: place for place, text in reversed([*enumerate(texts)]) if text}
 
-    def _rank_of_seed(
-        self, rank: Ranker, firsts: frozenset[str], outlink: Outlink
-    ) -> tuple[int, tuple[int, ...]]:
-        """A URL without features keeps its rank when the others are ranked anew."""
-        return (FIRST_LINK_RANK, ()) if outlink.url in firsts else rank(outlink)
+        def rank(outlink: Outlink) -> tuple[int, tuple[int, ...]]:
+            if outlink.url in firsts:  # without features it keeps its rank when others get new ones
+                return FIRST_LINK_RANK, ()
+            # A URL keeps the features of its first finder; pages of a host repeat most links.
+            if outlink.url not in self._ranked:
+                is_own = outlink.url.split("/", 3)[2] == own.host
+                rule = own.find(outlink.url) if is_own else None
+                place = places.get(outlink.text)
+                found = FoundLink(
+                    url=outlink.url,
+                    url_class=rule.template if rule is not None else class_of(outlink.url),
+                    finder=queued.url,
+                    finder_label=label,
+                    text=outlink.text,
+                    near=() if place is None else neighbours(texts, place),
+                    kind=outlink.kind,
+                    via=outlink.via,
+                )
+                features = self._model.ids(feature_groups(found, self._words))
+                self._ranked[outlink.url] = self._inherited(features, outlink)
+            return self._ranked[outlink.url]
+
+        return rank
 
     def _inherited(
         self, features: tuple[int, ...], outlink: Outlink
     ) -> tuple[int, tuple[int, ...]]:
+        """The rank of a URL by its features; a redirect leads where its own link was to lead."""
         if not features:  # of a seed
             return FIRST_RANK, ()
-        return self.rank(features, normal_page_id(outlink.url)), features
-
-    def _rank(
-        self,
-        finder: str,
-        label: float,
-        own: HostUrlRules,
-        anchors: _Anchors,
-        outlink: Outlink,
-    ) -> tuple[int, tuple[int, ...]]:
-        # A URL keeps the features of its first finder; pages of a host repeat most of their links.
-        known = self._ranked.get(outlink.url)
-        if known is not None:
-            return known
-        found = FoundLink(
-            url=outlink.url,
-            url_class=_class_of(outlink.url, own),
-            finder=finder,
-            finder_label=label,
-            text=outlink.text,
-            near=anchors.about(outlink.text),
-            kind=outlink.kind,
-            via=outlink.via,
-        )
-        features = self._model.ids(feature_groups(found, self._words))
-        known = self._ranked[outlink.url] = (
-            self.rank(features, normal_page_id(outlink.url)),
-            features,
-        )
-        return known
-
-    def rank(self, features: Sequence[int], key: str) -> int:
-        """Returns the rank of a URL, 101..998; ``key`` is its page id."""
-        return rank_of(*self._model.score(features), key)
-
-
-class _Anchors:
-    """The anchor texts of a page, read when a link of the page is ranked: most are known."""
-
-    def __init__(self, outlinks: Sequence[Outlink]) -> None:
-        self._outlinks = outlinks
-
-    @cached_property
-    def _texts(self) -> list[str]:
-        return [outlink.text for outlink in self._outlinks]
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """The first place of each text; links without text are many and stand anywhere."""
-        places = dict(zip(reversed(self._texts), range(len(self._texts) - 1, -1, -1), strict=True))
-        places.pop("", None)
-        return places
-
-    def about(self, text: str) -> tuple[str, ...]:
-        """The anchor texts about the first link with this text."""
-        place = self._places.get(text)
-        return () if place is None else neighbours(self._texts, place)
+        rank = rank_of(*self._model.score(features), normal_page_id(outlink.url))
+        return rank, features
 
 
 def first_links(finder: str, outlinks: Iterable[Outlink]) -> frozenset[str]:
@@ -237,18 +200,6 @@ def first_links(finder: str, outlinks: Iterable[Outlink]) -> frozenset[str]:
 
 def _folders(url: str) -> int:
     return url.rstrip("/").count("/")
-
-
-def _class_of(url: str, own: HostUrlRules) -> str:
-    """The class of an outlink, by what its host has taught if that is the host of the page."""
-    rule = own.find(url) if url.split("/", 3)[2] == own.host else None
-    return rule.template if rule is not None else class_of(url)
-
-
-def anchor_words(topic: Topic, model: LinkModel) -> AnchorWords:
-    """Returns the words of a topic and of its link model that are looked for in anchor texts."""
-    concepts = [[name.words for name in concept.names] for concept in topic.concepts]
-    return AnchorWords(concepts, topic.vocabulary, model.words)
 
 
 def load_crawl_topic(store: Store, ranks: TopicRanks, spec: CrawlSpec) -> CrawlTopic | None:
