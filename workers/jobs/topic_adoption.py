@@ -9,7 +9,7 @@ acknowledged, and doing it twice changes nothing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from zlib import crc32
 
@@ -80,14 +80,15 @@ class Adopter:
             only: Name of the one topic that is loaded; ``""``: all.
         """
         self._allows = allows
-        self._others = {}
-        for name, (_, crawl_id) in self._store.topics.versions(state=TopicState.RUNNING).items():
-            if crawl_id != self._own_crawl and only in ("", name):
-                other = self._other(crawl_id, allows)
-                if other is not None and other.url_filter.in_scope(self._host):
-                    self._others[name] = other
+        running = self._store.topics.versions(state=TopicState.RUNNING).items()
+        self._others = {
+            name: other
+            for name, (_, crawl_id) in running
+            if crawl_id != self._own_crawl and only in ("", name)
+            if (other := self._other(crawl_id)) and other.url_filter.in_scope(self._host)
+        }
 
-    def _other(self, crawl_id: str, allows: Allows) -> _Other | None:
+    def _other(self, crawl_id: str) -> _Other | None:
         try:
             spec = self._frontier.spec(crawl_id)
         except NotFound:  # purged, or its queue was lost
@@ -99,7 +100,7 @@ class Adopter:
         url_filter = UrlFilter(
             spec,
             self._frontier.more_hosts(crawl_id),
-            allows,
+            self._allows,
             rules,
             gate=self._frontier.topics.hosts(crawl_id),
         )
@@ -263,42 +264,30 @@ def _adopt(
         if not is_own and not is_other and judge_record(by_query, record).query_part > 0:
             wanted[record.host].append((crawl_id, record))
     adopted = 0
+    gate = frontier.topics.hosts(spec.crawl_id)
     for host, records in sorted(wanted.items()):
-        if spec.scope is Scope.TOPIC:
-            _take_host(frontier, topic, spec, host, records)
+        # A relevant page brings its host into the crawl, as a link to the page would.
+        if spec.scope is Scope.TOPIC and not gate.known([host]):
+            judged = (judge_record(topic, record) for _, record in records)
+            if any(each.relevance >= topic.threshold for each in judged):
+                gate.take([host])
         adopter = Adopter(store, frontier, "", host)
         adopter.load(allows, topic.name)
-        endings = [
-            ending
-            for crawl_id, record in records
-            for ending in [_ending(store, adopter, crawl_id, record)]
-            if ending is not None
-        ]
+        endings = list(_endings(store, adopter, records))
         store.topics.judge([page for each in endings for page in judged_pages(each.outcome)])
         adopted += adopter.adopt(endings)
     return adopted
 
 
-def _take_host(
-    frontier: Frontier,
-    topic: Topic,
-    spec: CrawlSpec,
-    host: str,
-    records: Sequence[tuple[str, CleanRecord]],
-) -> None:
-    """Brings the host of a relevant page into the crawl, as a link to the page would."""
-    gate = frontier.topics.hosts(spec.crawl_id)
-    if not gate.known([host]) and any(
-        judge_record(topic, record).relevance >= topic.threshold for _, record in records
-    ):
-        gate.take([host])
-
-
-def _ending(store: Store, adopter: Adopter, crawl_id: str, record: CleanRecord) -> Ending | None:
-    """The ending of a stored page with the topic's judgement; None: the topic does not want it."""
-    row = next((row for row in store.urls.rows(record.page_id) if row.crawl_id == crawl_id), None)
-    if row is None:  # purged since
-        return None
-    queued = stored_page(row, crawl_id, record.fetched_at, FetchResult())
-    outcome = adopter.with_judgements(Outcome(queued=queued, state=UrlState.RECORD, record=record))
-    return Ending(outcome=outcome, outlinks=record.outlinks) if outcome.judgements else None
+def _endings(
+    store: Store, adopter: Adopter, records: Sequence[tuple[str, CleanRecord]]
+) -> Iterator[Ending]:
+    """The endings of those stored pages that the topic wants, with its judgement."""
+    for crawl_id, record in records:
+        row = next(iter(store.urls.rows(record.page_id, [crawl_id])), None)
+        if row is not None:  # else purged since
+            queued = stored_page(row, crawl_id, record.fetched_at, FetchResult())
+            outcome = Outcome(queued=queued, state=UrlState.RECORD, record=record)
+            judged = adopter.with_judgements(outcome)
+            if judged.judgements:
+                yield Ending(outcome=judged, outlinks=record.outlinks)
