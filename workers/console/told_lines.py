@@ -43,11 +43,9 @@ TERMS: Final[Mapping[str, tuple[str, type[StrEnum]]]] = {
     "url_kind": ("url_kind", UrlKind),
     "body_source": ("body_source", BodySource),
     "via": ("via", Via),
+    "warnings": ("warning", WarningKind),
 }
-"""Places of values that have words: (kind of the words, the values)."""
-
-LISTS: Final[Mapping[str, tuple[str, type[StrEnum]]]] = {"warnings": ("warning", WarningKind)}
-"""Places of several such values, with commas."""
+"""Places of values that have words, of several with commas: (kind of the words, the values)."""
 
 DEEPEST = 3
 """Lines within lines that are read: an event has a reason, which has a cause."""
@@ -84,15 +82,9 @@ def _worded(place: str, text: str, language: Language, depth: int) -> object:
     if place in DIGITS:
         return text
     if place in TERMS:
-        return _term(TERMS[place][0], text, language)
-    if place in LISTS:
-        parts = (_term(LISTS[place][0], part, language) for part in text.split(", "))
-        return Markup("、").join(parts)
+        parts = (part.replace(" ", "_") for part in text.split(", "))
+        return Markup("、").join(say(language, f"{TERMS[place][0]}.{part}") for part in parts)
     return told(text, language, depth + 1) if place == "why" else shown(text)
-
-
-def _term(kind: str, text: str, language: Language) -> Markup:
-    return say(language, f"{kind}.{text.replace(' ', '_')}")
 
 
 @cache
@@ -121,14 +113,8 @@ def _values(place: str) -> str:
     if place in NUMBERS | DIGITS:
         return r"\d{1,18}"
     if place in TERMS:
-        return _choices(TERMS[place][1])
-    if place in LISTS:
-        one = f"(?:{_choices(LISTS[place][1])})"
+        # As stored or with spaces: ``new_classes``, ``new classes``.
+        known = {text for each in TERMS[place][1] for text in (each, each.replace("_", " "))}
+        one = f"(?:{'|'.join(map(re.escape, sorted(known, key=len, reverse=True)))})"
         return f"{one}(?:, {one})*"
     return ".+" if place == "why" else ".+?"
-
-
-def _choices(kind: type[StrEnum]) -> str:
-    """The pattern of any value, as stored or with spaces: ``new_classes``, ``new classes``."""
-    values = {text for each in kind for text in (each.value, each.value.replace("_", " "))}
-    return "|".join(map(re.escape, sorted(values, key=len, reverse=True)))

@@ -20,7 +20,6 @@ from crawlclean.storage.store.journal import (
     Gauge,
     Series,
 )
-from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 CHARTS_S = 30.0
@@ -95,10 +94,12 @@ def _history(backends: KeptBackends, asked: Range) -> History:
     length, step = _RANGES[asked]
     until = datetime.now(UTC)
     since = until - timedelta(seconds=length)
+    first, day = since - timedelta(seconds=step), timedelta(seconds=DAY_S)
     with backends.store() as store:
-        names = (*RATES, *GAUGES)
-        found = store.samples.read(names, step, since - timedelta(seconds=step), until)
-        before = _rates_before(store, step, since, until) if asked is not Range.MONTH else {}
+        found = store.samples.read((*RATES, *GAUGES), step, first, until)
+        before = {}
+        if asked is not Range.MONTH:
+            before = _rates(store.samples.read(RATES, step, first - day, until - day))
     return History(
         since=since,
         until=until,
@@ -106,15 +107,6 @@ def _history(backends: KeptBackends, asked: Range) -> History:
         rates=_rates(found),
         rates_before=before,
         gauges={name: [_known(value) for value in found.values[name][1:]] for name in GAUGES},
-    )
-
-
-def _rates_before(
-    store: Store, step: int, since: datetime, until: datetime
-) -> dict[str, list[float | None]]:
-    day = timedelta(seconds=DAY_S)
-    return _rates(
-        store.samples.read(RATES, step, since - timedelta(seconds=step) - day, until - day)
     )
 
 
