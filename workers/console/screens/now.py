@@ -63,13 +63,13 @@ def show_now(console: Console) -> Page:
     found = history(console.backends, span)
     values = _live(console) | {"span": span, "spans": Range, "charted": None}
     if found and not found.is_empty:
-        values |= {"charted": _drawn(console, found, span)}
+        values |= {"charted": _drawn(console, found)}
     return render("now.html", **values)
 
 
-def _drawn(console: Console, found: History, span: Range) -> Markup:
+def _drawn(console: Console, found: History) -> Markup:
     """The charts; drawn once for each sample and event, language and time zone."""
-    marked = events_of(console.backends, found, span)
+    marked = events_of(console.backends, found)
     newest = marked.events[0].seq if marked.events else 0
     key = (found.since, found.until, marked.since, newest, len(marked.events))
 

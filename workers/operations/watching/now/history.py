@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from crawlclean.cleaning.errors import ServiceError
@@ -20,6 +21,7 @@ from crawlclean.storage.store.journal import (
     Gauge,
     Series,
 )
+from crawlclean.workers.operations.watching.journal import events
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 CHARTS_S = 30.0
@@ -152,24 +154,14 @@ class Marked:
     since: datetime
 
 
-def events_of(backends: KeptBackends, found: History, asked: Range) -> Marked:
-    """Returns the events of the time that charts show; none while the store is away.
-
-    Args:
-        backends: Queue and store.
-        found: What the charts show.
-        asked: Its range.
-    """
-
-    def ask() -> list[Event]:
-        with backends.store() as store:
-            return store.events.read(limit=MOST_EVENTS)
-
+def events_of(backends: KeptBackends, found: History) -> Marked:
+    """Returns the events of the time that charts show; none while the store is away."""
     try:
-        newest = backends.remembered(("events", asked), EVENTS_S, ask)
+        ask = partial(events, backends, limit=MOST_EVENTS)
+        newest = backends.remembered("events", EVENTS_S, ask).items
     except ServiceError:
         return Marked((), found.since)
-    events = [each for each in newest if each.at and found.since <= each.at <= found.until]
-    is_whole = len(newest) < MOST_EVENTS or len(events) < len(newest)
-    oldest = events[-1].at if events else None
-    return Marked(events, found.since if is_whole or oldest is None else oldest)
+    shown = [each for each in newest if each.at and found.since <= each.at <= found.until]
+    is_whole = len(newest) < MOST_EVENTS or len(shown) < len(newest)
+    oldest = shown[-1].at if shown else None
+    return Marked(shown, found.since if is_whole or oldest is None else oldest)

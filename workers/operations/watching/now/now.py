@@ -14,11 +14,12 @@ from crawlclean.storage.live_state import QueueNow, WaitReason
 from crawlclean.storage.store.overview import FailureCause
 from crawlclean.workers.answers.moments import DiskSpace
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus, newest_crawls
+from crawlclean.workers.operations.failures import failure_causes
+from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.signs.signs import Sign, running_waits, signs_now
 from crawlclean.workers.operations.watching.views.queues import QueueState, ask_queue
 
-CAUSES_S = 5.0
 MOST_CRAWLS = 8
 MOST_CAUSES = 8
 
@@ -69,13 +70,11 @@ def this_moment(backends: KeptBackends) -> Moment:
     config = backends.settings.storage
     queue = ask_queue(backends)
     crawls: list[CrawlStatus] = []
-    causes: list[FailureCause] = []
-    as_of, why_no_store = None, ""
+    causes: Part[FailureCause] = Part(items=())
+    why_no_store = ""
     try:
         crawls = newest_crawls(backends)
-        causes = backends.remembered("causes", CAUSES_S, lambda: _causes(backends))
-        with backends.store() as store:
-            as_of = store.overview.as_of()
+        causes = failure_causes(backends)
     except NotFound:
         pass
     except ServiceError as error:
@@ -93,18 +92,13 @@ def this_moment(backends: KeptBackends) -> Moment:
         spent=sum(each.counts.budget_left == 0 for each in running if each.counts),
         pending=sum(each.counts.pending for each in running if each.counts),
         waits=Counter(each for each in waits if each is not WaitReason.NOTHING_LEFT),
-        causes=causes,
-        as_of=as_of,
+        causes=causes.items[:MOST_CAUSES],
+        as_of=causes.as_of,
         disk=_disk(backends) if config.is_embedded else None,
         signs=signs_now(backends),
         limit_pages=config.max_pages_in_flight,
         limit_bytes=config.max_bytes_in_flight,
     )
-
-
-def _causes(backends: KeptBackends) -> list[FailureCause]:
-    with backends.store() as store:
-        return store.overview.causes()[:MOST_CAUSES]
 
 
 def _disk(backends: KeptBackends) -> DiskSpace | None:
