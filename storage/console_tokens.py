@@ -173,7 +173,7 @@ class TokenScope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenLine:
-    """A line of `tokens`: a token of the console's API, without its secret.
+    """A line of `console tokens`: a token of the console's API, without its secret.
 
     Attributes:
         id: Its public part, 8 hex digits.

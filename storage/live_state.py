@@ -29,8 +29,8 @@ class WaitReason(StrEnum):
     RANK = "rank"  # the better URLs of other hosts (topic crawls)
     READY = "ready"  # a spider, which takes a URL at its next call
     IN_STORE = "in_store"  # its URLs, which come back from the store
-    PAUSED = "paused"  # an operator's `resume HOST`
-    CRAWL_PAUSED = "crawl_paused"  # an operator's `resume CRAWL`
+    PAUSED = "paused"  # an operator's `crawl resume HOST`
+    CRAWL_PAUSED = "crawl_paused"  # an operator's `crawl resume CRAWL`
     CRAWL_STOPPED = "crawl_stopped"  # the next `run`
     LIMIT = "limit"  # a larger --max-pages
     NOTHING_LEFT = "nothing_left"  # no URL of the host waits

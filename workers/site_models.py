@@ -78,7 +78,7 @@ def read_model(stored: StoredModel) -> SiteModel:
     try:
         model = SiteModel.from_json(stored.text)
     except ConfigError as error:
-        raise ConfigError(f"{error} (`learn {about.host}`)") from None
+        raise ConfigError(f"{error} (`model learn {about.host}`)") from None
     if (model.host, model.version) != (about.host, about.version):
         raise ConfigError(f"version {about.version} of {about.host} holds another model")
     return model

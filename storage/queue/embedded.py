@@ -389,7 +389,7 @@ class EmbeddedServer:
             folder = self._data / "queue"
             return StoreDamaged(
                 f"the files of the queue in {folder} are damaged: delete this folder, then run "
-                "`recover`; stored pages are not fetched again"
+                "`crawl recover`; stored pages are not fetched again"
             )
         tail = " / ".join(log.strip().splitlines()[-3:])
         return StoreUnavailable(f"the queue's server ended at once: {tail}")

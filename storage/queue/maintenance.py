@@ -318,7 +318,7 @@ class UrlReopener:
             new = int(self._scripts("reopen", args))
             if new < 0:
                 raise NotFound(
-                    f"no crawl {crawl_id} in the queue; `recover {crawl_id}` rebuilds it"
+                    f"no crawl {crawl_id} in the queue; `crawl recover {crawl_id}` rebuilds it"
                 )
             offered += new
         return offered

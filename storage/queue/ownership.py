@@ -114,5 +114,5 @@ def owned_line(crawl: str, owner: QueueRow) -> str:
     """Says that another queue runs a crawl, and what to do."""
     return (
         f"crawl {crawl} is run by another queue, {owner.place}, heard {owner.silent_s:.0f} s ago: "
-        f"work on it there, or take it over with `recover {crawl} --force`"
+        f"work on it there, or take it over with `crawl recover {crawl} --force`"
     )

@@ -75,6 +75,6 @@ def check_store(frontier: Frontier, urls: Urls, crawl_id: str) -> None:
     if gap.missing:
         raise StorageError(
             f"the store is older than its queue: it lacks at least {gap.missing} finished URLs of "
-            f"crawl {crawl_id}; put the newer store back, or run `recover {crawl_id}`: then "
+            f"crawl {crawl_id}; put the newer store back, or run `crawl recover {crawl_id}`: then "
             "`run` fetches them again"
         )

@@ -30,7 +30,7 @@ BUSY_TIMEOUT_S = 30.0
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
 """Size to which the write-ahead log is truncated when it is reused."""
 REMEDY = "put a backup back or move it away, and run the same command again"
-"""The command then finds a store that is older than its queue, and names `recover`."""
+"""The command then finds a store that is older than its queue, and names `crawl recover`."""
 LOOK_STEPS = 10_000
 """Steps of SQLite's machine between two looks at the clock: about a millisecond."""
 

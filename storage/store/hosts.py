@@ -37,7 +37,7 @@ from crawlclean.storage.store.rows import (
     stats_from_json,
 )
 
-# Pauses of hosts at rest: what `pause HOST` asked for, and when.
+# Pauses of hosts at rest: what `crawl pause HOST` asked for, and when.
 #
 # The queue holds back the host; the store keeps the pause for commands that run without the queue,
 # and for a queue that was lost.

@@ -29,7 +29,7 @@ from crawlclean.storage.store.rows import (
 #
 # The store writes the events of what it keeps: a crawl's state (``crawls.py``), a host's model and
 # changes (``models.py``, ``drifts.py``), pauses (``pauses.py``). The housekeeper writes those of
-# processes, `recover` its own. The newest 20,000 are kept; a purge deletes none.
+# processes, `crawl recover` its own. The newest 20,000 are kept; a purge deletes none.
 
 KEPT_EVENTS = 20_000
 """Events kept, the newest: some 5 MB."""

@@ -40,7 +40,7 @@ class LearnReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelLine:
-    """A version of a host's model, without the model: the line of `model --rollback`.
+    """A version of a host's model, without the model: the line of `model rollback`.
 
     Attributes:
         host: Lower-case authority.

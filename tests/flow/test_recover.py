@@ -271,7 +271,7 @@ def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
     assert refused.returncode == 1
     (line,) = refused.stderr.splitlines()
     assert "the store is older than its queue" in line
-    assert "`recover c`" in line
+    assert "`crawl recover c`" in line
     assert "older than its queue" in DataFolder(data).error("resume", "c")
     asked = dict(web.requests())
     now = {path: path.read_bytes() for path in (data / "raw").iterdir()}
@@ -324,7 +324,7 @@ def test_a_run_ends_when_its_database_is_damaged_and_blames_no_page(
     assert "crawling" not in again.stderr
 
     database.unlink()
-    assert "`recover c`" in crawlclean(*arguments, check=False).stderr
+    assert "`crawl recover c`" in crawlclean(*arguments, check=False).stderr
     DataFolder(data).output("recover")
     summary = run_crawl(data, web.url(), "--crawl", "c")
     assert (summary["records"], summary["failed"]) == (COUNT + 3, 4)

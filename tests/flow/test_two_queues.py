@@ -113,7 +113,7 @@ def test_a_living_queue_keeps_its_crawl(two: tuple[Machine, Machine]) -> None:
     assert (status, out) == (0, "nothing to recover: queue and store have the same crawls\n")
     line = f"crawl c is run by another queue, {one.storage.queue_place}, heard "
     assert line in err
-    assert "`recover c --force`" in err
+    assert "`crawl recover c --force`" in err
     for command in (
         ("recover", "c"),
         ("run", SPEC.seeds[0], "--crawl", "c", "--contact", "a@b.example"),

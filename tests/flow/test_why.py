@@ -147,7 +147,7 @@ def test_a_crawl_at_rest_and_a_seed_that_moved_to_another_host(tmp_path: Path) -
         assert line["waits_for"].startswith("--max-pages 1 is reached; nothing runs the crawl")
         folder.output("pause", www.host)
         line = folder.why("/news/1.html")
-        assert f"the host is paused (`resume {www.host}` ends the pause)" in line["waits_for"]
+        assert f"the host is paused (`crawl resume {www.host}` ends the pause)" in line["waits_for"]
         folder.output("resume", www.host)
         run_crawl(folder.data, bare.url(), "--crawl", "c", "--max-pages", "100")
         assert folder.why("/news/1.html")["state"] == "record"

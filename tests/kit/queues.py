@@ -35,7 +35,7 @@ ANSWER = FetchResult(
 
 
 def pause_host(queue: Frontier, host: str, who: str = "", why: str = "") -> None:
-    """Pauses a host in the queue, as `pause HOST` does."""
+    """Pauses a host in the queue, as `crawl pause HOST` does."""
     queue.keep_paused([Pause(host=host, since=datetime.now(UTC), who=who, why=why)])
 
 

@@ -1,4 +1,4 @@
-"""JSON lines of commands that change crawls or check files, of `doctor`, `config`, `tokens`."""
+"""JSON lines of commands that change crawls, and of `doctor`, `config`, `console tokens`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TargetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateChange:
-    """The line of `pause`, `resume` and `stop` with an argument: the state afterwards.
+    """The line of `crawl pause|resume|stop` with an argument: the state afterwards.
 
     Attributes:
         kind: Whether the target is a crawl or a host.
@@ -42,7 +42,7 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paused:
-    """A line of `pause` without an argument: a paused crawl or host.
+    """A line of `crawl pause` without an argument: a paused crawl or host.
 
     Attributes:
         kind: Whether the target is a crawl or a host.
@@ -63,7 +63,7 @@ class Paused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgePlan:
-    """The line of `purge --dry-run`: what `purge` would delete.
+    """The line of `crawl purge --dry-run`: what `crawl purge` would delete.
 
     Attributes:
         kind: Whether the target is a crawl or a host.
@@ -86,7 +86,7 @@ class PurgePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """The line of `purge`: what was deleted.
+    """The line of `crawl purge`: what was deleted.
 
     Attributes:
         kind: Whether the target was a crawl or a host.
@@ -103,7 +103,7 @@ class Purged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetriedCrawl:
-    """A line of `retry`: failed URLs of a crawl that are in the queue again.
+    """A line of `crawl retry`: failed URLs of a crawl that are in the queue again.
 
     Attributes:
         crawl: Name of the crawl.
@@ -116,7 +116,7 @@ class RetriedCrawl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefetchedCrawl:
-    """A line of `refetch`: stored pages of a crawl that wait to be fetched again.
+    """A line of `crawl refetch`: stored pages of a crawl that wait to be fetched again.
 
     Attributes:
         crawl: Name of the crawl.
@@ -129,7 +129,7 @@ class RefetchedCrawl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedRaw:
-    """The line of `drop-raw`: archived responses that were dropped, or would be (`--dry-run`).
+    """The line of `crawl drop-raw`: archived responses that were, or would be, dropped.
 
     Attributes:
         kind: Whether the target is a crawl or a host.
@@ -146,7 +146,7 @@ class DroppedRaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredCrawl:
-    """A line of `recover`: a crawl that is in the queue again.
+    """A line of `crawl recover`: a crawl that is in the queue again.
 
     Attributes:
         crawl: Name of the crawl.
@@ -199,7 +199,7 @@ class SettingLine:
     meaning: str
 
 
-# The JSON line of `check`: a file, its problems, and the crawl that it describes.
+# The JSON line of `doctor FILE`: a file, its problems, and the crawl that it describes.
 
 
 class FileKind(StrEnum):
@@ -265,7 +265,7 @@ class PlannedCrawl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileCheck:
-    """The line of `check`.
+    """The line of `doctor FILE`.
 
     Attributes:
         file: The file as given.
@@ -285,7 +285,7 @@ class FileCheck:
         return not all(each.is_warning for each in self.problems)
 
 
-# JSON lines of `tokens`.
+# JSON lines of `console tokens`.
 #
 # The fields of a type are the fields of its line, and the docstring of the type is their
 # documentation (``docs/json.md``).
@@ -293,7 +293,7 @@ class FileCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewToken(TokenLine):
-    """The line of `tokens --new`: a new token.
+    """The line of `console tokens --new`: a new token.
 
     Attributes:
         token: The token, which is shown once: ``cc_4f1193a0_9b2e...``.

@@ -41,8 +41,8 @@ class EndedBy(StrEnum):
     DONE = "done"  # no URL was left
     LIMIT = "limit"  # --max-pages, --max-time
     PAUSE = "pause"  # only hosts paused by `pause HOST` are left
-    STOP = "stop"  # the command `stop`
-    PURGE = "purge"  # the command `purge`
+    STOP = "stop"  # the command `crawl stop`
+    PURGE = "purge"  # the command `crawl purge`
     SIGNAL = "signal"  # Ctrl-C, SIGTERM or SIGHUP
 
 
@@ -177,7 +177,7 @@ class CrawlLine:
         seeds: Its seeds, normalized; none of an import.
         include: Patterns of which one must match a followed URL, if there are any.
         exclude: Patterns of URLs that are not followed.
-        paused_hosts: Its hosts that `pause HOST` holds; at rest as well.
+        paused_hosts: Its hosts that `crawl pause HOST` holds; at rest as well.
         keep_fresh: Whether it visits pages again when they are due.
         next_visit: When the next page is due, in the past when pages are; null of a crawl that
             does not keep fresh.
@@ -368,7 +368,7 @@ class FailedUrl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlClass:
-    """A line of `classes` and `traps`: one URL class of a host in one crawl.
+    """A line of `classes`: one URL class of a host in one crawl.
 
     Attributes:
         crawl: Name of the crawl.

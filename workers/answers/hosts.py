@@ -1,4 +1,4 @@
-"""JSON lines about hosts, their models and records: `hosts`, `model`, `learn`, `reclean`, `show`.
+"""JSON lines about hosts, their models and records: `hosts`, `model show|learn|reclean`, `show`.
 
 The fields of a type are the fields of its line, and the docstring of the type is their
 documentation (``docs/json.md``). A field that is ``UNSET`` is left out of the line.
@@ -113,7 +113,7 @@ class HostAnswer(HostLine):
     Attributes:
         records_by_model: Records by the model version that made them; 0: without a model.
         image_requests: Left out when no crawl of the host fetches images.
-        is_paused: Whether `pause HOST` holds the host.
+        is_paused: Whether `crawl pause HOST` holds the host.
         waits: What it waits for in each crawl; left out when no queue runs.
         holds: Why nothing is fetched from any host; left out when no queue runs.
         next_visits: When its next page is due, by name of each crawl that keeps fresh; in the past
@@ -132,7 +132,7 @@ class HostAnswer(HostLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnedModel(ModelLine):
-    """The line of `learn`: the version in use.
+    """The line of `model learn`: the version in use.
 
     Attributes:
         model: The model, as `clean --save-model` writes it; its form is the program's own.
@@ -145,7 +145,7 @@ class LearnedModel(ModelLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer(ModelLine):
-    """The line of `model`: one version, the list of all, and the host's changes.
+    """The line of `model show`: one version, the list of all, and the host's changes.
 
     Attributes:
         model: The model, as `clean --save-model` writes it; its form is the program's own.
@@ -160,7 +160,7 @@ class ModelAnswer(ModelLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDifferences:
-    """The line of `model --diff`.
+    """The line of `model diff`.
 
     Attributes:
         host: Lower-case authority.
@@ -185,7 +185,7 @@ class TemplateVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateAnswer:
-    """The line of `model --why`.
+    """The line of `model why`.
 
     Attributes:
         host: Lower-case authority.
@@ -227,7 +227,7 @@ class ChangedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecleaningReport:
-    """The line of `reclean`.
+    """The line of `model reclean`.
 
     Attributes:
         host: Lower-case authority.

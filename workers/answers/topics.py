@@ -565,7 +565,7 @@ class FoundStory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryMessage:
-    """What `housekeeper` sends to a webhook: one new relevant story.
+    """What `join housekeeper` sends to a webhook: one new relevant story.
 
     Attributes:
         type: ``topic.story``.

@@ -189,8 +189,8 @@ LEAST_PAGES = 8  # of a host that is learned, as in a crawl
     "Reads HTML files, WARC files, .jsonl(.gz) rows with url and html_base64 (or html, as "
     "text; fetched_at if they have it), folders of them, and standard input (-: rows when it "
     "begins with {, else one page; gzip is recognised). Keeps each page in the archive and "
-    "stores its record, as if a crawl had fetched it: `hosts`, `model`, `reclean`, `export` "
-    "and `why` work on it. Then hosts with enough pages are learned and their pages "
+    "stores its record, as if a crawl had fetched it: `hosts`, `model show`, `model reclean`, "
+    "`export` and `why` work on it. Then hosts with enough pages are learned and their pages "
     "re-cleaned. Interrupted or killed, the same command does the rest.",
     add_pages,
     argument(

@@ -1,4 +1,4 @@
-"""`console`, `tokens`: the operators' console, and tokens for its API."""
+"""`console`, `console tokens`: the operators' console, and tokens for its API."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _password(path: Path) -> str:
     return password
 
 
-# `tokens`: makes, lists and revokes tokens of the console's API.
+# `console tokens`: makes, lists and revokes tokens of the console's API.
 
 HEAD = ("ID", "NAME", "SCOPE", "MADE", "EXPIRES", "LAST USED")
 TOKENS_DESCRIPTION = (

@@ -1,4 +1,4 @@
-"""`crawls`, `pause`, `resume`, `stop`, `purge`, `drop-raw`: crawls, and what is done with them."""
+"""`crawls`, and `crawl pause|resume|stop|purge|drop-raw`: crawls, and what is done with them."""
 
 from __future__ import annotations
 
@@ -140,13 +140,13 @@ def _host_lines(crawl: CrawlStatus) -> list[str]:
     return lines
 
 
-# `pause`, `resume`, `stop`: change the state of a crawl or a host, or list what is paused.
+# `crawl pause|resume|stop`: change the state of a crawl or a host, or list what is paused.
 
 _TARGET = argument("target", nargs=None, type=crawl_name, metavar="CRAWL|HOST")
 
 
 @asking(
-    "Fetches nothing of a crawl, or of a host in every crawl, until `resume`. Without an "
+    "Fetches nothing of a crawl, or of a host in every crawl, until `crawl resume`. Without an "
     "argument: lists paused crawls and hosts.",
     argument("target", type=crawl_name, metavar="CRAWL|HOST"),
     argument("--why", default="", metavar="TEXT", help="why it is paused, for those who ask"),
@@ -199,7 +199,7 @@ def _line(change: StateChange, command: str) -> str:
     if change.kind == "host":
         if state is CrawlState.RUNNING:
             return f"host {target} is resumed"
-        return f"host {target} is paused; `resume {target}` ends the pause"
+        return f"host {target} is paused; `crawl resume {target}` ends the pause"
     if state is CrawlState.FINISHED:
         return f"crawl {target} is finished; the same command with --fresh fetches all of it again"
     if change.has_reached_max_pages and command != "stop":
@@ -211,7 +211,7 @@ def _line(change: StateChange, command: str) -> str:
     return f"crawl {target} is {state}"
 
 
-# `purge`: deletes a crawl or a host, after a question.
+# `crawl purge`: deletes a crawl or a host, after a question.
 
 _YES = argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
 
@@ -275,7 +275,7 @@ def is_confirmed(plan: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-# `drop-raw`: drops archived responses of a crawl or a host, after a question.
+# `crawl drop-raw`: drops archived responses of a crawl or a host, after a question.
 
 
 @asking(

@@ -1,4 +1,4 @@
-"""`worker`, `spider`, `housekeeper`: one more process for a running crawl."""
+"""`join worker`, `join spider`, `join housekeeper`: one more process for a running crawl."""
 
 from __future__ import annotations
 

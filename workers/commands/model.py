@@ -25,12 +25,12 @@ _FULL = argument(
 _VERSION = argument("--version", dest="of_version", type=int, metavar="V", help="take this version")
 
 
-# `learn`: learns the next version of a host's model from its archived pages.
+# `model learn`: learns the next version of a host's model from its archived pages.
 
 
 @asking(
     "Learns a model of a host from at most 100 archived pages and stores it as the next "
-    "version. New pages are cleaned with this version; `reclean` applies it to stored pages. "
+    "version. New pages are cleaned with this version; `model reclean` applies it to stored pages. "
     "A model equal to the last version is not stored.",
     _HOST,
 )
@@ -155,7 +155,7 @@ def rollback(backends: Backends, asked: argparse.Namespace) -> Rows:
     about = take_up(backends.settings, asked.host, asked.to_version)
     told = (
         f"version {asked.to_version} of {about.host} is in use again, as version {about.version}; "
-        f"`reclean {about.host}` applies it to the stored pages"
+        f"`model reclean {about.host}` applies it to the stored pages"
     )
     return Rows(found=[about], lines=lambda _: [told])
 
@@ -200,7 +200,7 @@ def _page_a_line(found: str) -> list[str]:
     return [reason + (" pages:" if between else ""), *(f"  {page}" for page in shown)]
 
 
-# `reclean`: re-cleans a host's stored pages from the archive, with the host's model.
+# `model reclean`: re-cleans a host's stored pages from the archive, with the host's model.
 
 
 @asking(

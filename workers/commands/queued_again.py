@@ -1,4 +1,4 @@
-"""Commands that put URLs into the queue again: `recover`, `retry`, `refetch`."""
+"""Commands that put URLs into the queue again: `crawl recover|retry|refetch`."""
 
 from __future__ import annotations
 

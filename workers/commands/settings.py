@@ -1,4 +1,4 @@
-"""`config`, `metrics`, `doctor`, `schema`: what is set, counted, wrong here, and printed."""
+"""`config`, `metrics`, `doctor`, `config schema`: what is set, counted, wrong here, and printed."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _plan(crawl: PlannedCrawl) -> Iterator[str]:
     yield f"  stores   in {crawl.data or 'MongoDB'}; raw pages: {crawl.keep_raw}"
 
 
-# `schema`: prints the JSON Schema of what a command prints with `--json`.
+# `config schema`: prints the JSON Schema of what a command prints with `--json`.
 
 
 @command(

@@ -111,7 +111,7 @@ IN_FORCE = frozenset({"seeds", "max_pages", "exclude", "contact"})
 def example() -> str:
     """Returns a crawl file with every key; most are comments with the default or an example."""
     lines = [
-        "# A crawl file: `run FILE`, `sites FILE`, `check FILE`. The command line wins over it."
+        "# A crawl file: `run FILE`, `sites FILE`, `doctor FILE`. The command line wins over it."
     ]
     lines += ["# Relative paths begin at the folder of this file.", ""]
     section = ""
@@ -246,7 +246,7 @@ def _unknown(name: str, raw: Any, keys: Mapping[str, Key]) -> str:
     option = name.replace("-", "_")
     near = difflib.get_close_matches(option, keys, n=1, cutoff=0.6)
     meant = OPTIONS.get(option) or (option if option in keys else "") or (near[0] if near else "")
-    hint = f"; did you mean {meant}?" if meant else "; `check --example` shows all keys"
+    hint = f"; did you mean {meant}?" if meant else "; `doctor --example` shows all keys"
     return f"{name} is not a key of a crawl file{hint}"
 
 

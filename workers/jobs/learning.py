@@ -175,7 +175,7 @@ def roll_back(store: Store, host: str, version: int) -> ModelLine:
     """
     stored = store.models.get(host, version)
     if stored is None:
-        raise NotFound(f"{host} has no version {version}; `model {host}` lists its versions")
+        raise NotFound(f"{host} has no version {version}; `model show {host}` lists its versions")
     _, about = store_next(store, read_model(stored), LearnReason.ROLLBACK, f"to version {version}")
     take_back(store.drifts, host, version)
     return about

@@ -74,4 +74,4 @@ def revoke_token(data: Path, token: str) -> TokenLine:
             found = file.find(name)
             if found and file.revoke(name):
                 return found[0]
-    raise NotFound(f"no token has the id {name}; `tokens` lists them")
+    raise NotFound(f"no token has the id {name}; `console tokens` lists them")

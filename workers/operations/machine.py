@@ -125,7 +125,9 @@ def _pauses(backends: Backends) -> str | Warned:
         return "none"
     named = ", ".join(names[:MOST_NAMED])
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return Warned(f"nothing is fetched of {named}{more}: `pause` lists them, `resume` ends a pause")
+    return Warned(
+        f"nothing is fetched of {named}{more}: `crawl pause` lists them, `crawl resume` ends it"
+    )
 
 
 def _holds(backends: Backends) -> str | Warned:
@@ -156,7 +158,7 @@ def _store(backends: Backends) -> str | Warned:
         return Warned(fault)
     if gaps:
         names = " ".join(gaps)
-        return Warned(f"the store is older than the queue: stop, then `recover {names}`")
+        return Warned(f"the store is older than the queue: stop, then `crawl recover {names}`")
     if saved is None:
         return "no record yet"
     return f"the newest record is of {saved:%Y-%m-%d %H:%M} UTC"

@@ -83,7 +83,7 @@ def _table(classes: Sequence[UrlClass]) -> str:
     return "".join(text)
 
 
-# Drift events as text, for `model HOST` and `hosts HOST`.
+# Drift events as text, for `model show HOST` and `hosts HOST`.
 
 SHOWN_CLASSES = 3
 SIGNS = {
@@ -269,9 +269,8 @@ def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
     """The newest drift event, and how many are older."""
     rows = [("changed" if e.is_change else "new kind", drift_line(e)) for e in drifts[:1]]
     if len(drifts) > 1:
-        rows.append(
-            ("", f"{counted(len(drifts) - 1, 'older event')}: `model {drifts[0].host}` lists them")
-        )
+        older = counted(len(drifts) - 1, "older event")
+        rows.append(("", f"{older}: `model show {drifts[0].host}` lists them"))
     return rows
 
 

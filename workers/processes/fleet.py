@@ -426,7 +426,7 @@ class Fleet:
         if self.disk.is_full:
             self._report(f"{self.disk.note}: free some space and the crawl continues")
         elif self.disk.note:
-            self._report(f"{self.disk.note}: free some (`drop-raw`) and the crawl continues")
+            self._report(f"{self.disk.note}: free some (`crawl drop-raw`) and the crawl continues")
         with suppress(QueueUnavailable):  # the queue may be unable to write, too
             self._frontier.hold_for_disk(is_full=bool(self.disk.note))
 

@@ -391,6 +391,8 @@ def stop_newer_crawls(frontier: Frontier, config: StorageConfig) -> None:
                     continue
                 if find_gap(frontier, store.urls, crawl).missing:
                     frontier.set_state(crawl, CrawlState.STOPPED)
-                    log.error("store older than its queue: run `recover`", extra={"crawl": crawl})
+                    log.error(
+                        "store older than its queue: run `crawl recover`", extra={"crawl": crawl}
+                    )
     except StorageError as error:  # jobs wait for a store that is away, and log what is wrong
         log.warning("store not checked", extra={"reason": str(error)})

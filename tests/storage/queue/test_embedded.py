@@ -239,7 +239,9 @@ def test_damaged_files_of_the_queue_are_said_with_what_to_do(tmp_path: Path, dam
     else:
         files[".aof"].unlink()
     again = EmbeddedServer(tmp_path)
-    with pytest.raises(StoreDamaged, match=r"/queue are damaged: delete .*, then run `recover`"):
+    with pytest.raises(
+        StoreDamaged, match=r"/queue are damaged: delete .*, then run `crawl recover`"
+    ):
         again.start()
     again.stop()
 

@@ -62,7 +62,7 @@ def test_what_is_stored_is_no_gap_and_what_is_missing_is_one(
     work(frontier, spider, client, None, "lost1", "lost2")
     assert find_gap(frontier, store.urls, "c").missing == 2
     assert find_gap(frontier, store.urls, "other").receipts == 0
-    with pytest.raises(StorageError, match=r"lacks at least 2 .* crawl c; .* `recover c`"):
+    with pytest.raises(StorageError, match=r"lacks at least 2 .* crawl c; .* `crawl recover c`"):
         check_store(frontier, store.urls, "c")
 
 

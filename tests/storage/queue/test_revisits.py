@@ -281,7 +281,7 @@ def test_sitemaps_are_visited_again_as_sitemaps(
 def test_a_url_that_is_offered_anew_meanwhile_is_fetched_once(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    """`recover` and `run --fresh` offer URLs of which the store knows that they are due."""
+    """`crawl recover` and `run --fresh` offer URLs of which the store knows that they are due."""
     open_fresh(frontier, spider, client)
     frontier.revisits.offer("c", [visit(1), visit(2)])
     frontier.add("c", [Discovery(url=visit(n).url) for n in (1, 2)])

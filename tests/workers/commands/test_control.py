@@ -1,4 +1,4 @@
-"""`crawls`, `pause`, `resume`, `stop`, `purge` on crawls at rest and on running ones.
+"""`crawls`, `crawl pause|resume|stop|purge` on crawls at rest and on running ones.
 
 More than 400 lines: the commands share a data folder with two crawls, which takes seconds to make.
 """
@@ -128,7 +128,7 @@ def test_a_paused_host_is_named_while_the_queue_runs(rest: Rest) -> None:
     rest.output("pause", host)
     server, frontier = start_queue(StorageConfig(data=rest.data))
     assert server is not None
-    line = f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    line = f"1 host is paused: {host} (`crawl resume {host}` ends the pause)"
     for listing in (["crawls"], ["hosts"], ["hosts", host]):
         assert line in rest.output(*listing).splitlines()
     assert rest.rows("hosts", host, "--json")[0]["is_paused"]
@@ -141,7 +141,7 @@ def test_a_paused_host_is_named_at_rest_and_by_a_queue_that_was_lost(rest: Rest)
     host = rest.web.host
     assert rest.output("pause") == "nothing is paused\n"
     rest.output("pause", host, "--why", "asked by the site")
-    line = f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    line = f"1 host is paused: {host} (`crawl resume {host}` ends the pause)"
     for listing in (["crawls"], ["hosts"], ["hosts", host]):
         assert line in rest.output(*listing).splitlines()
     assert [row["paused_hosts"] for row in rest.crawls().values()] == [[host], [host]]
@@ -225,7 +225,7 @@ def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
     before = sum(rest.web.requests().values())
     arguments = ("run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9")
     ended = crawlclean(*arguments, "--data", str(rest.data))
-    paused = f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    paused = f"1 host is paused: {host} (`crawl resume {host}` ends the pause)"
     assert ended.returncode == 3
     assert sum(rest.web.requests().values()) == before
     line, *others = ended.stdout.splitlines()
@@ -249,7 +249,7 @@ def test_sites_name_a_paused_host_when_they_start(rest: Rest, tmp_path: Path) ->
     assert ended.returncode != 0
     begun, named, *_ = ended.stderr.splitlines()
     assert begun.startswith("1 site into")
-    assert named == f"1 host is paused: {host} (`resume {host}` ends the pause)"
+    assert named == f"1 host is paused: {host} (`crawl resume {host}` ends the pause)"
 
 
 def test_purging_a_crawl_forgets_it_and_no_other(rest: Rest) -> None:

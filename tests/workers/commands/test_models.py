@@ -1,4 +1,4 @@
-"""`learn`, `model`, `reclean`: what an operator sees."""
+"""`model learn`, `model show`, `model reclean`: what an operator sees."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ def test_bars(value: int, shown: str) -> None:
 
 
 def test_without_a_model_reclean_says_what_to_do(settings: Settings, capsys: Out) -> None:
-    with pytest.raises(NotFound, match=f"has no model; `learn {HOST}` learns it"):
+    with pytest.raises(NotFound, match=f"has no model; `model learn {HOST}` learns it"):
         call(settings, "reclean", HOST)
     assert call(settings, "reclean", HOST, "--again") == 0
     assert capsys.readouterr().out.startswith("8 records of")
@@ -333,7 +333,7 @@ def test_a_model_of_an_older_format_is_one_line(settings: Settings, store: Sqlit
     store.models.save(make_model(1, HOST, '{"format": 1}'))
     with pytest.raises(ConfigError, match="learn it anew"):
         call(settings, "reclean", HOST)
-    with pytest.raises(ConfigError, match=r"learn it anew \(`learn www.example.com`\)"):
+    with pytest.raises(ConfigError, match=r"learn it anew \(`model learn www.example.com`\)"):
         call(settings, "model", "show", HOST)
 
 

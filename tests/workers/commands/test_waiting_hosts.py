@@ -82,7 +82,7 @@ def test_crawls_of_one_crawl_has_a_line_for_each_host(running: Running) -> None:
 
     wait_until(is_between_requests)
     assert "answered 429 or 503 and is left alone until " in lines[running.busy]
-    assert f"paused, `resume {running.paused}` ends the pause" in lines[running.paused]
+    assert f"paused, `crawl resume {running.paused}` ends the pause" in lines[running.paused]
     assert list(lines).index(running.busy) > list(lines).index(running.slow), "most URLs first"
     (row,) = running.rows("crawls", "c", "--json")
     assert {each["host"] for each in row["hosts_left"]} == {

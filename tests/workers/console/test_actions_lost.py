@@ -261,7 +261,7 @@ def test_at_rest_short_actions_work_and_long_ones_name_their_command(tmp_path: P
     page = do(client, "resume_crawl", "c")
     assert "No crawl runs: the next run fetches" in page.text
     page = do(client, "purge_crawl", "c", typed_typed="c")
-    assert "use the command `purge c`" in page.text
+    assert "use the command `crawl purge c`" in page.text
     store = store_of(data)
     assert store.operations.read() == []
     store.close()

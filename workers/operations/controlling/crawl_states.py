@@ -28,12 +28,12 @@ MOST_NAMED = 5  # hosts in one line
 
 
 def paused_line(hosts: Sequence[str]) -> str:
-    """Names paused hosts: ``1 host is paused: a.example (`resume a.example` ends the pause)``."""
+    """Names paused hosts: ``1 host is paused: a.example (`crawl resume a.example` ends it)``."""
     named = printable(", ".join(hosts[:MOST_NAMED]))
     more = f" and {len(hosts) - MOST_NAMED} more" if len(hosts) > MOST_NAMED else ""
     if len(hosts) == 1:
-        return f"1 host is paused: {named} (`resume {named}` ends the pause)"
-    return f"{len(hosts)} hosts are paused: {named}{more} (`resume HOST` ends a pause)"
+        return f"1 host is paused: {named} (`crawl resume {named}` ends the pause)"
+    return f"{len(hosts)} hosts are paused: {named}{more} (`crawl resume HOST` ends a pause)"
 
 
 def pause_text(pause: Paused | Pause) -> str:

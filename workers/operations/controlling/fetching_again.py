@@ -120,7 +120,7 @@ def _crawls(settings: Settings, frontier: Frontier, store: Store, crawl: str) ->
     if crawl in queued:
         return [crawl]
     if store.crawls.get(crawl):
-        raise NotFound(f"the queue has lost crawl {crawl}; `recover {crawl}` rebuilds it")
+        raise NotFound(f"the queue has lost crawl {crawl}; `crawl recover {crawl}` rebuilds it")
     raise unknown_name(store, crawl)
 
 

@@ -26,7 +26,7 @@ LOOK_S = 0.1
 
 
 def plan_purge(settings: Settings, target: str) -> PurgePlan:
-    """Counts what `purge` of a crawl or a host would delete; deletes nothing.
+    """Counts what `crawl purge` of a crawl or a host would delete; deletes nothing.
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.

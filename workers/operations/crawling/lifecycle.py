@@ -333,7 +333,7 @@ class Crawls:
             return OUT_OF_TIME
         if counts.is_spent and not spec.keep_fresh and not (spec.images and is_learning):
             return SPENT
-        if counts.state is CrawlState.STOPPED:  # a paused one waits here for `resume`
+        if counts.state is CrawlState.STOPPED:  # a paused one waits here for `crawl resume`
             return End(EndedBy.STOP, "stopped by an operator")
         if is_learning or spec.keep_fresh:
             return NO_URL_LEFT

@@ -187,7 +187,7 @@ class _OneCrawl(Crawls):
         others = [name for name, state in lost.items() if state is not CrawlState.FINISHED]
         if others:
             names = " ".join(others)
-            self._tell(f"the queue has lost other crawls, too: run `recover {names}`")
+            self._tell(f"the queue has lost other crawls, too: run `crawl recover {names}`")
 
     def _watch(self, crawl: Crawl) -> None:
         """Shows progress until the crawl ends."""
@@ -215,7 +215,7 @@ class _OneCrawl(Crawls):
             return note
         counts = self._counts[self._spec.crawl_id]
         if counts.state is CrawlState.PAUSED:
-            return f"paused, `resume {self._spec.crawl_id}` ends the pause"
+            return f"paused, `crawl resume {self._spec.crawl_id}` ends the pause"
         if (not counts.open or counts.is_spent) and self._frontier.learning.count():
             return RECLEANING
         return self._why_queue_waits()

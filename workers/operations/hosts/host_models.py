@@ -280,6 +280,6 @@ def find_version(store: Store, host: str, version: int | None) -> StoredModel:
     if stored is not None:
         return stored
     if version is not None and store.models.newest(host):
-        raise NotFound(f"{host} has no version {version}; `model {host}` lists its versions")
+        raise NotFound(f"{host} has no version {version}; `model show {host}` lists its versions")
     hint = "" if store.statistics.crawls_of([host]) else did_you_mean(near_hosts(store, host))
-    raise NotFound(f"{host} has no model; `learn {host}` learns it from the archive{hint}")
+    raise NotFound(f"{host} has no model; `model learn {host}` learns it from the archive{hint}")

@@ -31,7 +31,9 @@ from crawlclean.workers.operations.urls.queued_urls import (
 )
 
 MOST_SEARCHED = 5  # crawls whose records are searched for links
-UNCERTAIN = frozenset({UrlState.FAILED, UrlState.EXCLUDED})  # `retry` may have queued them again
+UNCERTAIN = frozenset(
+    {UrlState.FAILED, UrlState.EXCLUDED}
+)  # `crawl retry` may have queued them again
 Rows = Mapping[str, UrlRow]
 
 

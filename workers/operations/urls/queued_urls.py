@@ -160,12 +160,12 @@ def _waits_for(frontier: Frontier, crawl: str, host: str, is_running: bool) -> s
     pause = next((each for each in frontier.pauses() if each.host == host), None)
     noted = f" {pause_text(pause)}" if pause else ""
     reasons = [
-        (counts.state is CrawlState.PAUSED, f"the crawl is paused (`resume {crawl}`)"),
+        (counts.state is CrawlState.PAUSED, f"the crawl is paused (`crawl resume {crawl}`)"),
         (
             counts.budget_left == 0,
             f"--max-pages {frontier.spec(crawl).max_pages} is reached",
         ),
-        (bool(pause), f"the host is paused (`resume {host}` ends the pause){noted}"),
+        (bool(pause), f"the host is paused (`crawl resume {host}` ends the pause){noted}"),
         (is_at_rest, f"nothing runs the {'topic' if topic else 'crawl'}; {command} resumes it"),
     ]
     return "; ".join(text for holds, text in reasons if holds)
@@ -196,7 +196,7 @@ REFUSALS = {
     Refusal.STOPPED_CLASS: (Cause.URL_CLASS, "of a URL class that is not fetched"),
 }
 NOT_CONTENT = (
-    "no cleaned page shows it as a content image (`model HOST --why URL` shows its kinds on pages)"
+    "no cleaned page shows it as a content image (`model why HOST URL` shows its kinds on pages)"
 )
 
 
@@ -339,7 +339,7 @@ class Judge:
         if self._queue.why_not:
             found.append(f"whether it waits in the queue: {self._queue.why_not}")
         elif spec.crawl_id not in self._queue.crawls:
-            recover = f"`recover {spec.crawl_id}` rebuilds it"
+            recover = f"`crawl recover {spec.crawl_id}` rebuilds it"
             found.append(f"whether it waits in the queue, which has lost this crawl ({recover})")
         return "; ".join(found)
 
