@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cache
@@ -26,6 +26,7 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.urls.url_choice import compile_patterns
 from crawlclean.crawler.hosts_file import HostOverride, read_tables
 from crawlclean.storage.config import Count, setting
+from crawlclean.workers.answers.control import FileProblem
 from crawlclean.workers.config import (
     DROPPED,
     SECTIONS,
@@ -140,19 +141,31 @@ OVERRIDE_KEYS = tuple(each.name for each in fields(HostOverride))
 PATTERNS = ("include", "exclude")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """One problem of a file.
+class Problems:
+    """The problems of a file, with their lines."""
 
-    Attributes:
-        line: From 1; 0 when it belongs to no line.
-        text: What is wrong, ``depth is no key of a crawl file; did you mean max_depth?``.
-        is_warning: Whether the file can be used all the same.
-    """
+    def __init__(self, lines: Mapping[Place, int]) -> None:
+        """Has none yet; ``lines`` are those of its keys."""
+        self.lines = lines
+        self._found: list[FileProblem] = []
 
-    line: int
-    text: str
-    is_warning: bool = False
+    def add(self, text: str, *place: str | int, is_warning: bool = False) -> None:
+        """Adds one at the line of a place; of a place without a line, at the line around it."""
+        places = (place[:n] for n in range(len(place), 0, -1))
+        line = next((self.lines[each] for each in places if each in self.lines), 0)
+        self.add_at(line, text, is_warning=is_warning)
+
+    def add_at(self, line: int, text: str, *, is_warning: bool = False) -> None:
+        """Adds one at a line, from 1; 0: it belongs to no line."""
+        self._found.append(FileProblem(line=line, text=text, is_warning=is_warning))
+
+    def all(self) -> tuple[FileProblem, ...]:
+        """Each once, in the order of lines."""
+        return tuple(dict.fromkeys(sorted(self._found, key=lambda each: each.line)))
+
+    def errors(self) -> list[FileProblem]:
+        """Those with which the file cannot be used."""
+        return [each for each in self.all() if not each.is_warning]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,48 +205,43 @@ def load_crawl_file(path: Path) -> CrawlFile:
             its line.
     """
     text = read_text(path, MAX_TOML_BYTES)
-    file, problems = parse_crawl_file(path, text, read_toml(text, path))
-    errors = [each for each in problems if not each.is_warning]
-    if errors:
-        lines = [shown(path, each) for each in errors[:MAX_SHOWN]]
+    problems = Problems(find_lines(text))
+    file = parse_crawl_file(path, read_toml(text, path), problems)
+    if errors := problems.errors():
+        lines = [_shown(path, each) for each in errors[:MAX_SHOWN]]
         more = [f"and {len(errors) - MAX_SHOWN} more"] if len(errors) > MAX_SHOWN else []
         raise ConfigError("\n".join(lines + more))
     return file
 
 
-def shown(path: Path, problem: Problem) -> str:
+def _shown(path: Path, problem: FileProblem) -> str:
     """Returns a problem as a line: ``crawl.toml:3: depth is no key of a crawl file``."""
     place = f"{path}:{problem.line}" if problem.line else str(path)
     return f"{place}: {problem.text}"
 
 
-def parse_crawl_file(
-    path: Path, text: str, tables: Mapping[str, Any]
-) -> tuple[CrawlFile, list[Problem]]:
-    """Returns (the valid part of a crawl file, all problems in the order of lines)."""
-    lines = find_lines(text)
+def parse_crawl_file(path: Path, tables: Mapping[str, Any], problems: Problems) -> CrawlFile:
+    """Returns the valid part of a crawl file; adds what is wrong with it."""
     keys = all_keys()
     values: dict[str, Any] = {}
-    problems: list[Problem] = []
     hosts = tables.get(HOSTS, {})
     for name, raw in tables.items():
-        if name == HOSTS:
-            problems += _problems_of_hosts(hosts, lines)
+        if name == HOSTS and isinstance(raw, dict):
+            add_problems_of_tables(raw, problems, (HOSTS,))
+        elif name == HOSTS:
+            problems.add(f"{HOSTS} is {described(raw)}, no table", HOSTS)
         elif name not in keys or isinstance(raw, dict):
-            problems.append(Problem(line=lines.get((name,), 0), text=_unknown(name, raw, keys)))
-        else:
-            value, wrong = _value(keys[name], raw, path.parent, lines)
-            problems += wrong
-            if not wrong:
-                values[name] = value
-    problems += _problems_of_settings(values, lines)
+            problems.add(_unknown(name, raw, keys), name)
+        elif (value := _value(keys[name], raw, path.parent, problems)) is not None:
+            values[name] = value
+    for name, why in _refused(values):
+        problems.add(why, name)
     if hosts and "hosts_file" in tables:
-        line = lines.get(("hosts_file",), 0)
-        problems.append(Problem(line=line, text="hosts_file and [hosts] are both there: use one"))
-    file = CrawlFile(
-        path=path, values=values, hosts=hosts if isinstance(hosts, dict) else {}, lines=lines
+        problems.add("hosts_file and [hosts] are both there: use one", "hosts_file")
+    is_table = isinstance(hosts, dict)
+    return CrawlFile(
+        path=path, values=values, hosts=hosts if is_table else {}, lines=problems.lines
     )
-    return file, sorted(problems, key=lambda each: each.line)
 
 
 def _unknown(name: str, raw: Any, keys: Mapping[str, Key]) -> str:
@@ -250,80 +258,48 @@ def _unknown(name: str, raw: Any, keys: Mapping[str, Key]) -> str:
     return f"{name} is not a key of a crawl file{hint}"
 
 
-def _value(
-    key: Key, raw: Any, folder: Path, lines: Mapping[Place, int]
-) -> tuple[Any, list[Problem]]:
-    """Returns (the value of a key, its problems)."""
-    line = lines.get((key.name,), 0)
-    if key.kind is tuple and isinstance(raw, list):
-        wrong = [
-            Problem(
-                line=lines.get((key.name, n), line),
-                text=f"{key.name} has {described(each)}: expected a text in quotes",
-            )
-            for n, each in enumerate(raw)
-            if not isinstance(each, str)
-        ]
-        return tuple(raw), wrong
-    try:
-        return read_value(key, raw, folder=folder), []
-    except ConfigError as error:
-        return None, [Problem(line=line, text=str(error))]
+def _value(key: Key, raw: Any, folder: Path, problems: Problems) -> Any:
+    """Returns the value of a key; None, and adds what is wrong with it, when it is none."""
+    name = key.name
+    if key.kind is not tuple or not isinstance(raw, list):
+        try:
+            return read_value(key, raw, folder=folder)
+        except ConfigError as error:
+            problems.add(str(error), name)
+            return None
+    is_valid = True
+    for n, each in enumerate(raw):
+        try:
+            if not isinstance(each, str):
+                raise ConfigError(f"{name} has {described(each)}: expected a text in quotes")
+            if name in PATTERNS:
+                compile_patterns(name, [each])
+        except ConfigError as error:
+            problems.add(str(error), name, n)
+            is_valid = False
+    return tuple(raw) if is_valid else None
 
 
-def _problems_of_settings(values: Mapping[str, Any], lines: Mapping[Place, int]) -> list[Problem]:
-    """Returns a problem for each value that its section of the settings refuses."""
-    problems = []
+def _refused(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields (name, why) of each value that its section of the settings refuses."""
     for cls in SECTIONS.values():
         own = {each.name: values[each.name] for each in fields(cls) if each.name in values}
-        if _refusal(cls, own) is None:
-            continue
+        whole = _refusal(cls, own)
         blamed = [(name, why) for name in own if (why := _refusal(cls, {name: own[name]}))]
-        for name, why in blamed or [("", _refusal(cls, own) or "")]:
-            line = lines.get((name,), 0)
-            patterns = _problems_of_patterns(name, values, lines) if name in PATTERNS else []
-            problems += patterns or [Problem(line=line, text=why)]
-    return problems
+        if whole:
+            yield from blamed or [("", whole)]
 
 
-def _refusal(cls: type[Any], values: Mapping[str, Any]) -> str | None:
+def _refusal(cls: type[Any], values: Mapping[str, Any]) -> str:
     try:
         cls(**values)
     except ConfigError as error:
         return str(error)
-    return None
+    return ""
 
 
-def _problems_of_patterns(
-    name: str, values: Mapping[str, Any], lines: Mapping[Place, int]
-) -> list[Problem]:
-    """Returns a problem for each invalid pattern, with the line of the pattern."""
-    problems = []
-    for n, pattern in enumerate(values[name]):
-        try:
-            compile_patterns(name, [pattern])
-        except ConfigError as error:
-            line = lines.get((name, n), lines.get((name,), 0))
-            problems.append(Problem(line=line, text=str(error)))
-    return problems
-
-
-def _problems_of_hosts(hosts: Any, lines: Mapping[Place, int]) -> list[Problem]:
-    if not isinstance(hosts, dict):
-        return [
-            Problem(line=lines.get((HOSTS,), 0), text=f"{HOSTS} is {described(hosts)}, no table")
-        ]
-    return problems_of_tables(hosts, lines, (HOSTS,))
-
-
-def problems_of_tables(
-    tables: Mapping[str, Any], lines: Mapping[Place, int], top: Place = ()
-) -> list[Problem]:
-    """Returns a problem for each invalid table of hosts, with the line of the key or the table."""
-    _, wrong = read_tables(tables)
-    problems = []
-    for name, why in wrong:
+def add_problems_of_tables(tables: Mapping[str, Any], problems: Problems, top: Place = ()) -> None:
+    """Adds a problem for each invalid table of hosts, at the line of the key or the table."""
+    for name, why in read_tables(tables)[1]:
         key = re.split("[:;]", why.removeprefix("has no key "), maxsplit=1)[0]
-        line = lines.get((*top, name, key)) or lines.get((*top, name), 0)
-        problems.append(Problem(line=line, text=f'"{name.rpartition("@")[2]}" {why}'))
-    return problems
+        problems.add(f'"{name.rpartition("@")[2]}" {why}', *top, name, key)
