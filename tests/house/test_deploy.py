@@ -121,7 +121,7 @@ def test_an_image_is_named_by_version(name: str) -> None:
 @pytest.mark.parametrize("role", ROLES)
 def test_a_role_can_be_scaled(role: str) -> None:
     service = SERVICES[role]
-    assert service["command"] == [role]
+    assert service["command"] == ["join", role]
     assert not {"container_name", "hostname", "ports", "volumes", "scale", "profiles"} & set(
         service
     )
