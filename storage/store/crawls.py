@@ -10,7 +10,7 @@ from datetime import datetime
 from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
 from crawlclean.storage.store.journal import Event, EventKind, WithEvents
 from crawlclean.storage.store.ports import Member, Scan, Where, of
-from crawlclean.storage.store.rows import RowType, from_microseconds, spec_from_json, spec_to_json
+from crawlclean.storage.store.rows import RowType, spec_from_json, spec_to_json
 
 # The queues that run crawls of a store: where they are, and when they were last heard.
 #
@@ -46,6 +46,9 @@ class QueueRow:
         return self.silent_s < LIFE_S
 
 
+_QUEUE = RowType(QueueRow, "queue", but=("silent_s",))
+
+
 class Queues(Member):
     """The member ``queues``: one row a queue."""
 
@@ -75,19 +78,9 @@ class Queues(Member):
 
     def all(self) -> list[QueueRow]:
         """Every queue, by id."""
-        columns = ("queue_id", "place", "server", "heard_at")
-        rows = self._tables.scan(Scan("queues", columns, order=("queue_id",)))
+        rows = self._tables.scan(Scan("queues", _QUEUE.columns, order=("queue_id",)))
         now_us = self._tables.now_us() if rows else 0
-        return [
-            QueueRow(
-                queue_id=queue_id,
-                place=place,
-                server=server,
-                heard_at=from_microseconds(heard_at),
-                silent_s=max(0, now_us - heard_at) / 1e6,
-            )
-            for queue_id, place, server, heard_at in rows
-        ]
+        return [_QUEUE.read(row, silent_s=max(0, now_us - row[-1]) / 1e6) for row in rows]
 
 
 # Spills at rest: pending URLs that outgrew the queue's memory, stored by id.
@@ -163,6 +156,7 @@ class StateSince:
 
 
 _BY = ", by "
+_CRAWL = RowType(CrawlRow, "crawl", but=("spec", "pages"))
 
 
 class Crawls(WithEvents):
@@ -250,17 +244,11 @@ class Crawls(WithEvents):
         states = ("crawl_id", "state", "n")
         for crawl_id, state, n in self._tables.scan(Scan("crawl_counts", states, where)):
             counts.setdefault(crawl_id, {})[UrlState(state)] = n
-        wanted = ("created_at", "crawl_id", "spec", "state", "queue")
-        rows = self._tables.scan(Scan("crawls", wanted, where, wanted[:2]))
+        columns = ("crawl_id", "spec", *_CRAWL.columns)
+        rows = self._tables.scan(Scan("crawls", columns, where, ("created_at", "crawl_id")))
         return [
-            CrawlRow(
-                spec=spec_from_json(spec),
-                created_at=from_microseconds(created_at),
-                state=CrawlState(state),
-                pages=counts.get(crawl_id, {}),
-                queue=queue or "",
-            )
-            for created_at, crawl_id, spec, state, queue in rows
+            _CRAWL.read(row, spec=spec_from_json(spec), pages=counts.get(crawl_id, {}))
+            for crawl_id, spec, *row in rows
         ]
 
 

@@ -33,7 +33,6 @@ from crawlclean.storage.store.rows import (
     RowType,
     compress,
     decompress,
-    from_microseconds,
     stats_from_json,
 )
 
@@ -244,6 +243,8 @@ class StoredBody:
     body_chars: int
 
 
+_ARCHIVED = RowType(ArchivedPage, "response", but=("url",))
+_VERSION = RowType(RecordVersion, "record", but=("is_archived",))
 _BODY = RowType(StoredBody, "record")
 
 
@@ -252,36 +253,25 @@ class HostPages(Member):
 
     def archived(self, host: str) -> Iterator[ArchivedPage]:
         """Yields the archived pages of a host, one for each crawl that has the page; no images."""
-        wanted = Scan("raw", (*PAGE_KEY, "fetched_at"), {"host": host}, PAGE_KEY)
+        wanted = Scan("raw", _ARCHIVED.columns, {"host": host}, PAGE_KEY)
         for rows in steps(self._tables, wanted, READ_PAGES):
             urls = self._tables.get("urls", [(row[0], row[1]) for row in rows], ("url", "role"))
-            for page_id, crawl_id, fetched_at in rows:
-                url, role = urls.get((page_id, crawl_id), (None, None))
+            for row in rows:
+                url, role = urls.get((row[0], row[1]), (None, None))
                 if url and role != PageRole.IMAGE:  # no URL: being saved or deleted
-                    yield ArchivedPage(
-                        page_id=page_id,
-                        crawl_id=crawl_id,
-                        url=url,
-                        fetched_at=from_microseconds(fetched_at),
-                    )
+                    yield _ARCHIVED.read(row, url=url)
 
     def versions(self, host: str, after: tuple[str, str] = ("", "")) -> Iterator[RecordVersion]:
         """Yields the version of every record of a host behind a (page id, crawl).
 
         A record that is saved again meanwhile is yielded once, in its old or its new version.
         """
-        columns = (*PAGE_KEY, "fetched_at", "model_version")
-        wanted = Scan("records", columns, {"host": host}, PAGE_KEY, after=after)
+        wanted = Scan("records", _VERSION.columns, {"host": host}, PAGE_KEY, after=after)
         for rows in steps(self._tables, wanted, READ_PAGES):
             raw = self._tables.get("raw", [(row[0], row[1]) for row in rows], ("fetched_at",))
-            for page_id, crawl_id, fetched_at, model_version in rows:
-                yield RecordVersion(
-                    page_id=page_id,
-                    crawl_id=crawl_id,
-                    fetched_at=from_microseconds(fetched_at),
-                    model_version=model_version,
-                    is_archived=raw.get((page_id, crawl_id), (None,))[0] == fetched_at,
-                )
+            for row in rows:
+                archived_at = raw.get((row[0], row[1]), (None,))[0]
+                yield _VERSION.read(row, is_archived=archived_at == row[2])
 
     def bodies(self, host: str) -> list[StoredBody]:
         """What is stored of every page of a host with at most 10,000 records; 3 ms a thousand."""

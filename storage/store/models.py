@@ -161,8 +161,6 @@ def _unpack_text(packed: Any) -> str:
 KEPT_DRIFTS = 20
 """Events kept of a host, the newest."""
 
-_COLUMNS = ("at", "model_version", "outcome", "new_version", "evidence")
-
 
 class DriftOutcome(StrEnum):
     """The reaction to a change."""
@@ -204,6 +202,10 @@ class DriftEvent:
         return self.is_change and self.outcome is DriftOutcome.LEARNED
 
 
+_DRIFT = RowType(DriftEvent, "drift event", but=("alarm", "detail"))
+_COLUMNS = ("at", *_DRIFT.columns, "evidence")
+
+
 class Drifts(WithEvents):
     """The member ``drifts``."""
 
@@ -213,16 +215,16 @@ class Drifts(WithEvents):
             self._tables.put("drifts", _drift_row(event))
             if event.is_change and (event.detail or event.outcome is not DriftOutcome.WAITS):
                 self._events.add(_drift_event(event))  # a change, once it is answered
-            for row in self._rows(event.host)[KEPT_DRIFTS:]:
-                old = {"host": event.host, **dict(zip(_COLUMNS[:2], row, strict=False))}
+            for at, host, model_version, *_ in self._rows(event.host)[KEPT_DRIFTS:]:
+                old = {"host": host, "model_version": model_version, "at": at}
                 self._tables.delete("drifts", old)
 
     def of(self, host: str) -> list[DriftEvent]:
         """The kept events of a host, newest first."""
-        return [_drift(host, row) for row in self._rows(host)]
+        return list(map(_drift, self._rows(host)))
 
     def _rows(self, host: str) -> list[Values]:
-        order = _COLUMNS[:2]
+        order = ("at", "model_version")
         return self._tables.scan(Scan("drifts", _COLUMNS, {"host": host}, order, backwards=True))
 
     def delete(self, host: str) -> int:
@@ -285,30 +287,20 @@ _EVIDENCE = msgspec.json.Decoder(_Evidence)
 
 def _drift_row(event: DriftEvent) -> Row:
     return {
-        "host": event.host,
-        "model_version": event.model_version,
+        **_DRIFT.row(event),
         "at": to_microseconds(event.alarm.at),
-        "outcome": event.outcome.value,
-        "new_version": event.new_version,
         "evidence": dump(_Evidence(alarm=event.alarm, detail=event.detail)).decode(),
     }
 
 
-def _drift(host: str, row: Sequence[Any]) -> DriftEvent:
+def _drift(row: Sequence[Any]) -> DriftEvent:
     """The event of the values of ``_COLUMNS``.
 
     Raises:
         StoreDamaged: This program never wrote these values.
     """
     try:
-        evidence = _EVIDENCE.decode(row[4])
-        return DriftEvent(
-            host=host,
-            model_version=row[1],
-            alarm=evidence.alarm,
-            outcome=DriftOutcome(row[2]),
-            new_version=row[3],
-            detail=evidence.detail,
-        )
+        found = _EVIDENCE.decode(row[-1])
     except DAMAGE as error:
         raise StoreDamaged(f"a stored drift event cannot be read: {error}") from error
+    return _DRIFT.read(row[1:-1], alarm=found.alarm, detail=found.detail)

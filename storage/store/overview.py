@@ -105,10 +105,6 @@ class RawSpace:
     is_estimate: bool = False
 
 
-_HOST_ROW = (
-    "host", "crawls", "records", "failed", "excluded", "other", "body_chars", "fetched_bytes",
-    "noise_ppm", "near_duplicates", "model_version", "first_seen", "last_seen", "updated_at",
-)  # fmt: skip
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "host_states": ("n",),
     "failure_groups": ("n", "first_at", "newest_at", "sample"),
@@ -255,6 +251,8 @@ class FailureGroup:
         return self.count, self.sample, self.crawl_id
 
 
+_HOST = RowType(HostRow, "host", but=("noise_share", "first_seen", "last_seen"))
+_HOST_COLUMNS = ("noise_ppm", "first_seen", "last_seen", *_HOST.columns)
 _GROUP = RowType(FailureGroup, "group of failures", count="n")
 _CAUSE = RowType(FailureCause, "cause of failures", but=("as_of",), crawl="crawl_id", urls="n")
 
@@ -279,14 +277,14 @@ class Overview(Member):
             limit: At most this many, >= 1.
         """
         wanted = Scan(
-            "host_rows", _HOST_ROW, order=(by, "host"), backwards=True, after=after or (),
+            "host_rows", _HOST_COLUMNS, order=(by, "host"), backwards=True, after=after or (),
             limit=limit,
         )  # fmt: skip
         return [_host_row(row) for row in self._tables.scan(wanted)]
 
     def every_host(self, most: int) -> list[HostRow] | None:
         """All hosts, in any order; None when there are more than ``most``."""
-        rows = self._tables.scan(Scan("host_rows", _HOST_ROW, limit=most + 1))
+        rows = self._tables.scan(Scan("host_rows", _HOST_COLUMNS, limit=most + 1))
         return None if len(rows) > most else [_host_row(row) for row in rows]
 
     def every_failure_group(self, most: int) -> list[FailureGroup] | None:
@@ -296,7 +294,7 @@ class Overview(Member):
 
     def host(self, host: str) -> HostRow | None:
         """One host; None while it has no figures."""
-        found = self._tables.get("host_rows", [(host,)], _HOST_ROW)
+        found = self._tables.get("host_rows", [(host,)], _HOST_COLUMNS)
         return _host_row(found[(host,)]) if found else None
 
     def causes(self, crawl_id: str | None = None) -> list[FailureCause]:
@@ -457,11 +455,11 @@ def _row_of(stats: HostStats, crawls: int, now: int) -> Row:
 
 
 def _host_row(row: Sequence[Any]) -> HostRow:
-    """The host of the values of ``_HOST_ROW``."""
-    return HostRow(
-        host=row[0], crawls=row[1], records=row[2], failed=row[3], excluded=row[4], other=row[5],
-        body_chars=row[6], fetched_bytes=row[7], noise_share=row[8] / 1_000_000,
-        near_duplicates=row[9], model_version=row[10], updated_at=from_microseconds(row[13]),
-        first_seen=from_microseconds(row[11]) if row[11] else None,
-        last_seen=from_microseconds(row[12]) if row[12] else None,
-    )  # fmt: skip
+    """The host of the values of ``_HOST_COLUMNS``; a time of 0 is none."""
+    noise_ppm, first, last, *others = row
+    return _HOST.read(
+        others,
+        noise_share=noise_ppm / 1_000_000,
+        first_seen=from_microseconds(first) if first else None,
+        last_seen=from_microseconds(last) if last else None,
+    )

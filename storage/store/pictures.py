@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 
@@ -133,8 +133,6 @@ READ_ROWS = 1000
 ATTEMPTS = 20
 NUMBER_DIGITS = 15
 
-_NARROW = (*PAGE_KEY, "fetched_at", "width", "height", "file_bytes", "grp")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PictureRow:
@@ -171,6 +169,7 @@ class PictureRow:
 
 
 PICTURE = RowType(PictureRow, "picture", group="grp")
+_NARROW = RowType(PictureRow, "picture", but=("crawl_id", "host", "sha256", "prints"), group="grp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,19 +274,8 @@ class Pictures(Member):
         return sorted(found, key=lambda each: (each.newest, each.group), reverse=True)
 
     def _narrow(self, crawl_id: str) -> Iterator[PictureRow]:
-        wanted = Scan("pictures", _NARROW, {"crawl_id": crawl_id}, PAGE_KEY)
-        empty = PictureRow(
-            page_id="", crawl_id=crawl_id, host="", fetched_at=0, sha256="",
-            width=0, height=0, file_bytes=0, prints=b"", group=0,
-        )  # fmt: skip
+        columns = (*PAGE_KEY, *_NARROW.columns)
+        wanted = Scan("pictures", columns, {"crawl_id": crawl_id}, PAGE_KEY)
         for rows in steps(self._tables, wanted, READ_ROWS):
-            for image, _, fetched_at, width, height, size, group in rows:
-                yield replace(
-                    empty,
-                    page_id=image,
-                    fetched_at=fetched_at,
-                    width=width,
-                    height=height,
-                    file_bytes=size,
-                    group=group,
-                )
+            for _, _, *row in rows:
+                yield _NARROW.read(row, crawl_id=crawl_id, host="", sha256="", prints=b"")

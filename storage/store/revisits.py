@@ -61,7 +61,7 @@ SOON_US = 12 * HOUR * SECOND_US
 MOST_SKIPPED = 4
 """Intervals after its last visit at which a page is visited whatever its date is."""
 
-_DUE = RowType(Visit, "URL", was="state", due_in_ms="next_visit")
+_DUE = RowType(Visit, "URL", but=("due_in_ms",), was="state")
 
 
 class Revisits(Member):
@@ -277,20 +277,23 @@ class Revisits(Member):
         found: dict[str, Visit] = {}
         for start in range(0, len(page_ids), READ_STATES):
             keys = [(page_id, crawl_id) for page_id in page_ids[start : start + READ_STATES]]
-            rows = self._tables.get("urls", keys, ("visits", *_DUE.columns))
-            visits = [(packed, _DUE.read(row)) for packed, *row in rows.values()]
+            rows = self._tables.get("urls", keys, ("next_visit", "visits", *_DUE.columns))
+            visits = [
+                (packed, _DUE.read(row, due_in_ms=max(0, (due - at) // 1000)))
+                for due, packed, *row in rows.values()
+                if due is not None
+            ]
             trust = read_trust(self._tables, {(visit.host, crawl_id) for _, visit in visits})
             for packed, visit in visits:
-                if visit.due_in_ms:
-                    host = trust.get((visit.host, crawl_id), HostTrust())
-                    found[visit.page_id] = _due_url(visit, packed, host, at)
+                host = trust.get((visit.host, crawl_id), HostTrust())
+                found[visit.page_id] = _with_validators(visit, packed, host, at)
         return [found[page_id] for page_id in page_ids if page_id in found]
 
 
-def _due_url(visit: Visit, packed: bytes | None, host: HostTrust, at: int) -> Visit:
-    """A due URL, of its row with the time of its visit in microseconds since 1970 UTC."""
+def _with_validators(visit: Visit, packed: bytes | None, host: HostTrust, at: int) -> Visit:
+    """A due URL with the validators by which it may be asked: none where they are not to trust."""
     state = VisitState(VisitKind.ARTICLE) if packed is None else unpack_state(bytes(packed))
     may_condition = host.may_condition(at / SECOND_US, state.in_a_row)
-    if not may_condition or visit.was not in (UrlState.RECORD, UrlState.SITEMAP):
-        visit = replace(visit, etag="", last_modified="")
-    return replace(visit, due_in_ms=max(0, (visit.due_in_ms - at) // 1000))
+    if may_condition and visit.was in (UrlState.RECORD, UrlState.SITEMAP):
+        return visit
+    return replace(visit, etag="", last_modified="")

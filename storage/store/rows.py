@@ -324,7 +324,9 @@ class RowType(Generic[_Row]):
         return tuple(
             field.name
             for field in fields(self._of)
-            if field.default is not MISSING and not _may_be_none(hints[field.name])
+            if field.name in self._names
+            and field.default is not MISSING
+            and not _may_be_none(hints[field.name])
         )
 
     @cached_property

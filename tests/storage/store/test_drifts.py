@@ -26,4 +26,4 @@ def test_redesigns_tell_which_pages_are_older() -> None:
 
 def test_what_nobody_wrote_is_damage() -> None:
     with pytest.raises(StoreDamaged, match="drift event cannot be read"):
-        _drift(HOST, (1, 2, 3, "no sign", "waits", 0, "{}"))
+        _drift((1, HOST, 2, "waits", 0, "{}"))
