@@ -10,7 +10,9 @@ day) are counts of the pages' rows, so no second truth can go wrong.
 
 from __future__ import annotations
 
+import sys
 import time
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,7 +32,7 @@ from crawlclean.storage.store.ports import (
     count_by,
     steps,
 )
-from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds
+from crawlclean.storage.store.rows import RowType, to_microseconds
 from crawlclean.storage.topic_types import (
     JudgedPage,
     OutboxRow,
@@ -51,10 +53,11 @@ TIME_BITS = 42
 
 TOPIC = RowType(TopicRow, "topic", packed=("examples", "packed"))
 MODEL = RowType(StoredLinkModel, "link model", packed=("packed",))
-PAGE = (
-    "fetched_at", "page_id", "topic", "crawl_id", "url", "host", "title", "version", "relevance",
-    "label", "relevant", "parts", "features", "to_learn", "parent", "mark", "learned_in",
-)  # fmt: skip
+_PAGE = RowType(JudgedPage, "judgement", but=("judgement",))
+_JUDGEMENT = RowType(
+    TopicJudgement, "judgement", but=("features", "is_example", "notify"), is_relevant="relevant"
+)
+PAGE = ("features", "to_learn", *_JUDGEMENT.columns, *_PAGE.columns)
 CHANGING = ("relevant", "label", "to_learn")
 """Columns of a page's row that a mark, or learning, keeps from a later judgement."""
 
@@ -123,25 +126,15 @@ def fence(version: int, fetched_at: int) -> int:
 def page_row(page: JudgedPage) -> Row:
     """The row of ``topic_pages`` of a judged page, without its mark."""
     fetched_at, judged = to_microseconds(page.fetched_at), page.judgement
-    return {
-        "topic": judged.topic,
-        "page_id": page.page_id,
-        "crawl_id": page.crawl_id,
-        "url": replace_surrogates(page.url),
-        "host": replace_surrogates(page.host),
-        "title": replace_surrogates(page.title),
-        "fetched_at": fetched_at,
+    row = {
+        **_PAGE.row(page),
+        **_JUDGEMENT.row(judged),
         "day": fetched_at // DAY_US,
-        "version": judged.version,
         "fence": fence(judged.version, fetched_at),
-        "relevance": judged.relevance,
-        "label": judged.label,
-        "relevant": int(judged.is_relevant),
-        "parts": replace_surrogates(judged.parts),
         "features": b"".join(each.to_bytes(2, "big") for each in judged.features),
-        "parent": judged.parent,
         "to_learn": judged.topic if judged.is_example and judged.features else None,
     }
+    return {name: value for name, value in row.items() if name not in ("mark", "learned_in")}
 
 
 def page_of(row: Sequence[Any]) -> JudgedPage:
@@ -150,33 +143,17 @@ def page_of(row: Sequence[Any]) -> JudgedPage:
     Raises:
         StoreDamaged: This program never wrote these values.
     """
+    packed, to_learn, *others = row
+    judged, page = others[: len(_JUDGEMENT.columns)], others[len(_JUDGEMENT.columns) :]
+    is_example = to_learn is not None or page[-1] is not None  # to learn from, or learned from
     try:
-        ids = bytes(row[12])
-        return JudgedPage(
-            page_id=row[1],
-            crawl_id=row[3],
-            url=row[4],
-            host=row[5],
-            title=row[6],
-            fetched_at=from_microseconds(row[0]),
-            judgement=TopicJudgement(
-                topic=row[2],
-                version=row[7],
-                relevance=row[8],
-                label=row[9],
-                is_relevant=bool(row[10]),
-                parts=row[11],
-                features=tuple(
-                    int.from_bytes(ids[n : n + 2], "big") for n in range(0, len(ids), 2)
-                ),
-                is_example=row[13] is not None or row[16] is not None,
-                parent=row[14],
-            ),
-            mark=None if row[15] is None else bool(row[15]),
-            learned_in=row[16],
-        )
+        ids = array("H", bytes(packed))
     except DAMAGE as error:
         raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
+    if sys.byteorder == "little":
+        ids.byteswap()
+    judgement = _JUDGEMENT.read(judged, features=tuple(ids), is_example=is_example)
+    return _PAGE.read(page, judgement=judgement)
 
 
 READING = ("read_words", "read_after", "read_end")
