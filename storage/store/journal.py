@@ -28,7 +28,7 @@ from crawlclean.storage.store.rows import (
 # What happened to crawls, hosts and processes, in one list.
 #
 # The store writes the events of what it keeps: a crawl's state (``crawls.py``), a host's model and
-# changes (``models.py``, ``drifts.py``), pauses (``pauses.py``). The housekeeper writes those of
+# changes (``models.py``), pauses (``hosts.py``). The housekeeper writes those of
 # processes, `crawl recover` its own. The newest 20,000 are kept; a purge deletes none.
 
 KEPT_EVENTS = 20_000

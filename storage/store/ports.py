@@ -3,6 +3,7 @@
 ``sqlite/ports.py`` and ``mongo/ports.py`` implement them; the members of a store (``crawls.py``,
 ``urls.py``, ``models.py``, ...) are written once, over the ports. Saving outcomes and deleting
 pages need no port: each database has its own code for them (``writing.py``, ``store.py``).
+The tables are in ``tables.py``.
 """
 
 from __future__ import annotations
