@@ -33,25 +33,6 @@ from crawlclean.cleaning.records import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
-    """The parts of a page that both cleaning the page and learning its host need.
-
-    Attributes:
-        body: The body.
-        title: The title without the site's name.
-        links: The links, one for each of the first anchors of the tree.
-        images: The images, one for each of the first pictures of the tree.
-        warnings: Warnings of capped links and images.
-    """
-
-    body: Body
-    title: str
-    links: tuple[Link, ...]
-    images: tuple[Image, ...]
-    warnings: tuple[PageWarning, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A cleaned page with what its record was made of.
 
@@ -73,8 +54,11 @@ def read_page(
     places: SitePlaces | None = None,
     alone: Body | None = None,
     trail: Trail | None = None,
-) -> Findings:
-    """Reads body, title, links and images of a page, in the order they need each other.
+) -> tuple[Body, str, tuple[Link, ...], tuple[Image, ...], tuple[PageWarning, ...]]:
+    """Reads body, title, links, images and warnings of a page, in the order they need each other.
+
+    The title is without the site's name; there is one link for each of the first anchors of the
+    tree, and one image for each of the first pictures.
 
     Args:
         document: The parsed page.
@@ -90,13 +74,7 @@ def read_page(
     taught = places if alone is None else None
     links, link_warnings = read_links(document, text, title, taught)
     images, links, image_warnings = read_images(document, text, links, taught)
-    return Findings(
-        body=body,
-        title=title,
-        links=links,
-        images=images,
-        warnings=link_warnings + image_warnings,
-    )
+    return body, title, links, images, link_warnings + image_warnings
 
 
 def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -> CleanRecord:
@@ -143,8 +121,7 @@ def read(
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
     document = read_document(page)
     places = find_places(document, model) if model is not None else None
-    found = read_page(document, places, trail=trail)
-    body, links, images = found.body, found.links, found.images
+    body, title, links, images, warnings = read_page(document, places, trail=trail)
     outlinks, outlink_warnings = read_outlinks(document, links)
     lost = LostFields()
     metadata = read_metadata(document, body, links, lost)
@@ -162,7 +139,7 @@ def read(
         host=page.host,
         fetched_at=page.fetched_at,
         kind=metadata.kind,
-        title=found.title,
+        title=title,
         author=first.author or metadata.author,
         published_at=first.published_at or metadata.published_at,
         language=metadata.language,
@@ -176,11 +153,7 @@ def read(
         signature=signature_of(body.text),
         model_version=model.version if model is not None else 0,
         body_source=body.source,
-        warnings=document.warnings
-        + found.warnings
-        + outlink_warnings
-        + body.warnings
-        + lost.warnings,
+        warnings=document.warnings + warnings + outlink_warnings + body.warnings + lost.warnings,
         link_blocks=link_blocks.blocks if link_blocks else (),
         lcr=link_blocks.lcr if link_blocks else 0.0,
         ccr=link_blocks.ccr if link_blocks else 0.0,

@@ -141,14 +141,14 @@ def _give_way(sample: Sample, model: SiteModel, read: list[_Read]) -> tuple[Site
 def _read(number: int, one: View, model: SiteModel) -> _Read:
     document, paths = one.document, one.paths
     page, tree = document.page, document.tree
-    read = read_page(document, find_places(document, model), one.body)
-    body, links = read.body, read.links
+    places = find_places(document, model)
+    body, title, links, images, _ = read_page(document, places, one.body)
     kind = decide_kind(document, body, Byline(tree, body), links)
     found = (
         number,
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
-        [(paths[p.block], image) for p, image in zip(tree.pictures, read.images, strict=False)],
+        [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
     )
-    facts = facts_of(document, links, kind, read.title, one.units)
-    fit = SamplePage(page.url, body.source, read.title, body.text, links)
+    facts = facts_of(document, links, kind, title, one.units)
+    fit = SamplePage(page.url, body.source, title, body.text, links)
     return _Read(body, found, facts, fit)

@@ -283,11 +283,6 @@ def find_grid(lines: Lines, article: list[int]) -> list[int]:
     return []
 
 
-def with_grid(lines: Lines, grid: list[int], article: list[int]) -> list[int]:
-    """Returns the lines of a grid with those of the text around it."""
-    return make_list(lines, _lines_of_grid(lines, grid), article)
-
-
 def find_hub(lines: Lines, cards: set[int]) -> list[int]:
     """Finds the lines of a hub: topics with a heading, an abstract and a list of their pages.
 
@@ -342,8 +337,8 @@ def make_list(lines: Lines, listed: Iterable[int], article: Iterable[int] = ()) 
     return kept
 
 
-def _lines_of_grid(lines: Lines, grid: list[int]) -> list[int]:
-    """The lines of a grid and of the text before it, without the buttons of its cards."""
+def with_grid(lines: Lines, grid: list[int], article: list[int]) -> list[int]:
+    """Returns the lines of a grid, without the buttons of its cards, and of the text around it."""
     tree, title_line = lines.tree, lines.title
     starts = tree.block_lines
     spans = [range(starts[card], tree.line_end(card)) for card in grid]
@@ -359,7 +354,7 @@ def _lines_of_grid(lines: Lines, grid: list[int]) -> list[int]:
             for i in range(starts[part], tree.line_end(part))
         }
         found += [i for i in span if i not in buttons and 2 * texts[tree.line_text(i)] <= len(grid)]
-    return found
+    return make_list(lines, found, article)
 
 
 def _largest_between(tree: Tree, sums: Sums, start: int, end: int) -> list[int]:

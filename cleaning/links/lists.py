@@ -310,9 +310,7 @@ class LinkLists:
         return found
 
     def _is_list(self, block: int) -> bool:
-        counts = self._links
-        links = counts[self._line_ends[block]] - counts[self.tree.block_lines[block]]
-        return links >= _LIST_LINKS
+        return self._of(self._links, block) >= _LIST_LINKS
 
     def is_list_of_headlines(self, i: int) -> bool:
         """Whether nearly all lines of the list around a link are headlines, three at least."""

@@ -291,7 +291,14 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
         points += 10
     elif facts.chars < _SHORT_CHARS:
         points -= 10
-    by_url = _points_of_url(url, words)
+    # Like an article's, ``/20261122/1234.html``, or like a list's.
+    path, by_url = urlsplit(url).path, 0
+    if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
+        by_url = -15
+    elif _NUMBER_AT_END.search(path):
+        by_url = 7
+    elif _DIRECTORY.search(path):
+        by_url = -15
     points += by_url
     # Most pages are decided without counting their links.
     if points + _MOST_OF_LINKS < _TEXT_POINTS:
@@ -308,16 +315,6 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
     if not by_url and facts.headlines < _FEW_HEADLINES:
         points += 7
     return points >= _TEXT_POINTS
-
-
-def _points_of_url(url: str, words: str) -> int:
-    """Points of a URL: 7 like an article's (``/20261122/1234.html``), -15 like a list's, else 0."""
-    path = urlsplit(url).path
-    if _PAGE_OF_LIST.search(path) or words == "index" or _is_home(url):
-        return -15
-    if _NUMBER_AT_END.search(path):
-        return 7
-    return -15 if _DIRECTORY.search(path) else 0
 
 
 def _is_login(document: Document, facts: _Facts) -> bool:
@@ -455,12 +452,18 @@ def find_language(document: Document, text: str) -> str | None:
         text: The body; the visible text of the page is read where the body is too short.
     """
     tree = document.tree
-    text = _spread(text)
+    if len(text) > _SLICES * _SLICE_CHARS:  # parts spread over all of it
+        step = (len(text) - _SLICE_CHARS) / (_SLICES - 1)
+        starts = (round(i * step) for i in range(_SLICES))
+        text = " ".join(text[start : start + _SLICE_CHARS] for start in starts)
     wide = _wide(text)
     if wide is not None:
         return wide
     stated = _declared(tree, document.declared)
-    return _by_text(text, stated) or _by_text(_sample(tree), stated) or stated
+    # The title, and the middle of the page, away from header and footer.
+    middle = len(tree.texts) // 4
+    sample = "".join(tree.texts[middle : middle + 60])[:_READ_CHARS]
+    return _by_text(text, stated) or _by_text(f"{tree.title} {sample}", stated) or stated
 
 
 def _declared(tree: Tree, declared: Declared) -> str | None:
@@ -472,21 +475,6 @@ def _declared(tree: Tree, declared: Declared) -> str | None:
             code = match[1].lower()
             return "zh" if code == "cn" else code
     return None
-
-
-def _spread(text: str) -> str:
-    """A short text whole, else eight parts of 100 characters spread over all of it."""
-    if len(text) <= _SLICES * _SLICE_CHARS:
-        return text
-    step = (len(text) - _SLICE_CHARS) / (_SLICES - 1)
-    starts = (round(i * step) for i in range(_SLICES))
-    return " ".join(text[start : start + _SLICE_CHARS] for start in starts)
-
-
-def _sample(tree: Tree) -> str:
-    """The title and 300 characters from the middle of a page, away from header and footer."""
-    count = len(tree.texts)
-    return tree.title + " " + "".join(tree.texts[count // 4 : count // 4 + 60])[:_READ_CHARS]
 
 
 def _wide(text: str) -> str | None:

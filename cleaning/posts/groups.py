@@ -251,12 +251,9 @@ class PostFinder(ContentFinder):
         like: dict[tuple[Name, ...], list[int]] = {}
         for part in sorted(parts):
             if self.text[part] >= LEAST_UNITS:
-                like.setdefault(self._children(part), []).append(part)
+                children = tuple(self.names[child] for child in self.tree.children(part))
+                like.setdefault(children, []).append(part)
         return [same for same in like.values() if len(same) >= _MIN_POSTS]
-
-    def _children(self, part: int) -> tuple[Name, ...]:
-        """The names of the children of a part."""
-        return tuple(self.names[child] for child in self.tree.children(part))
 
     def _has_text(self, parts: Collection[int]) -> bool:
         with_text = sum(self.text[part] >= LEAST_UNITS for part in parts)
