@@ -53,10 +53,11 @@ def hosts(backends: Backends, asked: argparse.Namespace) -> Rows:
     moving = moving_line(backends, found.as_of)
     kept, paused = sum(each.kept_records for each in found.items), paused_hosts(backends)
     last = [kept_line(kept) if kept else "", paused_line(paused) if paused else "", moving]
+    if asked.json:
+        own = {"as_of": found.as_of, "exact": not moving}
+        return Rows(found=[answer_of(HostLine, each, **own) for each in found.items])
     return Rows(
-        found=[
-            answer_of(HostLine, each, as_of=found.as_of, exact=not moving) for each in found.items
-        ],
+        found=found.items,
         head=HEAD,
         row=_row,
         empty="  ".join(HEAD),
