@@ -21,7 +21,7 @@ from crawlclean.storage.queue.ownership import announce, other_owners
 from crawlclean.storage.store import crawls as queues
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
-from crawlclean.workers.operations.watching.views.queues import _queues
+from crawlclean.workers.operations.watching.queues import _queues
 from crawlclean.workers.processes.sweeping import WatchedQueue, update_crawls
 from crawlclean.workers.site_models import SiteModels
 from tests.kit.commands import call_main

@@ -21,7 +21,7 @@ from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails
 from crawlclean.workers.operations.watching.now.now import Moment
-from crawlclean.workers.operations.watching.views.queues import QueueState
+from crawlclean.workers.operations.watching.queues import QueueState
 
 HALF = 0.5
 BEHIND_S = 30.0

@@ -16,8 +16,8 @@ from crawlclean.storage.crawl_types import CrawlState, FetchResult
 from crawlclean.storage.store.journal import Action, Operation, OperationState
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.workers.operations.acting import crawls as archive
-from crawlclean.workers.operations.watching.views import space
-from crawlclean.workers.operations.watching.views.space import is_low
+from crawlclean.workers.operations.watching import space
+from crawlclean.workers.operations.watching.space import is_low
 from tests.kit.console import acting_console, do, fields_in, settings_of
 from tests.kit.timing import wait_until
 from tests.kit.web import html

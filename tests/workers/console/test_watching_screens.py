@@ -19,7 +19,7 @@ from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.store.journal import Event, EventKind, Operation
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.views.space import room_of
+from crawlclean.workers.operations.watching.space import room_of
 from tests.kit.console import open_console, settings_of
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.kit.worker_bench import Bench

@@ -27,12 +27,12 @@ from crawlclean.workers.operations.watching.journal import (
 )
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
-from crawlclean.workers.operations.watching.views.queues import (
+from crawlclean.workers.operations.watching.queues import (
     ask_queue,
     processes,
     shared_queues,
 )
-from crawlclean.workers.operations.watching.views.space import hosts_room, room_of
+from crawlclean.workers.operations.watching.space import hosts_room, room_of
 
 
 def now(backends: KeptBackends) -> NowAnswer:

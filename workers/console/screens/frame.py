@@ -14,7 +14,7 @@ from crawlclean.workers.console.routes import Console, Page, own_path, render, s
 from crawlclean.workers.console.words import Language
 from crawlclean.workers.metrics import read_metrics
 from crawlclean.workers.operations.api_tokens import list_tokens
-from crawlclean.workers.operations.watching.views.space import (
+from crawlclean.workers.operations.watching.space import (
     LOW_LEAST_BYTES,
     LOW_MOST_BYTES,
     LOW_QUOTA_SHARE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlclean.workers.console.routes import Console, Page, render
-from crawlclean.workers.operations.watching.views.queues import LONG_CLAIM_S, queues_now
+from crawlclean.workers.operations.watching.queues import LONG_CLAIM_S, queues_now
 
 
 def show_queues(console: Console) -> Page:

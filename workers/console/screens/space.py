@@ -9,7 +9,7 @@ from crawlclean.workers.console.charts import Part
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations import parts
-from crawlclean.workers.operations.watching.views.space import HostSpace, Room, hosts_room, room_of
+from crawlclean.workers.operations.watching.space import HostSpace, Room, hosts_room, room_of
 
 MIB = 1 << 20
 

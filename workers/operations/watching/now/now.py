@@ -17,8 +17,8 @@ from crawlclean.workers.operations.controlling.crawls import CrawlStatus, newest
 from crawlclean.workers.operations.failures import failure_causes
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
+from crawlclean.workers.operations.watching.queues import QueueState, ask_queue
 from crawlclean.workers.operations.watching.signs.signs import Sign, running_waits, signs_now
-from crawlclean.workers.operations.watching.views.queues import QueueState, ask_queue
 
 MOST_CRAWLS = 8
 MOST_CAUSES = 8

@@ -33,8 +33,8 @@ from crawlclean.workers.operations.hosts.classes import changed_class, classes_o
 from crawlclean.workers.operations.hosts.hosts import changed_since, pauses_of
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.views.queues import queues_now
-from crawlclean.workers.operations.watching.views.space import droppable_crawl, low_room
+from crawlclean.workers.operations.watching.queues import queues_now
+from crawlclean.workers.operations.watching.space import droppable_crawl, low_room
 
 SIGNS_S = 3.0
 """How old the list may be: several who look at Now ask once."""
