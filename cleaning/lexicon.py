@@ -7,7 +7,7 @@ Empty lines and comments, which begin with ``#`` and give the source, are skippe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.resources import files
@@ -102,6 +102,12 @@ def counted(number: int, noun: str, several: str = "") -> str:
         is_y = noun.endswith("y") and noun[-2] not in "aeiou"
         several = f"{noun[:-1]}ies" if is_y else f"{noun}{'es' if noun.endswith('s') else 's'}"
     return f"{number:,} {noun if number == 1 else several}"
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """``a.example, b.example and 3 more``: the first names, and how many there are behind them."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def minute(at: datetime | None) -> str:

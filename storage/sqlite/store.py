@@ -33,6 +33,7 @@ from functools import partial
 from pathlib import Path
 
 from crawlclean.cleaning.errors import StoreFull
+from crawlclean.cleaning.lexicon import some_of
 from crawlclean.cleaning.topics.pictures import picture_keys
 from crawlclean.storage.archive.segments import Archive, Place, Segment
 from crawlclean.storage.crawl_types import Outcome
@@ -247,10 +248,9 @@ class SqliteStore(Store):
         faults = self._archive.faults(self, read_s)
         if not faults:
             return ""
-        more = f" and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""
         return (
-            f"the archive is damaged ({', '.join(faults[:MOST_NAMED])}{more}): restore it from a "
-            "backup; until then re-cleaning and `export --warc` leave out what is gone"
+            f"the archive is damaged ({some_of(faults, MOST_NAMED)}): restore it from a backup; "
+            "until then re-cleaning and `export --warc` leave out what is gone"
         )
 
     # --- deleting ---

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
-from crawlclean.cleaning.lexicon import counted
+from crawlclean.cleaning.lexicon import counted, some_of
 from crawlclean.cleaning.page import clean
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
@@ -123,10 +123,9 @@ def _pauses(backends: Backends) -> str | Warned:
     ]
     if not names:
         return "none"
-    named = ", ".join(names[:MOST_NAMED])
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    named = some_of(names, MOST_NAMED)
     return Warned(
-        f"nothing is fetched of {named}{more}: `crawl pause` lists them, `crawl resume` ends it"
+        f"nothing is fetched of {named}: `crawl pause` lists them, `crawl resume` ends it"
     )
 
 

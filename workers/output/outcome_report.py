@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crawlclean.cleaning.lexicon import some_of
 from crawlclean.workers.answers.crawls import Concern, HostConcern
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.operations.crawling.outcome import CrawlOutcome
@@ -40,9 +41,7 @@ def outcome_lines(outcome: CrawlOutcome) -> list[str]:
         lines.append(f"look at {worst.host}: {_in_words(worst)} (`{worst.command}`)")
         others = list(dict.fromkeys(c.host for c in outcome.concerns if c.host != worst.host))
         if others:
-            named = ", ".join(others[:MOST_NAMED])
-            more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-            lines.append(f"look also at {named}{more} (`hosts HOST`)")
+            lines.append(f"look also at {some_of(others, MOST_NAMED)} (`hosts HOST`)")
     return [readable_line(line) for line in lines]
 
 

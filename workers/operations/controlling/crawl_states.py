@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.lexicon import minute
+from crawlclean.cleaning.lexicon import minute, some_of
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.ownership import check_owner
 from crawlclean.storage.queue.receipts import check_store
@@ -29,11 +29,10 @@ MOST_NAMED = 5  # hosts in one line
 
 def paused_line(hosts: Sequence[str]) -> str:
     """Names paused hosts: ``1 host is paused: a.example (`crawl resume a.example` ends it)``."""
-    named = printable(", ".join(hosts[:MOST_NAMED]))
-    more = f" and {len(hosts) - MOST_NAMED} more" if len(hosts) > MOST_NAMED else ""
+    named = printable(some_of(hosts, MOST_NAMED))
     if len(hosts) == 1:
         return f"1 host is paused: {named} (`crawl resume {named}` ends the pause)"
-    return f"{len(hosts)} hosts are paused: {named}{more} (`crawl resume HOST` ends a pause)"
+    return f"{len(hosts)} hosts are paused: {named} (`crawl resume HOST` ends a pause)"
 
 
 def pause_text(pause: Paused | Pause) -> str:

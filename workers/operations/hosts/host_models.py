@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.learn.model_diff import differences, explain, is_left_out
+from crawlclean.cleaning.lexicon import some_of
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean, signature_of
 from crawlclean.cleaning.records import BodySource, CleanRecord
@@ -223,7 +224,8 @@ def _explain_url(store: Store, model: SiteModel, url: str) -> Iterator[str]:
             verdicts[verdict] += 1
             pages_with.setdefault(verdict, []).append(record.url)
     for verdict, count in verdicts.most_common():
-        yield f"{verdict} on {count} of {model.page_count} pages: {_shown(pages_with[verdict])}"
+        shown = some_of(pages_with[verdict], MAX_PAGES)
+        yield f"{verdict} on {count} of {model.page_count} pages: {shown}"
 
 
 def _seen_on(store: Store, model: SiteModel, text: str) -> str:
@@ -253,12 +255,6 @@ def _verdicts(record: CleanRecord, url: str) -> set[str]:
     return links | {
         f"image {each.kind} ({each.reason})" for each in record.images if each.url == url
     }
-
-
-def _shown(urls: Sequence[str]) -> str:
-    return ", ".join(urls[:MAX_PAGES]) + (
-        f" and {len(urls) - MAX_PAGES} more" if len(urls) > MAX_PAGES else ""
-    )
 
 
 def host_named(text: str) -> str:
