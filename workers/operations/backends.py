@@ -166,7 +166,8 @@ class Backends:
     CPU each)."""
 
     names_near: ClassVar[bool] = True
-    """Whether an error about an unknown name has those like it, which takes a moment to find."""
+    """Whether an error about an unknown name has those like it, which takes a moment to find, or
+    the command that lists them."""
 
     examined_hosts: ClassVar[int] = 2_000
     """Hosts whose waits are read for lists, of all crawls: about 0.2 s."""

@@ -61,7 +61,10 @@ def test_crawls_at_rest(console: FlaskClient) -> None:
     assert one.status_code == 200
     assert f"https://{HOST}/" in one.text
     assert "records <b>30</b>" in one.text
-    assert console.get("/crawls/none").status_code == 404
+    gone = console.get("/crawls/none", headers={"Accept-Language": "zh"})
+    assert gone.status_code == 404
+    assert "没有名为" in gone.text
+    assert "lists them" not in gone.text, "the words of a command"
 
 
 def test_a_host_at_rest(console: FlaskClient) -> None:

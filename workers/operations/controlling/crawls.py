@@ -191,7 +191,8 @@ def crawls_in_full(backends: Backends, only: str = "") -> list[CrawlStatus]:
         as_of = backends.settled(store)
         rows = [row for row in reversed(_rows(backends)) if only in ("", row.spec.crawl_id)]
         if only and not rows:
-            raise NotFound(f"no crawl is named {only}; `crawls` lists them")
+            hint = "; `crawls` lists them" if backends.names_near else ""
+            raise NotFound(f"no crawl is named {only}{hint}")
         fresh = [row.spec.crawl_id for row in rows if row.spec.keep_fresh]
         due = {crawl: store.revisits.next_due(crawl) for crawl in fresh}
         queues = {each.queue_id: each for each in other_queues(backends)}
