@@ -24,9 +24,9 @@ from crawlclean.workers.commands.arguments import (
 from crawlclean.workers.commands.run import add_limits, print_crawl, status_of
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.output.printing import write_lines
 
 if TYPE_CHECKING:
-    from crawlclean.workers.operations.crawling.one_crawl import CrawlResult
     from crawlclean.workers.operations.topics.receivers import ReceiverFlags
     from crawlclean.workers.operations.topics.topics import TopicFlags
 
@@ -183,24 +183,20 @@ def topic(settings: Settings, arguments: argparse.Namespace) -> int:
     is_asked = not (flags.is_empty and receivers.is_empty)
     if action != "edit" and is_asked:
         raise ConfigError("--query, --webhook and others go with --edit, or with the crawl")
-    if action in ("pause", "resume"):
-        return _change_state(settings, arguments, action)
     with Backends(settings) as backends:
-        if action == "send":
+        if action in ("pause", "resume"):
+            done = _change_state(settings, arguments.name, action)
+            if not arguments.json:
+                write_lines([done])
+                return Exit.DONE
+        elif action == "send":
             from crawlclean.workers.operations.topics.receivers import send_now
 
             send_now(settings, arguments.name)
         elif action in ("edit", "relevant", "not_relevant"):
             _change(settings, arguments, action)
-        if action == "report":
-            rows = _report(settings, arguments)
-        elif action == "weights":
-            rows = _weights(backends, arguments)
-        elif action == "to_mark":
-            rows = _to_mark(backends, arguments)
-        else:
-            rows = _shown(backends, arguments.name)
-        rows.print(as_json=arguments.json)
+        tell = {"report": _report, "weights": _weights, "to_mark": _to_mark}.get(action, _shown)
+        tell(backends, arguments).print(as_json=arguments.json)
     return Exit.DONE
 
 
@@ -236,31 +232,15 @@ def _flags(arguments: argparse.Namespace) -> tuple[TopicFlags, ReceiverFlags]:
 def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.workers.operations.crawling.specs import check_ca_file
     from crawlclean.workers.operations.topics.crawls import run_topic, topic_spec
-    from crawlclean.workers.output.topic_report import TopicProgress
+    from crawlclean.workers.operations.topics.reports import show_topic
+    from crawlclean.workers.output.topic_report import TopicProgress, topic_lines
 
     check_ca_file(settings)
     given = {name for name, value in vars(arguments).items() if value is not None}
     scope = Scope(arguments.topic_scope) if arguments.topic_scope else None
     spec = topic_spec(settings, arguments.name, arguments.seeds or (), scope, given)
     with TopicProgress(settings, spec.topic, settings.crawl.max_time_s) as progress:
-        result, end = run_topic(
-            settings,
-            spec,
-            *_flags(arguments),
-            progress,
-            fresh=arguments.fresh,
-        )
-    return _print_end(settings, arguments, result, end)
-
-
-def _print_end(
-    settings: Settings, arguments: argparse.Namespace, result: CrawlResult, end: str
-) -> int:
-    """Prints the crawl's summary, then what the topic has found, and why nothing."""
-    from crawlclean.workers.operations.topics.reports import show_topic
-    from crawlclean.workers.output.printing import write_lines
-    from crawlclean.workers.output.topic_report import topic_lines
-
+        result, end = run_topic(settings, spec, *_flags(arguments), progress, fresh=arguments.fresh)
     status = print_crawl(settings, result, as_json=arguments.json)
     if result.state is CrawlState.PURGED:
         return status
@@ -273,21 +253,15 @@ def _print_end(
     return status_of([result.ended_by], has_records=bool(result.records or result.why))
 
 
-def _change_state(settings: Settings, arguments: argparse.Namespace, action: str) -> int:
+def _change_state(settings: Settings, name: str, action: str) -> str:
+    """Pauses or resumes a topic; returns a line about it."""
     from crawlclean.workers.operations.topics.topics import change_topic_state
-    from crawlclean.workers.output.printing import write_lines
 
-    state = CrawlState.PAUSED if action == "pause" else CrawlState.RUNNING
-    after = change_topic_state(settings, arguments.name, state)
-    if arguments.json:
-        with Backends(settings) as backends:
-            _shown(backends, arguments.name).print(as_json=True)
-        return Exit.DONE
-    hint = ""
-    if action == "resume" and after is not CrawlState.RUNNING:
-        hint = f"; `topic {arguments.name}` goes on with it"
-    write_lines([f"topic {arguments.name} is {after}{hint}"])
-    return 0
+    is_pause = action == "pause"
+    state = CrawlState.PAUSED if is_pause else CrawlState.RUNNING
+    after = change_topic_state(settings, name, state)
+    goes_on = is_pause or after is CrawlState.RUNNING
+    return f"topic {name} is {after}{'' if goes_on else f'; `topic {name}` goes on with it'}"
 
 
 def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> None:
@@ -318,11 +292,11 @@ def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> N
             mark_page(settings, arguments.name, url, judged, is_relevant=is_relevant)
 
 
-def _shown(backends: Backends, name: str) -> Rows:
+def _shown(backends: Backends, arguments: argparse.Namespace) -> Rows:
     from crawlclean.workers.operations.topics.reports import show_topic
     from crawlclean.workers.output.topic_report import topic_lines
 
-    return Rows(found=[show_topic(backends, name)], lines=topic_lines)
+    return Rows(found=[show_topic(backends, arguments.name)], lines=topic_lines)
 
 
 def _to_mark(backends: Backends, arguments: argparse.Namespace) -> Rows:
@@ -352,12 +326,12 @@ def _weights(backends: Backends, arguments: argparse.Namespace) -> Rows:
     )
 
 
-def _report(settings: Settings, arguments: argparse.Namespace) -> Rows:
+def _report(backends: Backends, arguments: argparse.Namespace) -> Rows:
     """The report, as a page, too; with a page alone nothing is printed."""
     from crawlclean.workers.operations.topics.reports import read_figures
     from crawlclean.workers.output.topic_report import report_lines
 
-    report = read_figures(settings, arguments.name).report
+    report = read_figures(backends.settings, arguments.name).report
     if arguments.html:
         from crawlclean.workers.operations.files.whole_files import write_whole
         from crawlclean.workers.output.topic_page import topic_page

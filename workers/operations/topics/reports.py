@@ -380,41 +380,6 @@ def weights_of(backends: Backends, name: str) -> list[LinkWeight]:
     ]
 
 
-def _report(
-    backends: Backends,
-    store: Store,
-    row: TopicRow,
-    harvest: Harvest,
-    story_of: Mapping[str, tuple[str, str]],
-) -> TopicReport:
-    """What a topic has found; ``story_of`` as in ``harvest_of``."""
-    crawl, model = store.crawls.get(row.name), store.topics.model(row.name)
-    waiting = _waiting(backends, row)
-    (seen,) = seen_topics(backends, [row])
-    line = topic_line(store, seen)
-    return TopicReport(
-        topic=line,
-        made_at=datetime.now(UTC),
-        stories=harvest.stories,
-        copies=harvest.copies,
-        adopted=line.pages - harvest.own_pages,
-        batches=model.version if model else 0,
-        waiting=waiting,
-        budget=TopicBudget(
-            max_pages=crawl.spec.max_pages if crawl else None,
-            pages=harvest.own_pages,
-            pages_per_hour=line.pages_per_hour,
-            last_hour=harvest.last_hour,
-        ),
-        harvest=harvest.steps,
-        days=harvest.days,
-        newest=tuple(_newest(store, row.name, harvest, story_of)),
-        reprints=tuple(_reprints(store, harvest)),
-        hosts=tuple(_hosts(store.topics.by_host(row.name), harvest)),
-        images=count_images(store, row),
-    )
-
-
 def last_days(report: TopicReport) -> list[TopicDay]:
     """The harvest of the last ``MOST_DAYS`` days, also of days without a page."""
     if not report.days:
@@ -562,7 +527,30 @@ def read_figures(settings: Settings, name: str) -> TopicFigures:
         row = find_topic(store, name)
         story_of = store.stories.by_page()
         harvest = harvest_of(store.topics.in_order(name), row.crawl_id, story_of)
-        report = _report(backends, store, row, harvest, story_of)
+        crawl, model = store.crawls.get(name), store.topics.model(name)
+        waiting = _waiting(backends, row)
+        line = topic_line(store, *seen_topics(backends, [row]))
+        report = TopicReport(
+            topic=line,
+            made_at=datetime.now(UTC),
+            stories=harvest.stories,
+            copies=harvest.copies,
+            adopted=line.pages - harvest.own_pages,
+            batches=model.version if model else 0,
+            waiting=waiting,
+            budget=TopicBudget(
+                max_pages=crawl.spec.max_pages if crawl else None,
+                pages=harvest.own_pages,
+                pages_per_hour=line.pages_per_hour,
+                last_hour=harvest.last_hour,
+            ),
+            harvest=harvest.steps,
+            days=harvest.days,
+            newest=tuple(_newest(store, name, harvest, story_of)),
+            reprints=tuple(_reprints(store, harvest)),
+            hosts=tuple(_hosts(store.topics.by_host(name), harvest)),
+            images=count_images(store, row),
+        )
         has_images = report.images is not UNSET
         return TopicFigures(
             report=report,

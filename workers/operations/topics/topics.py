@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ import msgspec
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, NotFound, PageError, ServiceError, StoreDamaged
 from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.topics.learner import LinkModel
 from crawlclean.cleaning.topics.relevance import new_threshold, text_of
 from crawlclean.cleaning.topics.topic import ExampleText, Topic, TopicSpec
@@ -192,8 +193,7 @@ def planned_topic(settings: Settings, name: str, flags: TopicFlags) -> TopicRow:
     """
     if not is_crawl_id(name):
         raise ConfigError(f"{name!r} is not a topic name: {CRAWL_ID_RULE}")
-    store = open_store(settings.storage, create=True)
-    try:
+    with closing(open_store(settings.storage, create=True)) as store:
         row = store.topics.get(name)
         if row is not None:
             _changed(store, row, flags)
@@ -202,8 +202,6 @@ def planned_topic(settings: Settings, name: str, flags: TopicFlags) -> TopicRow:
         if crawl is not None and crawl.state is not CrawlState.PURGED:
             raise ConfigError(f"{name} is an ordinary crawl: choose another name for the topic")
         return first_version(_new_order(name, flags), read_examples(store, flags.examples or ()))
-    finally:
-        store.close()
 
 
 def begin_topic(
@@ -220,12 +218,8 @@ def begin_topic(
     with existing_store(settings) as store:
         if not store.topics.create(planned) and not flags.is_empty:
             edit_topic(settings, planned.name, flags, judged)
-        row = find_topic(store, planned.name)
-        topic = Topic.from_bytes(row.packed)
-        while done := judge_anew(store, topic):
-            judged(done)
+        _catch_up(settings, store, find_topic(store, planned.name), judged)
         store.topics.set_state(planned.name, TopicState.RUNNING)
-        _reach_queue(settings, store, row)
 
 
 def _new_order(name: str, flags: TopicFlags) -> TopicOrder:
@@ -323,7 +317,7 @@ def mark_page(
         if record is None:
             raise NotFound(f"{url} is not stored; `why {url}` shows its steps")
         if store.topics.page(name, record.page_id) is None:
-            _judge_first(store, row, record.page_id)
+            _judge_first(store, row, record)
         store.topics.mark(name, record.page_id, mark=is_relevant)
         page = store.topics.page(name, record.page_id)
         if is_relevant and page is not None:
@@ -344,22 +338,19 @@ def mark_page(
         return _replace(settings, store, name, change, judged)
 
 
-def _judge_first(store: Store, row: TopicRow, page: str) -> None:
+def _judge_first(store: Store, row: TopicRow, record: CleanRecord) -> None:
     """Judges a page that the topic has not met: another crawl has stored it."""
-    record = store.records.get(page)
-    stored = store.urls.rows(page)
-    if record is None or not stored:
-        return
-    judged = JudgedPage(
-        page_id=page,
-        crawl_id=stored[0].crawl_id,
-        url=record.url,
-        host=record.host,
-        title=record.title,
-        fetched_at=record.fetched_at,
-        judgement=judgement_of(Topic.from_bytes(row.packed), record),
-    )
-    store.topics.judge([judged])
+    for stored in store.urls.rows(record.page_id)[:1]:
+        judged = JudgedPage(
+            page_id=record.page_id,
+            crawl_id=stored.crawl_id,
+            url=record.url,
+            host=record.host,
+            title=record.title,
+            fetched_at=record.fetched_at,
+            judgement=judgement_of(Topic.from_bytes(row.packed), record),
+        )
+        store.topics.judge([judged])
 
 
 def find_topic(store: Store, name: str) -> TopicRow:
@@ -423,16 +414,21 @@ def _replace(
             break
     else:
         raise ServiceError(f"other commands change topic {name} all the time: try again")
-    topic = Topic.from_bytes(new.packed)
-    _loosen(store, topic)
-    while done := judge_anew(store, topic):
-        judged(done)
-    _reach_queue(settings, store, new)
+    _loosen(store, Topic.from_bytes(new.packed))
+    _catch_up(settings, store, new, judged)
     return new
 
 
-def _reach_queue(settings: Settings, store: Store, row: TopicRow) -> None:
-    """Lets a changed topic change what waits, if the queue runs; else its next run does."""
+def _catch_up(
+    settings: Settings, store: Store, row: TopicRow, judged: Callable[[int], None]
+) -> None:
+    """Judges stored pages by a topic's newest version, and lets it change what waits.
+
+    If no queue runs, the topic's next run ranks what waits.
+    """
+    topic = Topic.from_bytes(row.packed)
+    while done := judge_anew(store, topic):
+        judged(done)
     with suppress(ServiceError), queue_side(settings, at_rest=False) as side:
         if side.frontier is not None:
             reach_queue(store, side.frontier, row)
