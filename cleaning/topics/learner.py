@@ -58,7 +58,7 @@ _PRIOR = (0.0, 1.0)
 _MAX_GROUPS = 16_384  # of names whose ids are remembered
 MAX_WEIGHT = 6.0  # of one feature: odds of 400 to 1
 MAX_STEP = 1.0  # of one weight in one sweep
-SWEEPS = 3
+SWEEPS = 3  # so one batch moves a weight by 3 at most, half of the way to its bound
 FORGET = 0.995  # precision kept a batch: sites change, so no weight becomes sure for ever
 MAX_EXAMPLE_WEIGHT = 5.0  # of a page with the user's word
 NEW_WORDS = 20  # a batch
@@ -82,8 +82,8 @@ EXPLORATION = 0.3  # share of a score's standard deviation that a link's own noi
 
 FIRST_RANK = 101  # of a topic's URLs; seeds and images are before them
 LAST_RANK = 998
-_MIDDLE_RANK = 550
-_RANKS_A_LOGIT = 50
+_MIDDLE_RANK = 550  # of a link that is as likely relevant as not
+_RANKS_A_LOGIT = 50  # logits from -9 to 9 have ranks of their own
 _SPREAD = sqrt(12.0)  # makes the variance of a uniform share 1
 
 HUB_CHILDREN = 12  # first children of a page that are looked at

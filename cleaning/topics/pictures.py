@@ -40,10 +40,10 @@ MAX_DISTANCE = 12
 LEAST_INK = 16
 """Least bits set in a print: an empty or nearly empty picture is like every other one."""
 
-PRINT_BYTES = 16
+PRINT_BYTES = 16  # 8 x 8 places, two bits each
 _SIDE = 256  # points of the grey picture from which all views are taken
 _CELLS = 8
-_BAND_BITS = 16
+_BAND_BITS = 16  # of 8 parts a copy that differs in 5 bits has one without a difference
 _BANDS = 128 // _BAND_BITS
 _REFUSED = (OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, EOFError,
             MemoryError, struct.error, zlib.error, Warning)  # fmt: skip

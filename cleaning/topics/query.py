@@ -30,7 +30,7 @@ _SPACED_BAR = re.compile(r"\s*\|\s*")
 _PART = re.compile(r'"[^"]*"|[^"]+')
 # One concept: a sign, then quoted and bare names with bars between them.
 _CONCEPT = re.compile(r'([+\-]?)((?:"[^"]*"|[^\s"|])+(?:\|(?:"[^"]*"|[^\s"|])+)*)')
-_SHOWN_WORDS = 5
+_SHOWN_WORDS = 5  # of those that name no topic: the message is one line
 
 
 class QueryName(Struct, frozen=True):

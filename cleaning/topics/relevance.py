@@ -69,6 +69,7 @@ _SHOWN_TERMS = 10
 _SHOWN_CONCEPTS = 6
 _SHOWN_EXCLUDED = 3
 _NAME_CHARS = 20
+"""Of an explanation: more seldom fits into its bytes."""
 MAX_STEP = 0.1
 """How far the user's marks move the threshold at a time."""
 

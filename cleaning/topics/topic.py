@@ -184,10 +184,13 @@ MAX_TAUGHT_TERMS = 3_000
 BIAS = 0.1
 """Likeness of pages that share no term: few marks leave such pages where they are, many do not."""
 _SWEEPS = 60
+"""At most: 40 marked pages are still after 8."""
 _STILL = 1e-3
 """A sweep that moves no number by more is the last."""
 _NEWTON_STEPS = 8
+"""Each doubles the digits that are right: more change nothing."""
 _LARGEST_LOGIT = 30.0
+"""Odds of 10^13 to 1: a larger one is no other probability, and ``exp`` would overflow."""
 
 
 class Taught(Struct, frozen=True):

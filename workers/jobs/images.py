@@ -15,6 +15,7 @@ from crawlclean.cleaning.records import Image, ImageKind, Via
 from crawlclean.cleaning.urls.normal_form import host_of, normal_form
 from crawlclean.storage.crawl_types import CrawlSpec, Discovery, PageRole
 from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.entries import LINK_TEXT_CHARS
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.pictures import IMAGE_RANK, PageImages
 from crawlclean.storage.store.protocol import Store
@@ -26,7 +27,6 @@ HELD_BACK: Mapping[ImageKind, Counter] = {
     ImageKind.THUMB: Counter.IMAGES_HELD_BACK_THUMB,
     ImageKind.OTHER: Counter.IMAGES_HELD_BACK_OTHER,
 }
-TEXT_CHARS = 80
 
 
 def filter_images(
@@ -63,7 +63,7 @@ def filter_images(
                 role=PageRole.IMAGE,
                 via=Via.IMAGE,
                 referrer=page_url,
-                text=(image.caption or image.alt)[:TEXT_CHARS],
+                text=(image.caption or image.alt)[:LINK_TEXT_CHARS],
                 rank=IMAGE_RANK,
             )
     counted[Counter.IMAGES_OFFERED] += len(taken)

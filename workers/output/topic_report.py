@@ -65,6 +65,7 @@ class TopicProgress(Progress):
 MOST_HOSTS = 20
 MOST_SEEDS = 10
 MOST_DAYS = 60
+"""Lines of a report for a terminal; its JSON has them all."""
 _BARS = " ▁▂▃▄▅▆▇█"
 
 

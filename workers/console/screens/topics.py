@@ -37,7 +37,9 @@ from crawlclean.workers.operations.topics.watching import (
 )
 
 MOST_HOSTS = 20
+"""Rows of a panel; the best hosts come first."""
 STORY_PAGES = 50
+"""Rows of a part, as in other lists."""
 STORY_S = 30.0
 """How old a story may be: one of a thousand pages takes 40 ms to read."""
 

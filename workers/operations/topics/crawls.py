@@ -42,6 +42,7 @@ from crawlclean.workers.operations.topics.topics import (
 # Hands pages over before their crawl is purged: topics of other crawls have adopted them.
 
 AT_ONCE = 100
+"""Pages copied between two writes: their records and raw pages are in memory."""
 
 
 def hand_over(store: Store, crawl_id: str) -> int:

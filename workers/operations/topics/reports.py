@@ -57,10 +57,12 @@ from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 # so that they agree with each other, and a topic of a million pages takes seconds.
 
 STEP_PAGES = 100
+"""Pages of a step: of fewer, the share of stories is chance."""
 MOST_STEPS = 200
 """Points of a curve 1,000 pixels wide; 20,000 pages in steps of 100."""
 
 NEWEST = 20
+"""Stories of a report: a screen of a terminal has them."""
 DAY_US = 86_400_000_000
 HOUR_US = 3_600_000_000
 
@@ -287,6 +289,7 @@ def _image(row: PictureRow, url: UrlRow, images: Sequence[Image]) -> TopicImage:
 
 MOST_STORIES = 20
 MOST_STORY_PAGES = 20
+"""Of a report, which is read as a whole; `stories` lists them all."""
 MOST_DAYS = 90
 """Days of a chart of bars: on a telephone a finger still meets one."""
 
@@ -458,6 +461,7 @@ FIRST_S = 0.05
 
 MOST_WEIGHTS = 20
 MOST_PICTURES = 20
+"""Rows of one panel beside others; the commands print more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,11 @@ from crawlclean.workers.operations.topics.topics import find_topic, pages_to_mar
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
 NEWEST_PAGES = 10
+"""Pages of a panel; the list of relevant pages has the others."""
 MOST_TO_MARK = 20
+"""Pages that are marked in one sitting."""
 MOST_MARKED = 200
+"""As many as the longest part of a list: marks have no next part."""
 
 
 class Which(StrEnum):
