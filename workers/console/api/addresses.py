@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.answers.moments import HeldBack, NowAnswer, QueueAnswer
 from crawlclean.workers.console.api.actions import list_actions
 from crawlclean.workers.console.api.registry import Question
@@ -38,19 +39,13 @@ from crawlclean.workers.operations.watching.space import hosts_room, room_of
 def now(backends: KeptBackends) -> NowAnswer:
     """What crawls at this moment, and what holds it back."""
     moment = this_moment(backends)
-    return NowAnswer(
-        at=moment.at,
+    return answer_of(
+        NowAnswer,
+        moment,
         held_back=_held_back(moment),
         queue=QueueAnswer(state=moment.queue_state, why=moment.why_no_queue, queue=moment.queue),
-        why_no_store=moment.why_no_store,
-        running=moment.running,
-        pending=moment.pending,
         rates=backends.meter.read(moment.queue) if moment.queue else {},
-        waits=dict(moment.waits),
-        crawls=tuple(lines_of(backends, moment.crawls)),
-        causes=tuple(moment.causes),
-        disk=moment.disk,
-        as_of=moment.as_of,
+        crawls=lines_of(backends, moment.crawls),
     )
 
 
