@@ -28,7 +28,7 @@ from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
-from crawlclean.workers.operations.controlling.crawls import CrawlStatus, newest_crawls
+from crawlclean.workers.operations.controlling.crawls import newest_crawls
 from crawlclean.workers.operations.hosts.classes import changed_class, classes_of, with_templates
 from crawlclean.workers.operations.hosts.hosts import changed_since, pauses_of
 from crawlclean.workers.operations.parts import Part
@@ -427,9 +427,8 @@ def _of_classes(
 
 
 def _is_empty(store: Store, page: StoredBody) -> bool:
-    if page.body_chars < NO_CHARS:
-        return True
-    return bool(store.records.without_body(page.crawl_id, [page.page_id]))
+    is_sure = page.body_chars < NO_CHARS
+    return is_sure or bool(store.records.without_body(page.crawl_id, [page.page_id]))
 
 
 def _is_at_place(store: Store, page: StoredBody) -> bool:
@@ -452,17 +451,11 @@ EXAMINED_HOSTS = 500
 EXAMINED_S = 10.0
 
 
-def running_crawls(backends: KeptBackends) -> list[CrawlStatus]:
-    """Returns the crawls that run, the newest first; NotFound: the data folder holds none."""
-    crawls = newest_crawls(backends)
-    return [each for each in crawls if each.state is CrawlState.RUNNING and each.counts]
-
-
 def running_waits(backends: KeptBackends) -> Sequence[WaitingHost]:
     """Returns what some hosts of each running crawl wait for; nothing while no queue answers."""
-
     with suppress(ServiceError):
-        crawls = [each.name for each in running_crawls(backends)]
+        known = newest_crawls(backends)
+        crawls = [each.name for each in known if each.state is CrawlState.RUNNING and each.counts]
         ask = partial(_waits, backends, crawls)
         return backends.remembered(("waits", *crawls), EXAMINED_S, ask)
     return ()
