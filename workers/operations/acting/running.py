@@ -249,7 +249,7 @@ def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
     jobs.forget(seq)
 
 
-@work("retry {crawl}")
+@work("crawl retry {crawl}")
 def retry(turn: Turn) -> bool:
     """Offers failed URLs of a crawl again, by page id."""
     asked, context = turn.asked, turn.context
@@ -272,7 +272,7 @@ def retry(turn: Turn) -> bool:
     return True
 
 
-@work("refetch {target}")
+@work("crawl refetch {target}")
 def fetch_again(turn: Turn) -> bool:
     """Offers stored pages again, crawl by crawl, by page id."""
     asked, context = turn.asked, turn.context
@@ -296,7 +296,7 @@ def fetch_again(turn: Turn) -> bool:
     return True
 
 
-@work("drop-raw {target}")
+@work("crawl drop-raw {target}")
 def drop_raw(turn: Turn) -> bool:
     """Drops archived responses of a crawl or a host."""
     context = turn.context
@@ -317,7 +317,7 @@ def drop_raw(turn: Turn) -> bool:
     return True
 
 
-@work("learn {host}")
+@work("model learn {host}")
 def learn(turn: Turn) -> bool:
     """Learns a host from its archive, in one step."""
     learned = learn_host(turn.context.store, turn.asked["host"], LearnReason.ASKED)
@@ -326,13 +326,13 @@ def learn(turn: Turn) -> bool:
     return True
 
 
-@work("reclean {host}")
+@work("model reclean {host}")
 def reclean(turn: Turn) -> bool:
     """Re-cleans the records of a host that older versions of its model made."""
     return _reclean(turn, save=True)
 
 
-@work("reclean {host} --dry-run")
+@work("model reclean {host} --dry-run")
 def try_reclean(turn: Turn) -> bool:
     """Compares the records of a host with what its model makes of their pages; saves nothing."""
     return _reclean(turn, save=False)
@@ -370,7 +370,7 @@ def _result(cursor: Mapping[str, Any], *, save: bool) -> str:
     return told(numbers, cursor["urls"])
 
 
-@work("purge {target}")
+@work("crawl purge {target}")
 def purge(turn: Turn) -> bool:
     """Deletes a crawl, or a host in every crawl, in one step: it cannot be stopped."""
     done = purge_target(turn.context.settings, turn.asked["target"], keep_records=False)
