@@ -17,8 +17,8 @@ from crawlclean.workers.commands.arguments import Exit, argument, command, crawl
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
+    from crawlclean.cleaning.records import CleanRecord
     from crawlclean.storage.store.export import ExportState, Selection
-    from crawlclean.workers.operations.files.exporting import Exported
     from crawlclean.workers.output.progress import Tally
     from crawlclean.workers.output.record_writers import Format
 
@@ -251,17 +251,17 @@ def _items(
             yield lines
         return
     with records_to_export(settings, wanted, images, state) as records:
-        yield (_item(each, form) for each in records)
+        yield (_item(record, files, form) for record, files in records)
 
 
-def _item(each: Exported, form: Format) -> Any:
+def _item(record: CleanRecord, files: dict[str, str], form: Format) -> Any:
     """What the format's writers take of a record: a line of JSON with its files, or the record."""
     from crawlclean.cleaning.json_values import dump
     from crawlclean.workers.output.image_report import record_with_files
 
     if not form.takes_lines:
-        return each.record
-    return dump(record_with_files(each.record, each.files)) if each.files else each.record.to_json()
+        return record
+    return dump(record_with_files(record, files)) if files else record.to_json()
 
 
 def _write_one(
@@ -300,11 +300,11 @@ def _write_pages(
         records_to_export(settings, wanted, arguments.folder) as records,
         _progress(arguments.output) as (count, _),
     ):
-        for each in records:
-            path = arguments.output / (page_name(each.record.url) + suffix)
+        for record, files in records:
+            path = arguments.output / (page_name(record.url) + suffix)
             with open_output(path, zipped=arguments.gzip, is_durable=False) as out:
                 writer = form.open(out)
-                writer.write(_item(each, form))
+                writer.write(_item(record, files, form))
                 writer.close()
             count()
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from itertools import pairwise
-from typing import Any, BinaryIO, Protocol
+from typing import Any
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
@@ -29,26 +29,6 @@ NONE = "none"
 
 LinkFilter = Callable[[Outlink, str], str | None]
 RecordStep = Callable[[CleanRecord], CleanRecord | None]
-
-
-class RecordWriter(Protocol):
-    """Writes records into a stream in one format."""
-
-    def write(self, record: CleanRecord) -> None:
-        """Writes a record."""
-
-    def close(self) -> None:
-        """Writes the end; the stream stays open."""
-
-
-class Exporter(Protocol):
-    """Makes writers of one format."""
-
-    suffix: str
-    """Of the format's files: ``.xml``."""
-
-    def __call__(self, stream: BinaryIO, /) -> RecordWriter:
-        """Begins a file."""
 
 
 @dataclass(frozen=True, slots=True)

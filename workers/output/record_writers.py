@@ -22,7 +22,7 @@ from crawlclean.cleaning.json_values import utc
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.calling import attempt
-from crawlclean.workers.hooks.loading import Hook, RecordWriter, find_hooks
+from crawlclean.workers.hooks.loading import Hook, find_hooks
 from crawlclean.workers.output.printing import escape_line
 
 # Records as text of an export: JSON lines, CSV rows, Markdown with YAML front matter, text.
@@ -251,10 +251,10 @@ class _Lines:
 class _Guarded:
     """A writer of another package; its errors name the package."""
 
-    def __init__(self, stream: BinaryIO, make: Callable[[BinaryIO], RecordWriter], hook: Hook):
+    def __init__(self, stream: BinaryIO, make: Callable[[BinaryIO], Writer], hook: Hook):
         self._hook = hook
         self._url = "the begin of a file"
-        self._writer: RecordWriter = self._call(partial(make, stream))
+        self._writer: Writer = self._call(partial(make, stream))
 
     def write(self, record: CleanRecord, /) -> None:
         """Writes a record.

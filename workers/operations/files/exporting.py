@@ -21,20 +21,6 @@ from crawlclean.workers.operations.files.stored_images import save_images
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """A record to export.
-
-    Attributes:
-        record: The record.
-        files: Files of its stored images, by URL:
-            ``{"https://example.com/a.jpg": "3f/3fa8....jpg"}``, relative to the image folder.
-    """
-
-    record: CleanRecord
-    files: dict[str, str]
-
-
 def read_kinds(text: str) -> frozenset[PageKind]:
     """Reads page kinds, ``article,thread``; ``""``: none.
 
@@ -55,8 +41,11 @@ def records_to_export(
     wanted: Selection,
     images: Path | None = None,
     known: Once | None = None,
-) -> Iterator[Iterator[Exported]]:
-    """Opens the store for an iteration over selected records.
+) -> Iterator[Iterator[tuple[CleanRecord, dict[str, str]]]]:
+    """Opens the store for an iteration over selected records, each with its images' files.
+
+    The files are by URL, ``{"https://example.com/a.jpg": "3f/3fa8....jpg"}``, relative to the
+    image folder.
 
     Args:
         settings: Where the store is.
@@ -71,9 +60,10 @@ def records_to_export(
         topic = store.topics.get(wanted.topic) if wanted.topic else None
         crawl = topic.crawl_id if topic else wanted.crawl or ""
         yield (
-            Exported(record, save_images(store, record, crawl, images, largest=bool(topic)))
-            if images
-            else Exported(record, {})
+            (
+                record,
+                save_images(store, record, crawl, images, largest=bool(topic)) if images else {},
+            )
             for record in select(store, wanted, known)
         )
 
