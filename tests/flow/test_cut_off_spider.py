@@ -53,12 +53,12 @@ def test_a_spider_without_a_network_leaves_the_host_to_others(tmp_path: Path) ->
         crawl = start("run", web.url(), *arguments, "--data", str(data))
         ending.callback(crawl.kill)
         wait_until(lambda: len(web.requests()) > 2)
-        folder.output("pause", "c")
+        folder.output("crawl", "pause", "c")
         spider = start_cut_off(data)
         ending.callback(spider.kill)
         with Redis.from_url(socket_url(data)) as client:
             wait_until(lambda: client.zcard("cc:spiders") == 2)
-            folder.output("resume", "c")
+            folder.output("crawl", "resume", "c")
             wait_until(lambda: bool(client.hget(f"cc:g:{web.host}", "unable")))
         _, errors = crawl.communicate(timeout=LIMIT_S)
         assert crawl.returncode == 0, errors

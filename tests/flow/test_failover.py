@@ -99,7 +99,7 @@ def test_a_replica_takes_over(tmp_path: Path, *, is_cut_off: bool) -> None:
         assert done(queue) == set(site)
         (counts,) = queue.counts_of(queue.crawl_ids()).values()
         assert (counts.done, counts.open, counts.failed) == (len(site), 0, 0)
-        found = crawlclean("recover", env=env).stdout
+        found = crawlclean("crawl", "recover", env=env).stdout
         assert found == "nothing to recover: queue and store have the same crawls\n"
 
 

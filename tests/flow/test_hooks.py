@@ -169,7 +169,7 @@ def test_other_ways_to_records_have_the_steps_too(tmp_path: Path, command: str) 
     without = environment | {"CRAWLCLEAN_HOOKS": "none" if command == "reclean" else "all"}
     done = crawlclean("import", str(pages), *folder, env=without)
     if command == "reclean":
-        crawlclean("reclean", "a.example", "--again", *folder, env=environment)
+        crawlclean("model", "reclean", "a.example", "--again", *folder, env=environment)
     else:
         assert "1 dropped by record steps" in done.stdout
     found = {row["url"]: row["extra"] for row in rows(environment, "export", *folder)}

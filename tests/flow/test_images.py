@@ -156,7 +156,7 @@ def test_what_a_crawl_at_rest_finds_to_be_content_its_next_run_fetches(tmp_path:
         assert (first["state"], first["images"]) == ("finished", 0)
         with closing(SqliteStore(data / "records.sqlite")) as store:
             learn_host(store, web.host, LearnReason.ASKED)
-        shown = DataFolder(data).output("reclean", web.host)
+        shown = DataFolder(data).output("model", "reclean", web.host)
         assert f"new content images on {count} pages" in shown
         assert not photos & set(web.requests()), "nothing is fetched without `run`"
         summary = run_crawl(data, web.url(), "--images")

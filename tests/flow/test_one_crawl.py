@@ -190,7 +190,7 @@ def test_others_join_a_crawl_and_end_with_it(tmp_path: Path) -> None:
         crawl = start("run", web.url(), *arguments)
         ending.callback(crawl.kill)
         wait_until(lambda: bool(web.requests()))
-        folder.output("pause", "c")
+        folder.output("crawl", "pause", "c")
         joined = {
             role: start(role, "--data", str(data)) for role in ("housekeeper", "spider", "worker")
         }
@@ -201,7 +201,7 @@ def test_others_join_a_crawl_and_end_with_it(tmp_path: Path) -> None:
         shown = rq_info(data)
         assert "2 workers" in shown
         assert "pages" in shown
-        folder.output("resume", "c")
+        folder.output("crawl", "resume", "c")
         _, errors = crawl.communicate(timeout=LIMIT_S)
         assert crawl.returncode == 0, errors
         for role, process in joined.items():

@@ -187,11 +187,11 @@ def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
     data = tmp_path / "data"
     before = killed_half_way(data, web)
     folder = DataFolder(data)
-    said = folder.output("recover")
+    said = folder.output("crawl", "recover")
     assert said.startswith("recovered c: ")
     assert not said.startswith("recovered c: 0 ")
     assert not said.endswith(" 0 waiting\n")
-    assert "has crawl c" in folder.error("recover", "c")
+    assert "has crawl c" in folder.error("crawl", "recover", "c")
     asked = dict(web.requests())  # some were under way when it was killed
     summary = run_crawl(data, web.url(), "--crawl", "c")
     assert (summary["records"], summary["state"]) == (COUNT + 3, "finished")
@@ -204,9 +204,9 @@ def test_recover_and_go_on(tmp_path: Path, web: Web) -> None:
     again = run_crawl(data, web.url(), "--crawl", "c")
     assert (again["state"], again["new_records"]) == ("finished", 0)
     assert dict(web.requests()) == asked, "a finished crawl stays finished"
-    folder.output("purge", "c", "--keep-records", "--yes")
+    folder.output("crawl", "purge", "c", "--keep-records", "--yes")
     assert folder.crawls()["c"]["state"] == "purged"
-    assert "nothing to recover" in folder.output("recover")
+    assert "nothing to recover" in folder.output("crawl", "recover")
 
 
 def test_a_run_recovers_its_crawl_with_budget_seeds_redirect_and_tail(
@@ -248,7 +248,7 @@ def test_targets_of_redirects_come_back_though_their_class_is_refused_by_then(
         with closing(SqliteStore(data / "records.sqlite")) as store:
             moved = [end.url for end, _ in store.urls.redirects("c")]
         folder = DataFolder(data)
-        folder.output("recover")
+        folder.output("crawl", "recover")
         folder.output("classes", web.host, "--forbid", "/a{n}")
         run_crawl(data, web.url(), "--crawl", "c")
         assert moved
@@ -272,17 +272,17 @@ def test_a_backup_of_the_store_is_noticed_and_recover_fetches_what_it_lacks(
     (line,) = refused.stderr.splitlines()
     assert "the store is older than its queue" in line
     assert "`crawl recover c`" in line
-    assert "older than its queue" in DataFolder(data).error("resume", "c")
+    assert "older than its queue" in DataFolder(data).error("crawl", "resume", "c")
     asked = dict(web.requests())
     now = {path: path.read_bytes() for path in (data / "raw").iterdir()}
     assert now == archive, "the newer store, if it is put back, finds its raw pages"
 
-    assert DataFolder(data).output("recover").startswith("recovered c: ")
-    assert "nothing to recover" in DataFolder(data).output("recover")
+    assert DataFolder(data).output("crawl", "recover").startswith("recovered c: ")
+    assert "nothing to recover" in DataFolder(data).output("crawl", "recover")
     run_crawl(data, web.url(), "--crawl", "c")
     check_whole(data, web, before, asked)
     put_back(backup, data)
-    said = DataFolder(data).error("resume", "c")
+    said = DataFolder(data).error("crawl", "resume", "c")
     assert "older than its queue" in said, "a finished crawl has receipts as well"
 
 
@@ -325,7 +325,7 @@ def test_a_run_ends_when_its_database_is_damaged_and_blames_no_page(
 
     database.unlink()
     assert "`crawl recover c`" in crawlclean(*arguments, check=False).stderr
-    DataFolder(data).output("recover")
+    DataFolder(data).output("crawl", "recover")
     summary = run_crawl(data, web.url(), "--crawl", "c")
     assert (summary["records"], summary["failed"]) == (COUNT + 3, 4)
     assert damage(database, "record_blobs")

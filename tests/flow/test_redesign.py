@@ -69,7 +69,7 @@ def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(
     assert event.alarm.examples[0] in said
     assert call(settings, "hosts", host) == 0
     assert "\n  changed  " in capsys.readouterr().out
-    call(settings, "purge", host, "--yes")
+    call(settings, "crawl", "purge", host, "--yes")
     with closing(SqliteStore(data / "records.sqlite")) as store:
         assert store.drifts.of(host) == []
 

@@ -39,15 +39,17 @@ def test_pages_behind_a_wall_are_fetched_again(tmp_path: Path) -> None:
         web.url(path) for path in paths[:3]
     }
     folder = DataFolder(data)
-    assert folder.output("refetch", "c", "--since", "0m") == "no stored page matches\n"
-    status, _, error = folder.call("refetch", "c", "--since", "soon")
+    assert folder.output("crawl", "refetch", "c", "--since", "0m") == "no stored page matches\n"
+    status, _, error = folder.call("crawl", "refetch", "c", "--since", "soon")
     assert (status, "is not a time" in error) == (2, True)
-    assert "no crawl and no host" in folder.error("refetch", "x")
+    assert "no crawl and no host" in folder.error("crawl", "refetch", "x")
     mended: dict[str, Page] = {path: html(path, LONG) for path in ("/", "/a", "/b", "/whole")}
     with Web(tmp_path / "mended", mended, port=web.port) as web:
-        said = folder.output("refetch", web.host, "--since", "1h", "--no-body")
+        said = folder.output("crawl", "refetch", web.host, "--since", "1h", "--no-body")
         assert said == "3 pages of c are back in the queue\n"
-        assert folder.output("refetch", "c", "--no-body") == "no stored page matches\n", "they wait"
+        assert folder.output("crawl", "refetch", "c", "--no-body") == "no stored page matches\n", (
+            "they wait"
+        )
         second = run_crawl(data, web.url(), *arguments)
         assert (second["state"], second["failed"]) == ("finished", 1)
         assert (second["records"], second["kept_records"], second["new_records"]) == (4, 1, 0)
@@ -58,7 +60,7 @@ def test_pages_behind_a_wall_are_fetched_again(tmp_path: Path) -> None:
     assert len(folder.output("export").splitlines()) == 4 + 1
     changed: dict[str, Page] = {**walled, "/a": mended["/a"], "/b": html("/b", LONG, LONG[1:])}
     with Web(tmp_path / "changed", changed, port=web.port):
-        folder.output("refetch", "c")
+        folder.output("crawl", "refetch", "c")
         run_crawl(data, web.url(), *arguments)
     new = [json.loads(line) for line in folder.output("export", "--since", begin).splitlines()]
     assert [record["url"] for record in new] == [web.url("/b")], "others read the same"
@@ -66,11 +68,13 @@ def test_pages_behind_a_wall_are_fetched_again(tmp_path: Path) -> None:
     assert sorted(path for path in paths if found[web.url(path)]) == ["/a", "/b", "/whole"]
     assert web.url("/gone") in found, "what is gone keeps its record"
     assert f"+{LONG}" in folder.output("show", web.url("/a"), "--diff"), "the version before"
-    plan = folder.output("drop-raw", "c", "--dry-run")
+    plan = folder.output("crawl", "drop-raw", "c", "--dry-run")
     assert plan.startswith("would drop 5 archived responses of c, ")
-    status, _, error = folder.call("drop-raw", "c")
+    status, _, error = folder.call("crawl", "drop-raw", "c")
     assert (status, "without a terminal it needs --yes" in error) == (2, True)
-    assert folder.output("drop-raw", "c", "--yes").startswith("dropped 5 archived responses")
+    assert folder.output("crawl", "drop-raw", "c", "--yes").startswith(
+        "dropped 5 archived responses"
+    )
     assert list((data / "raw").iterdir()) == []
     assert bodies(data) == found
-    assert "not in the archive" in folder.output("reclean", web.host, "--again")
+    assert "not in the archive" in folder.output("model", "reclean", web.host, "--again")

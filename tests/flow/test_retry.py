@@ -43,12 +43,15 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
     with Web(tmp_path / "mended", mended, port=web.port) as web:
         folder = DataFolder(data)
         host = web.url().split("/")[2]
-        assert folder.output("retry", host) == "2 failed URLs of c are back in the queue\n"
+        assert folder.output("crawl", "retry", host) == "2 failed URLs of c are back in the queue\n"
         none = "no failed URL matches; `failures` lists all of them\n"
-        assert folder.output("retry", "c", "--host", web.host) == none, "they wait"
+        assert folder.output("crawl", "retry", "c", "--host", web.host) == none, "they wait"
         assert folder.crawls()["c"]["state"] == "stopped", "no more finished"
-        assert folder.output("retry", "c", "--reason", "robots", "--reason", "timeout")[0] == "1"
-        assert folder.output("retry", "c", "--reason", "http_status")[0] == "1"
+        assert (
+            folder.output("crawl", "retry", "c", "--reason", "robots", "--reason", "timeout")[0]
+            == "1"
+        )
+        assert folder.output("crawl", "retry", "c", "--reason", "http_status")[0] == "1"
         second = run_crawl(data, *arguments)
         assert (second["records"], second["failed"], second["state"]) == (6, 0, "finished")
         assert sorted(stored_urls(data)) == sorted(web.url(path) for path in ("/", "/new", *paths))
@@ -61,4 +64,4 @@ def test_what_failed_is_fetched_again(tmp_path: Path, monkeypatch: pytest.Monkey
         assert stats == recount(store, "c", web.host)
         store.close()
         assert "offered again  failed: http_status" in folder.output("why", web.url("/404"))
-        assert "no crawl and no host is named x" in folder.error("retry", "x")
+        assert "no crawl and no host is named x" in folder.error("crawl", "retry", "x")

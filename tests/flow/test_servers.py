@@ -84,7 +84,7 @@ def test_a_crawl_on_servers_is_the_same(
         first = json.loads(crawlclean(*arguments, "--max-pages", "3", env=servers).stdout)
         with closing(open_client(redis_url)) as client:
             client.flushall()
-        finished = re.search(r"(\d+) finished URLs", output("recover"))
+        finished = re.search(r"(\d+) finished URLs", output("crawl", "recover"))
         assert finished
         assert int(finished[1]) >= first["records"] == 3
         summary = json.loads(crawlclean(*arguments, env=servers).stdout)

@@ -447,14 +447,14 @@ def test_a_change_of_a_running_topic_reaches_what_waits(
 
 def test_a_purge_keeps_the_pages_of_other_topics(copy: DataFolder) -> None:
     (before,) = copy.rows("topic", "quake", "--report", "--json")
-    copy.rows("purge", "体育赛事", "--yes", "--json")
+    copy.rows("crawl", "purge", "体育赛事", "--yes", "--json")
     (after,) = copy.rows("topic", "quake", "--report", "--json")
     assert [row["topic"] for row in copy.rows("topics", "--json")] == ["quake"]
     assert after["topic"]["pages"] == before["topic"]["pages"]
     assert (before["adopted"] > 0, after["adopted"]) == (True, 0)  # its crawl has them now
     records = copy.crawls()["quake"]["records"]
     assert records >= after["topic"]["pages"]
-    copy.rows("purge", "quake", "--yes", "--json")
+    copy.rows("crawl", "purge", "quake", "--yes", "--json")
     assert copy.rows("topics", "--json") == []
 
 

@@ -109,20 +109,20 @@ def test_a_living_queue_keeps_its_crawl(two: tuple[Machine, Machine]) -> None:
     one, other = two
     one.crawl()
     other.sweep()
-    status, out, err = other.command("recover")
+    status, out, err = other.command("crawl", "recover")
     assert (status, out) == (0, "nothing to recover: queue and store have the same crawls\n")
     line = f"crawl c is run by another queue, {one.storage.queue_place}, heard "
     assert line in err
     assert "`crawl recover c --force`" in err
     for command in (
-        ("recover", "c"),
+        ("crawl", "recover", "c"),
         ("run", SPEC.seeds[0], "--crawl", "c", "--contact", "a@b.example"),
         ("run", SPEC.seeds[0], "--crawl", "c", "--contact", "a@b.example", "--fresh"),
-        ("stop", "c"),
-        ("resume", "c"),
-        ("retry", "c"),
-        ("refetch", "c"),
-        ("purge", "c", "--yes"),
+        ("crawl", "stop", "c"),
+        ("crawl", "resume", "c"),
+        ("crawl", "retry", "c"),
+        ("crawl", "refetch", "c"),
+        ("crawl", "purge", "c", "--yes"),
     ):
         status, out, err = other.command(*command)
         assert (status, line in err) == (1, True), (command, out, err)
@@ -130,7 +130,7 @@ def test_a_living_queue_keeps_its_crawl(two: tuple[Machine, Machine]) -> None:
     one.store.crawls.put(SPEC, CrawlState.PURGED)
     assert other_owners(other.storage, other.frontier, one.store) == {}, "nobody runs it"
     one.store.crawls.put(SPEC, CrawlState.RUNNING)
-    assert other.command("recover", "--force")[0] == 0
+    assert other.command("crawl", "recover", "--force")[0] == 0
     assert other.frontier.crawl_ids() == []
     (row,) = one.store.crawls.all()
     assert (row.queue, row.state) == (one.queue_id, CrawlState.RUNNING)
@@ -156,7 +156,7 @@ def test_crawls_doctor_and_console_name_the_other_queue(two: tuple[Machine, Mach
 def test_forced_the_crawl_moves_and_the_first_queue_stops(two: tuple[Machine, Machine]) -> None:
     one, other = two
     one.crawl()
-    status, out, err = other.command("recover", "c", "--force")
+    status, out, err = other.command("crawl", "recover", "c", "--force")
     assert (status, out[:12]) == (0, "recovered c:"), err
     assert one.store.crawls.all()[0].queue == other.queue_id
     assert other.frontier.counts("c").stored == 3
@@ -170,18 +170,18 @@ def test_forced_the_crawl_moves_and_the_first_queue_stops(two: tuple[Machine, Ma
     count = len(one.store.events.read())
     one.sweep()
     assert len(one.store.events.read()) == count
-    assert "is run by another queue" in one.command("resume", "c")[2]
+    assert "is run by another queue" in one.command("crawl", "resume", "c")[2]
 
 
 def test_a_queue_that_is_gone_is_recovered(two: tuple[Machine, Machine]) -> None:
     one, other = two
     one.crawl()
     age(one.store, one.queue_id, GONE_S)
-    status, out, _ = other.command("recover")
+    status, out, _ = other.command("crawl", "recover")
     assert (status, out[:12]) == (0, "recovered c:")
     assert one.store.crawls.all()[0].queue == other.queue_id
     age(one.store, other.queue_id, GONE_S)  # and back again: the first queue has an older state
-    status, out, _ = one.command("recover")
+    status, out, _ = one.command("crawl", "recover")
     assert (status, out[:12]) == (0, "recovered c:")
 
 
@@ -190,7 +190,7 @@ def test_an_emptied_server_is_recovered_at_once(two: tuple[Machine, Machine]) ->
     one.crawl()
     with Redis.from_url(one.server.url) as client:
         client.flushall()
-    status, out, err = one.command("recover")
+    status, out, err = one.command("crawl", "recover")
     assert (status, out[:12], err) == (0, "recovered c:", "")
     assert [row.queue_id for row in one.store.queues.all()] == [one.queue_id]
 

@@ -145,10 +145,10 @@ def test_a_crawl_at_rest_and_a_seed_that_moved_to_another_host(tmp_path: Path) -
         line = folder.why("/news/1.html")
         assert line["state"] == "pending"
         assert line["waits_for"].startswith("--max-pages 1 is reached; nothing runs the crawl")
-        folder.output("pause", www.host)
+        folder.output("crawl", "pause", www.host)
         line = folder.why("/news/1.html")
         assert f"the host is paused (`crawl resume {www.host}` ends the pause)" in line["waits_for"]
-        folder.output("resume", www.host)
+        folder.output("crawl", "resume", www.host)
         run_crawl(folder.data, bare.url(), "--crawl", "c", "--max-pages", "100")
         assert folder.why("/news/1.html")["state"] == "record"
         for each in (folder, without_queue(folder, tmp_path / "copy")):

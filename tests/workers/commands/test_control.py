@@ -101,11 +101,11 @@ def test_crawls_lists_states_and_counts(made: Rest) -> None:
 
 
 def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
-    assert rest.output("pause", "two") == "crawl two is paused\n"
+    assert rest.output("crawl", "pause", "two") == "crawl two is paused\n"
     assert rest.crawls()["two"]["state"] == "paused"
     assert rest.crawls()["one"]["state"] == "stopped"
-    assert rest.rows("pause", "--json")[0]["target"] == "two"
-    assert rest.output("resume", "two") == (
+    assert rest.rows("crawl", "pause", "--json")[0]["target"] == "two"
+    assert rest.output("crawl", "resume", "two") == (
         "crawl two is stopped, nothing runs it; the same command resumes it\n"
     )
     assert rest.crawls()["two"]["state"] == "stopped"
@@ -114,18 +114,18 @@ def test_states_of_a_crawl_at_rest(rest: Rest) -> None:
             "crawl one has reached --max-pages; the same command with a larger one resumes it\n"
         )
         assert rest.crawls()["one"]["state"] == "stopped"
-    (changed,) = rest.rows("resume", "one", "--json")
+    (changed,) = rest.rows("crawl", "resume", "one", "--json")
     assert (changed["state"], changed["has_reached_max_pages"]) == ("stopped", True)
-    assert rest.output("stop", "one") == "crawl one is stopped\n"
+    assert rest.output("crawl", "stop", "one") == "crawl one is stopped\n"
     for name in ("pause", "resume", "stop"):
         assert "no crawl and no host is named nobody" in rest.error(name, "nobody")
-    assert "no crawl and no host is named nobody" in rest.error("purge", "nobody", "--yes")
+    assert "no crawl and no host is named nobody" in rest.error("crawl", "purge", "nobody", "--yes")
     assert sorted(rest.crawls()) == ["one", "two"]
 
 
 def test_a_paused_host_is_named_while_the_queue_runs(rest: Rest) -> None:
     host = rest.web.host
-    rest.output("pause", host)
+    rest.output("crawl", "pause", host)
     server, frontier = start_queue(StorageConfig(data=rest.data))
     assert server is not None
     line = f"1 host is paused: {host} (`crawl resume {host}` ends the pause)"
@@ -139,43 +139,43 @@ def test_a_paused_host_is_named_while_the_queue_runs(rest: Rest) -> None:
 
 def test_a_paused_host_is_named_at_rest_and_by_a_queue_that_was_lost(rest: Rest) -> None:
     host = rest.web.host
-    assert rest.output("pause") == "nothing is paused\n"
-    rest.output("pause", host, "--why", "asked by the site")
+    assert rest.output("crawl", "pause") == "nothing is paused\n"
+    rest.output("crawl", "pause", host, "--why", "asked by the site")
     line = f"1 host is paused: {host} (`crawl resume {host}` ends the pause)"
     for listing in (["crawls"], ["hosts"], ["hosts", host]):
         assert line in rest.output(*listing).splitlines()
     assert [row["paused_hosts"] for row in rest.crawls().values()] == [[host], [host]]
-    (pause,) = rest.rows("pause", "--json")
+    (pause,) = rest.rows("crawl", "pause", "--json")
     assert (pause["who"], pause["why"]) == (this_user(), "asked by the site")
     assert f"by {this_user()}: asked by the site" in rest.output("hosts", host)
     assert "asked by the site" in rest.output("doctor")
     assert (pause["kind"], pause["target"], pause["crawls"]) == ("host", host, ["one", "two"])
-    assert rest.output("pause").splitlines()[1].split()[:2] == ["host", host]
+    assert rest.output("crawl", "pause").splitlines()[1].split()[:2] == ["host", host]
     checks = {row["name"]: row for row in rest.rows("doctor", "--json")}
     assert checks["pauses"]["status"] == "warning"
     assert host in checks["pauses"]["detail"]
 
     shutil.rmtree(rest.data / "queue")
-    assert len(rest.rows("recover", "--json")) == 2
-    assert [row["target"] for row in rest.rows("pause", "--json")] == [host]
+    assert len(rest.rows("crawl", "recover", "--json")) == 2
+    assert [row["target"] for row in rest.rows("crawl", "pause", "--json")] == [host]
     server, frontier = start_queue(StorageConfig(data=rest.data))
     assert server is not None
     assert frontier.paused_hosts() == [host]
     frontier.close()
     server.stop()
-    rest.output("resume", host)
-    assert rest.output("pause") == "nothing is paused\n"
+    rest.output("crawl", "resume", host)
+    assert rest.output("crawl", "pause") == "nothing is paused\n"
     assert rest.crawls()["one"]["paused_hosts"] == []
 
 
 def test_purge_names_what_it_deletes_and_asks(rest: Rest) -> None:
     plan = "purge deletes of crawl one: 5 records, 0 failed URLs, 8 waiting URLs"
-    assert rest.output("purge", "one", "--dry-run") == plan + "\n"
-    kept = rest.output("purge", "one", "--dry-run", "--keep-records")
+    assert rest.output("crawl", "purge", "one", "--dry-run") == plan + "\n"
+    kept = rest.output("crawl", "purge", "one", "--dry-run", "--keep-records")
     assert kept.endswith(": 8 waiting URLs; keeps 5 records, 0 failed URLs\n")
-    (row,) = rest.rows("purge", rest.web.host, "--dry-run", "--json")
+    (row,) = rest.rows("crawl", "purge", rest.web.host, "--dry-run", "--json")
     assert (row["kind"], row["records"], row["crawls"]) == ("host", 5, ["one", "two"])
-    status, _, err = rest.call("purge", "one")
+    status, _, err = rest.call("crawl", "purge", "one")
     assert status == 2
     assert f"{plan}; without a terminal it needs --yes" in err
     for answer, wanted in (("\n", 1), ("y\n", 0)):
@@ -221,7 +221,7 @@ def on_terminal(arguments: list[str], answer: str, **extra: str) -> tuple[int, s
 
 def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
     host = rest.web.host
-    assert f"host {host} is paused" in rest.output("pause", host)
+    assert f"host {host} is paused" in rest.output("crawl", "pause", host)
     before = sum(rest.web.requests().values())
     arguments = ("run", rest.web.url(), "--crawl", "one", "--allow-private", "--max-pages", "9")
     ended = crawlclean(*arguments, "--data", str(rest.data))
@@ -233,7 +233,7 @@ def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
     assert paused in others
     said = ended.stderr.splitlines()
     assert paused in said[: said.index(next(each for each in said if "fetched" in each))]
-    assert f"host {host} is resumed" in rest.output("resume", host)
+    assert f"host {host} is resumed" in rest.output("crawl", "resume", host)
     ended = crawlclean(*arguments, "--data", str(rest.data))
     assert ended.returncode == 3, "the limit ends it"
     assert "paused" not in ended.stdout
@@ -242,7 +242,7 @@ def test_a_run_ends_when_only_a_paused_host_is_left(rest: Rest) -> None:
 
 def test_sites_name_a_paused_host_when_they_start(rest: Rest, tmp_path: Path) -> None:
     host = rest.web.host
-    rest.output("pause", host)
+    rest.output("crawl", "pause", host)
     sites = tmp_path / "sites.txt"
     sites.write_text(rest.web.url() + "\n", "utf-8")
     ended = crawlclean("sites", str(sites), "--allow-private", "--data", str(rest.data))
@@ -253,23 +253,23 @@ def test_sites_name_a_paused_host_when_they_start(rest: Rest, tmp_path: Path) ->
 
 
 def test_purging_a_crawl_forgets_it_and_no_other(rest: Rest) -> None:
-    assert "and 5 records of one" in rest.output("purge", "one", "--yes")
+    assert "and 5 records of one" in rest.output("crawl", "purge", "one", "--yes")
     assert list(rest.crawls()) == ["two"]
     assert stored_urls(rest.data) == []
-    assert "no crawl" in rest.error("pause", "one")
+    assert "no crawl" in rest.error("crawl", "pause", "one")
 
 
 def test_purging_may_keep_the_records(rest: Rest) -> None:
-    assert "and 0 records of one" in rest.output("purge", "one", "--keep-records", "--yes")
+    assert "and 0 records of one" in rest.output("crawl", "purge", "one", "--keep-records", "--yes")
     assert rest.crawls()["one"]["records"] == 5
     assert len(stored_urls(rest.data)) == 5
-    assert "and 5 records of one" in rest.output("purge", "one", "--yes")
+    assert "and 5 records of one" in rest.output("crawl", "purge", "one", "--yes")
     assert list(rest.crawls()) == ["two"]
 
 
 def test_purging_a_host_forgets_it_in_every_crawl(rest: Rest) -> None:
-    rest.output("learn", rest.web.host)
-    assert "and 5 records of" in rest.output("purge", rest.web.host, "--yes")
+    rest.output("model", "learn", rest.web.host)
+    assert "and 5 records of" in rest.output("crawl", "purge", rest.web.host, "--yes")
     assert "has no model" in rest.error("model", rest.web.host)
     assert stored_urls(rest.data) == []
     assert sorted(rest.crawls()) == ["one", "two"]
@@ -294,16 +294,16 @@ def test_pause_resume_and_stop_of_a_running_crawl(tmp_path: Path) -> None:
         with running(*arguments, "--data", str(data)) as crawl:
             rest = Rest(data, web)
             wait_until(lambda: sum(web.requests().values()) >= 4)
-            assert rest.output("pause", "c") == "crawl c is paused\n"
+            assert rest.output("crawl", "pause", "c") == "crawl c is paused\n"
             wait_until(lambda: rest.crawls()["c"]["in_flight"] == 0)
             asked = sum(web.requests().values())
             assert asked < MANY
             assert rest.crawls()["c"]["state"] == "paused"
             assert crawl.poll() is None, "it waits to be resumed"
             assert sum(web.requests().values()) == asked
-            assert rest.output("resume", "c") == "crawl c is running\n"
+            assert rest.output("crawl", "resume", "c") == "crawl c is running\n"
             wait_until(lambda: sum(web.requests().values()) >= asked + 2)
-            assert rest.output("stop", "c") == "crawl c is stopped\n"
+            assert rest.output("crawl", "stop", "c") == "crawl c is stopped\n"
             out, said = crawl.communicate(timeout=LIMIT_S)
         assert crawl.returncode == 3, said
         assert "stopped by an operator" in out
@@ -319,7 +319,7 @@ def test_purging_a_running_crawl_ends_it(tmp_path: Path) -> None:
         arguments = ["run", web.url(), "--crawl", "c", "--allow-private", "--slots", "1"]
         with running(*arguments, "--data", str(data)) as crawl:
             wait_until(lambda: sum(web.requests().values()) >= 4)
-            assert " of c\n" in Rest(data, web).output("purge", "c", "--yes")
+            assert " of c\n" in Rest(data, web).output("crawl", "purge", "c", "--yes")
             out, said = crawl.communicate(timeout=LIMIT_S)
         assert crawl.returncode == 0, said
         assert out == ""
@@ -377,7 +377,7 @@ def test_a_worker_that_does_not_end_is_not_waited_for_long(
         assert frontier.has_claims("one")
         assert not frontier.has_claims("one", "b.example")
         assert not frontier.has_claims("two")
-        assert "and 5 records of one" in rest.output("purge", "one", "--yes")
+        assert "and 5 records of one" in rest.output("crawl", "purge", "one", "--yes")
     assert time.monotonic() - begun >= 0.3
     frontier.close()
     server.stop()
@@ -397,7 +397,7 @@ def test_claims_of_a_run_that_was_killed_are_not_waited_for(
     frontier.close()
     server.stop()
     begun = time.monotonic()
-    assert "and 5 records of one" in rest.output("purge", "one", "--yes")
+    assert "and 5 records of one" in rest.output("crawl", "purge", "one", "--yes")
     assert time.monotonic() - begun < purging.PURGE_WAIT_S
 
 

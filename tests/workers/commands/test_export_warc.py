@@ -353,6 +353,6 @@ def test_a_run_says_that_its_archive_is_damaged(tmp_path: Path) -> None:
         os.truncate(segment, segment.stat().st_size - 10)
         again = crawlclean("run", web.url("/"), "--data", str(data), "--allow-private")
     assert f"the archive is damaged ({segment} lacks 10 bytes)" in again.stderr
-    failed = crawlclean("reclean", web.host, "--again", "--data", str(data), check=False)
+    failed = crawlclean("model", "reclean", web.host, "--again", "--data", str(data), check=False)
     assert failed.returncode == 1
     assert f"\n{web.url('')}" in "\n" + failed.stderr  # the page's URL, not its id

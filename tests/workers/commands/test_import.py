@@ -150,7 +150,7 @@ def test_commands_that_list_crawls_take_an_import(
     capsys.readouterr()
     assert call(settings, "crawls") == 0
     assert "imported" in capsys.readouterr().out
-    assert call(settings, "recover") == 0
+    assert call(settings, "crawl", "recover") == 0
     assert call(settings, "why", "http://a.example/article/1.html") == 0
     assert f"{rows}:1" in capsys.readouterr().out
 

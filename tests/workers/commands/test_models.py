@@ -49,14 +49,14 @@ Out = pytest.CaptureFixture[str]
 
 
 def test_learn_says_what_it_learned(settings: Settings, capsys: Out) -> None:
-    assert call(settings, "learn", f"http://{HOST}/anything") == 0
+    assert call(settings, "model", "learn", f"http://{HOST}/anything") == 0
     said = capsys.readouterr().out
     assert said.startswith(f"stored version 1 of the model of {HOST}\n")
     assert "bodies stand at html/body/div.article.a# on 8 of 8 pages" in said
     assert "titles end with '_海边小站' on 8 pages" in said
-    assert call(settings, "learn", HOST.upper()) == 0
+    assert call(settings, "model", "learn", HOST.upper()) == 0
     assert capsys.readouterr().out.startswith("no new version: version 1")
-    assert call(settings, "learn", HOST, "--json") == 0
+    assert call(settings, "model", "learn", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["version"], data["is_new"], data["model"]["page_count"]) == (1, False, 8)
 
@@ -64,9 +64,9 @@ def test_learn_says_what_it_learned(settings: Settings, capsys: Out) -> None:
 def test_versions_differences_and_rollback(
     settings: Settings, store: SqliteStore, capsys: Out
 ) -> None:
-    call(settings, "learn", HOST)
+    call(settings, "model", "learn", HOST)
     store_pages(store, [fetched(n) for n in range(9, 15)])
-    call(settings, "learn", HOST)
+    call(settings, "model", "learn", HOST)
     capsys.readouterr()
     assert call(settings, "model", "diff", HOST, "1", "2") == 0
     assert "learned from 14 pages, was 8" in capsys.readouterr().out
@@ -113,7 +113,7 @@ def test_a_model_of_many_places_fits_a_screen() -> None:
 
 
 def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
-    call(settings, "learn", HOST)
+    call(settings, "model", "learn", HOST)
     capsys.readouterr()
     assert call(settings, "model", "why", HOST, FOOT) == 0
     said = capsys.readouterr().out
@@ -143,7 +143,7 @@ def test_why_something_is_template(settings: Settings, capsys: Out) -> None:
 def test_why_a_template_text_is_the_whole_body_of_pages(
     settings: Settings, store: SqliteStore, capsys: Out
 ) -> None:
-    call(settings, "learn", HOST)
+    call(settings, "model", "learn", HOST)
     result = replace(fetched(1).result, body=html("登录", FOOT).encode())
     empty = [replace(fetched(n), result=result) for n in range(30, 33)]
     store_pages(store, empty)
@@ -166,9 +166,9 @@ def test_reclean_shows_the_difference_before_it_commits(
     settings: Settings, store: SqliteStore, capsys: Out
 ) -> None:
     store_pages(store, [fetched(20)], keep_raw=KeepRaw.NONE)
-    call(settings, "learn", HOST)
+    call(settings, "model", "learn", HOST)
     capsys.readouterr()
-    assert call(settings, "reclean", HOST, "--dry-run") == 0
+    assert call(settings, "model", "reclean", HOST, "--dry-run") == 0
     said = capsys.readouterr().out
     assert said.startswith("8 records of www.example.com would be re-cleaned with version 1")
     assert "8 of them would change: " in said
@@ -176,7 +176,7 @@ def test_reclean_shows_the_difference_before_it_commits(
     assert article_url(1) in said or article_url(2) in said
     assert "_海边小站  ->  渔港见闻之" in said
     assert store.hosts.by_model(HOST) == {0: 9}
-    assert call(settings, "reclean", HOST, "--json") == 0
+    assert call(settings, "model", "reclean", HOST, "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["cleaned"], data["changed"], data["not_archived"]) == (8, 8, 1)
     assert data["by_field"]["title"] == 8
@@ -203,7 +203,7 @@ def test_an_interrupted_reclean_says_what_is_left(
         yield RecleaningCounts(cleaned=3)
         raise KeyboardInterrupt
 
-    call(settings, "learn", HOST)
+    call(settings, "model", "learn", HOST)
     capsys.readouterr()
     monkeypatch.setattr("crawlclean.workers.operations.hosts.host_recleaning._reclean", interrupted)
     assert (
@@ -227,8 +227,8 @@ def test_hosts_shows_the_model_on_one_screen(
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
     assert call(settings, "hosts", HOST) == 0
     assert "  model     none yet\n" in capsys.readouterr().out
-    call(settings, "learn", HOST)
-    call(settings, "reclean", HOST)
+    call(settings, "model", "learn", HOST)
+    call(settings, "model", "reclean", HOST)
     store_pages(store, [fetched(n) for n in range(9, 11)])
     capsys.readouterr()
     assert call(settings, "hosts", HOST) == 0
@@ -285,7 +285,7 @@ def test_where_no_bars_can_be_shown_they_are_plain_signs() -> None:
 
 
 def test_changes_in_words(settings: Settings, store: SqliteStore, capsys: Out) -> None:
-    call(settings, "learn", HOST)
+    call(settings, "model", "learn", HOST)
     event = make_drift(1, HOST, detail="3 pages since then are in the archive")
     store.drifts.save(event)
     store.drifts.save(make_drift(0, HOST, outcome=DriftOutcome.TAKEN_BACK, new_version=2))
@@ -322,28 +322,28 @@ def test_bars(value: int, shown: str) -> None:
 
 def test_without_a_model_reclean_says_what_to_do(settings: Settings, capsys: Out) -> None:
     with pytest.raises(NotFound, match=f"has no model; `model learn {HOST}` learns it"):
-        call(settings, "reclean", HOST)
-    assert call(settings, "reclean", HOST, "--again") == 0
+        call(settings, "model", "reclean", HOST)
+    assert call(settings, "model", "reclean", HOST, "--again") == 0
     assert capsys.readouterr().out.startswith("8 records of")
     with pytest.raises(NotFound, match=r"nothing of other\.example is stored"):
-        call(settings, "reclean", "other.example", "--again")
+        call(settings, "model", "reclean", "other.example", "--again")
 
 
 def test_a_model_of_an_older_format_is_one_line(settings: Settings, store: SqliteStore) -> None:
     store.models.save(make_model(1, HOST, '{"format": 1}'))
     with pytest.raises(ConfigError, match="learn it anew"):
-        call(settings, "reclean", HOST)
+        call(settings, "model", "reclean", HOST)
     with pytest.raises(ConfigError, match=r"learn it anew \(`model learn www.example.com`\)"):
         call(settings, "model", "show", HOST)
 
 
 def test_what_is_no_host(settings: Settings) -> None:
     with pytest.raises(InvalidUrl):
-        call(settings, "learn", "no host")
+        call(settings, "model", "learn", "no host")
 
 
 def test_the_commands_as_typed(settings: Settings) -> None:
     data = ("--data", str(settings.storage.data))
-    assert "stored version 1" in crawlclean("learn", HOST, *data).stdout
+    assert "stored version 1" in crawlclean("model", "learn", HOST, *data).stdout
     wrong = crawlclean("model", "diff", HOST, "1", "2", *data, check=False)
     assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)

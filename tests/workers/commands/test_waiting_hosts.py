@@ -51,7 +51,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         ending.callback(crawl.kill)
         found = Running(folder / "data", slow.host, busy.host, paused.host)
         wait_until(lambda: bool(paused.requests()))
-        found.output("pause", paused.host)
+        found.output("crawl", "pause", paused.host)
         wait_until(lambda: "slow_down" in {each["reason"] for each in waits(found)})
         yield found
 

@@ -181,7 +181,7 @@ def test_killed_in_the_middle_the_same_command_finishes(tmp_path: Path) -> None:
     store_site(store, count)
     learned(store)
     before = counted(store).get(HOST)
-    arguments = command("reclean", HOST, "--data", str(tmp_path))
+    arguments = command("model", "reclean", HOST, "--data", str(tmp_path))
 
     def done() -> int:
         return store.hosts.by_model(HOST).get(1, 0)

@@ -150,24 +150,29 @@ def test_what_cannot_be_made(tmp_path: Path) -> None:
 
 def test_the_command_and_the_page(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    assert folder.output("tokens") == "there is no token\n"
+    assert folder.output("console", "tokens") == "there is no token\n"
     (made,) = folder.rows(
-        "tokens", "--new", "<b>grafana", "--scope", "act", "--days", "3", "--json"
+        "console", "tokens", "--new", "<b>grafana", "--scope", "act", "--days", "3", "--json"
     )
     assert made["scope"] == "act"
-    (line,) = folder.rows("tokens", "--json")
+    (line,) = folder.rows("console", "tokens", "--json")
     assert line == {name: value for name, value in made.items() if name != "token"}
-    assert folder.output("tokens").splitlines()[1].startswith(f"{made['id']}  <b>grafana")
+    assert (
+        folder.output("console", "tokens").splitlines()[1].startswith(f"{made['id']}  <b>grafana")
+    )
     page = open_console(tmp_path).get("/tokens")
     assert "&lt;b&gt;grafana" in page.text
     assert made["id"] in page.text
     assert made["token"] not in page.text
-    short = folder.output("tokens", "--new", "second")
+    short = folder.output("console", "tokens", "--new", "second")
     assert short.startswith("cc_")
     for wrong in (["--scope", "read"], ["--days", "1"], ["--new", "x", "--scope", "all"]):
-        assert folder.call("tokens", *wrong)[0] == 2
-    assert json.loads(folder.output("tokens", "--revoke", made["id"], "--json"))["id"] == made["id"]
-    assert folder.call("tokens", "--revoke", made["id"])[0] == 1
+        assert folder.call("console", "tokens", *wrong)[0] == 2
+    assert (
+        json.loads(folder.output("console", "tokens", "--revoke", made["id"], "--json"))["id"]
+        == made["id"]
+    )
+    assert folder.call("console", "tokens", "--revoke", made["id"])[0] == 1
     assert made["id"] not in open_console(tmp_path).get("/tokens").text
 
 
