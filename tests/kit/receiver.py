@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+from tests.kit.timing import LIMIT_S
+
 
 @dataclass(frozen=True)
 class Delivered:
@@ -30,6 +32,16 @@ class Delivered:
         """The story."""
         found: dict[str, Any] = json.loads(self.body)["data"]
         return found
+
+
+def hanging_until(release: threading.Event) -> Callable[[Delivered], int]:
+    """The answer of a receiver that hangs until an event, ``LIMIT_S`` at most."""
+
+    def hang(_: Delivered) -> int:
+        release.wait(LIMIT_S)
+        return 204
+
+    return hang
 
 
 class Receiver:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, FailureReason, FetchResult, UrlRow
 from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.workers.config import Settings
+from crawlclean.workers.context import Context
+from crawlclean.workers.site_models import SiteModels
 from tests.kit.crawls import ROOT, command
 from tests.kit.private_queue import PrivateQueue
 from tests.kit.queues import Spider
@@ -152,13 +157,17 @@ class Bench(PrivateQueue):
         """The store; to be closed."""
         return SqliteStore(self.data / "records.sqlite")
 
+    @contextmanager
+    def context(self) -> Iterator[Context]:
+        """The backends as a process of the bench has them; the store is closed at the end."""
+        with closing(self.store()) as store:
+            settings = Settings(storage=StorageConfig(data=self.data))
+            yield Context(settings, self.frontier, store, SiteModels(store))
+
     def stored(self) -> list[str]:
         """URLs with a record, sorted."""
-        store = self.store()
-        try:
+        with closing(self.store()) as store:
             return sorted(record.url for record in store.records.scan())
-        finally:
-            store.close()
 
     def failures(self) -> dict[str, tuple[FailureReason, str]]:
         """URL -> (reason, detail) of every failure."""

@@ -8,20 +8,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.storage.config import StorageConfig
-from crawlclean.workers.config import Settings
-from crawlclean.workers.context import Context
 from crawlclean.workers.processes import housekeeper as module
 from crawlclean.workers.processes.housekeeper import Housekeeper
-from crawlclean.workers.site_models import SiteModels
 from tests.kit.crawls import ROOT, command, environment
-from tests.kit.receiver import Delivered, Receiver
+from tests.kit.receiver import Receiver, hanging_until
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import Bench
 from tests.workers.sending.test_turns import save_waiting
@@ -36,11 +31,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 def test_the_process_heals_a_queue_while_a_receiver_hangs_and_ends_when_told(bench: Bench) -> None:
     release = threading.Event()
 
-    def hang(_: Delivered) -> int:
-        release.wait(LIMIT_S)
-        return 204
-
-    with Receiver(hang) as slow:
+    with Receiver(hanging_until(release)) as slow:
         with closing(bench.store()) as store:
             save_waiting(store, "a", slow.url, 1)
         process = subprocess.Popen(
@@ -89,11 +80,7 @@ def test_sweeping_goes_on_beside_turns_that_fail_or_are_slow(
     monkeypatch.setattr(Housekeeper, "_send", fail)
     monkeypatch.setattr(Housekeeper, "_revisit", sleep)
     monkeypatch.setattr(module, "REST_S", 0.5)
-    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
-    with closing(bench.store()) as store:
-        context = Context(
-            settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
-        )
+    with bench.context() as context:
         thread = threading.Thread(target=Housekeeper(context).work, args=(stop,))
         begun = time.monotonic()
         thread.start()

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from crawlclean.cleaning.records import Image, ImageKind
-from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.store.journal import MINUTE_S, EventKind, Gauge
-from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
 from crawlclean.workers.processes.sweeping import Sampler, note_silent, sweep_once, update_crawls
-from crawlclean.workers.site_models import SiteModels
 from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
 
@@ -30,13 +25,14 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield made
 
 
-def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
+@pytest.fixture
+def context(bench: Bench) -> Iterator[Context]:
+    with bench.context() as opened:
+        yield opened
+
+
+def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench, context: Context) -> None:
     bench.fetch("http://a.example/1", "http://a.example/2")
-    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
-    store = bench.store()
-    context = Context(
-        settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
-    )
     [job] = bench.client.zrange("cc:jobs", 0, -1)
     assert len(bench.frontier.claim(job.decode(), "dead")) == 2
     bench.frontier.break_claim(job.decode())
@@ -58,56 +54,45 @@ def test_a_round_redoes_what_the_dead_left_and_counts_it(bench: Bench) -> None:
     bench.frontier.set_state("c", CrawlState.FINISHED)
     update_crawls(context)
     assert context.store.crawls.all()[0].state is CrawlState.STOPPED, "it has URLs left"
-    context.store.close()
 
 
-def test_a_silent_process_is_an_event_once(bench: Bench) -> None:
-    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
-    with closing(bench.store()) as store:
-        context = Context(
-            settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
-        )
-        bench.frontier.processes.beat(ProcessRole.WORKER)
+def test_a_silent_process_is_an_event_once(bench: Bench, context: Context) -> None:
+    store = context.store
+    bench.frontier.processes.beat(ProcessRole.WORKER)
+    note_silent(context)
+    assert store.events.read() == []
+    bench.frontier.expire_process(process_name())
+    for _ in range(2):
         note_silent(context)
-        assert store.events.read() == []
-        bench.frontier.expire_process(process_name())
-        for _ in range(2):
-            note_silent(context)
-        (event,) = store.events.read()
-        assert (event.kind, event.link) == (EventKind.DIED, process_name())
-        assert event.text == f"worker {process_name()} is not heard any more"
+    (event,) = store.events.read()
+    assert (event.kind, event.link) == (EventKind.DIED, process_name())
+    assert event.text == f"worker {process_name()} is not heard any more"
 
 
-def test_two_housekeepers_store_one_sample_a_minute(bench: Bench) -> None:
+def test_two_housekeepers_store_one_sample_a_minute(bench: Bench, context: Context) -> None:
     bench.fetch("http://a.example/1", "http://a.example/2")
     bench.frontier.count({"records": 7})
-    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
-    with closing(bench.store()) as store:
-        context = Context(
-            settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
-        )
-        begun = bench.frontier.now().at
-        first, second = Sampler(context), Sampler(context)
-        assert first.round()
-        assert not first.round() or bench.frontier.now().at.minute != begun.minute
-        stored = [first.round(), second.round()]
-        names = ["records", *map(str, Gauge)]
-        found = store.samples.read(names, MINUTE_S, begun, begun + timedelta(minutes=1))
-        if bench.frontier.now().at.minute == begun.minute:  # else a minute began meanwhile
-            assert stored == [False, False]
-        assert found.values["records"][0] == 7
-        assert found.values[Gauge.PAGES_IN_FLIGHT][0] == 2
-        assert found.values[Gauge.JOBS][0] == 1
-        assert found.values[Gauge.RUNNING_CRAWLS][0] == 1
-        assert found.values[Gauge.FREE_BYTES][0] > 0
+    store = context.store
+    begun = bench.frontier.now().at
+    first, second = Sampler(context), Sampler(context)
+    assert first.round()
+    assert not first.round() or bench.frontier.now().at.minute != begun.minute
+    stored = [first.round(), second.round()]
+    names = ["records", *map(str, Gauge)]
+    found = store.samples.read(names, MINUTE_S, begun, begun + timedelta(minutes=1))
+    if bench.frontier.now().at.minute == begun.minute:  # else a minute began meanwhile
+        assert stored == [False, False]
+    assert found.values["records"][0] == 7
+    assert found.values[Gauge.PAGES_IN_FLIGHT][0] == 2
+    assert found.values[Gauge.JOBS][0] == 1
+    assert found.values[Gauge.RUNNING_CRAWLS][0] == 1
+    assert found.values[Gauge.FREE_BYTES][0] > 0
 
 
-def test_images_that_became_content_are_offered_to_crawls_that_go_on(bench: Bench) -> None:
-    store = bench.store()
-    settings = replace(Settings(), storage=StorageConfig(data=bench.data))
-    context = Context(
-        settings=settings, frontier=bench.frontier, store=store, models=SiteModels(store)
-    )
+def test_images_that_became_content_are_offered_to_crawls_that_go_on(
+    bench: Bench, context: Context
+) -> None:
+    store = context.store
     shown = Image(src="/1.png", url="http://a.example/1.png", kind=ImageKind.CONTENT)
     for crawl_id, state, images in (
         ("running", CrawlState.RUNNING, True),
@@ -131,4 +116,3 @@ def test_images_that_became_content_are_offered_to_crawls_that_go_on(bench: Benc
         assert bench.frontier.counts(crawl_id).images == is_offered, crawl_id
         assert bool(store.images.due(crawl_id)) is not is_offered, crawl_id
     assert bench.frontier.counters()["images_new"] == 2
-    store.close()

@@ -16,7 +16,7 @@ from crawlclean.storage.topic_types import Receiver as StoredReceiver, ReceiverK
 from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import start
-from tests.kit.receiver import Delivered, Receiver
+from tests.kit.receiver import Receiver, hanging_until
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.storage.store.stories_contract import page, text
 from tests.storage.store.topics_contract import judged
@@ -45,11 +45,7 @@ def fill(data: Path, url: str) -> None:
 def test_what_a_killed_sender_sent_is_sent_again_with_its_id(tmp_path: Path) -> None:
     release = threading.Event()
 
-    def hang(_: Delivered) -> int:
-        release.wait(LIMIT_S)
-        return 204
-
-    with Receiver(hang) as receiver:
+    with Receiver(hanging_until(release)) as receiver:
         fill(tmp_path / "data", receiver.url)
         killed = start("topic", TOPIC, "--send", "--data", str(tmp_path / "data"))
         wait_until(lambda: len(receiver.got) == 1, LIMIT_S)

@@ -31,7 +31,7 @@ from crawlclean.workers.sending.turns import (
     take_turn,
 )
 from crawlclean.workers.sending.webhook import Result
-from tests.kit.receiver import Delivered, Receiver as WebReceiver
+from tests.kit.receiver import Receiver as WebReceiver, hanging_until
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.storage.store.stories_contract import at, page, text
 from tests.storage.store.topics_contract import judged, receiver as stored_receiver
@@ -219,15 +219,10 @@ def save_waiting(store: SqliteStore, topic: str, url: str, stories: int) -> None
 
 def test_a_receiver_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
     release = threading.Event()
-
-    def hang(_: Delivered) -> int:
-        release.wait(LIMIT_S)
-        return 204
-
     settings = Settings(storage=StorageConfig(data=tmp_path))
     with (
         closing(SqliteStore(tmp_path / "records.sqlite")) as store,
-        WebReceiver(hang) as slow,
+        WebReceiver(hanging_until(release)) as slow,
         WebReceiver() as quick,
     ):
         save_waiting(store, "a", slow.url, 1)
@@ -246,13 +241,11 @@ def test_a_receiver_that_hangs_holds_up_no_other(tmp_path: Path) -> None:
 
 def test_a_process_that_ends_waits_for_one_message_at_most(tmp_path: Path) -> None:
     release = threading.Event()
-
-    def hang(_: Delivered) -> int:
-        release.wait(LIMIT_S)
-        return 204
-
     settings = Settings(storage=StorageConfig(data=tmp_path))
-    with closing(SqliteStore(tmp_path / "records.sqlite")) as store, WebReceiver(hang) as slow:
+    with (
+        closing(SqliteStore(tmp_path / "records.sqlite")) as store,
+        WebReceiver(hanging_until(release)) as slow,
+    ):
         save_waiting(store, "a", slow.url, 3)
         turns = Turns(store, settings)
         turns.begin()
