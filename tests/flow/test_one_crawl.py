@@ -192,7 +192,8 @@ def test_others_join_a_crawl_and_end_with_it(tmp_path: Path) -> None:
         wait_until(lambda: bool(web.requests()))
         folder.output("crawl", "pause", "c")
         joined = {
-            role: start(role, "--data", str(data)) for role in ("housekeeper", "spider", "worker")
+            role: start("join", role, "--data", str(data))
+            for role in ("housekeeper", "spider", "worker")
         }
         for process in joined.values():
             ending.callback(process.kill)

@@ -117,6 +117,7 @@ def test_a_queue_is_one_server(more: str) -> None:
         ("mongodb_url", "mongodb://x", "no Redis URL"),
         ("max_pages_in_flight", "0", "at least 1"),
         ("max_bytes_in_flight", "5", "at least 1048576"),
+        ("queue_memory_bytes", "-1", "from 0 on"),
         ("queue_memory_bytes", "5", "at least 16777216"),
     ],
 )
