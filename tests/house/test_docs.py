@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import programs
+from benchmarks.structure.file_map import FILE, file_map
 
 ROOT = Path(__file__).parents[2]
 TOP = ("README.md", "README.zh.md", "CHANGELOG.md", "CONTRIBUTING.md")
@@ -103,6 +104,10 @@ def test_generated_reference_is_current(name: str) -> None:
     reference = importlib.import_module("crawlclean.workers.reference")
     expected: str = getattr(reference, f"{name.replace('-', '_')}_markdown")()
     assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == expected
+
+
+def test_the_map_of_the_code_is_current() -> None:
+    assert FILE.read_text(encoding="utf-8") == file_map(ROOT)
 
 
 def test_glossary_symbols_are_in_the_named_file() -> None:
