@@ -1,7 +1,7 @@
 """The record of a cleaned page: its links, images and posts, and the reason for each verdict.
 
 Read this file first: the whole record stands in it. A page before cleaning is
-``document/raw_page.py``. All types are frozen, slotted and keyword-only; every status is an enum,
+``document/document.py``. All types are frozen, slotted and keyword-only; every status is an enum,
 and so is the reason of every drop or fallback. Times are aware UTC datetimes. A ``host`` is the
 lower-case authority of a URL without its scheme's default port: ``example.com``,
 ``127.0.0.1:8000``.

@@ -61,7 +61,7 @@ OLD_FACTOR = 4.0
 """An article 30 days old is taken to change a quarter as often as the articles of its class."""
 
 VISITS_IN_A_ROW = 8
-"""Visits are counted from 0 to 7: some ask without a condition (``visit_trust.py``)."""
+"""Visits are counted from 0 to 7: some ask without a condition (``HostTrust``)."""
 
 GONE_VISITS = 3
 """404 or 410 in a row after which a page is not visited again."""

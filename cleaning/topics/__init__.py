@@ -1,1 +1,1 @@
-"""Topics: how relevant a page is (``relevance.py``), by a topic that ``building.py`` makes."""
+"""Topics: how relevant a page is (``relevance.py``) to what a user asked for (``topic.py``)."""

@@ -10,7 +10,7 @@
 ``/board12/thread-5-1.html?sort=new&page=2`` has the pattern ``/board#/*.html?page&sort``. Behind a
 session id the rest of the path is one wildcard, for every session repeats the whole site.
 
-Letters, digits and lengths are those of the readable form (``readable.py``, ADR 30):
+Letters, digits and lengths are those of the readable form (``shapes.py``, ADR 30):
 ``/%E6%96%B0%E9%97%BB2/a`` has the pattern ``/新闻#/*``. The digits of an escape are no numbers.
 
 A *group* is wider: a path with any query (``/board#/*.html?**``), or everything under a directory

@@ -142,7 +142,7 @@ def _pack_entry(discovery: Discovery, host: str) -> bytes:
     ``link 3 0 s/news/7.html<TAB>24:index.html<TAB>Title``; in a topic crawl with features
     ``link 3 0=AAB_ s/news/7.html<TAB>...``:
 
-    - how it was found, depth, hops; an equals sign and the features (``feature_ids.py``);
+    - how it was found, depth, hops; an equals sign and the features (``topics/links.py``);
     - the form of the URL (``h``: http, ``s``: https, both without the host; ``x``: the whole URL),
       then the URL in this form;
     - how many bytes the referrer shares with the URL, a colon, the referrer's other bytes;

@@ -130,7 +130,7 @@ class JobQueue:
         self._client.close()
 
 
-# Jobs of long actions: workers do an operation of the store (``store/operations.py``) in slices.
+# Jobs of long actions: workers do an operation of the store (``store/journal.py``) in slices.
 #
 # Each slice is a job of its own, behind the jobs of pages that wait, so an operation neither
 # starves nor stops the crawl. Only the newest job of an operation counts. A job that is lost is

@@ -29,7 +29,7 @@ from crawlclean.storage.queue.entries import RANK_SCORE, fingerprint
 # on at its cursor. A URL that is leased meanwhile keeps its lease: only waiting URLs are moved.
 
 Score = Callable[[Sequence[tuple[bytes, bytes]]], Sequence[int]]
-"""Ranks 101..998 of links, given as (16 bytes of page id, packed features: ``feature_ids.py``)."""
+"""Ranks 101..998 of links, given as (16 bytes of page id, packed features: ``topics/links.py``)."""
 
 SLICE = 500  # URLs of a command: 1 to 3 ms of the server, for which a lease waits
 HEAD = 100  # URLs of a long queue that are ranked first: what is leased until the rest is ranked

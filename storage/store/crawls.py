@@ -14,7 +14,7 @@ from crawlclean.storage.store.rows import RowType, spec_from_json, spec_to_json
 
 # The queues that run crawls of a store: where they are, and when they were last heard.
 #
-# A store may serve several queues, each a Redis server with its own id (``queue/identity.py``). The
+# A store may serve several queues, each a Redis server with its own id (``queue/clients.py``). The
 # housekeeper of each is heard here every ten seconds; a crawl's row names the queue that runs it.
 
 LIFE_S = 60.0

@@ -180,7 +180,7 @@ class Audit(Member):
         return self._rows.read(before, limit)
 
 
-# Long actions of console and API, with progress: workers do them (``queue/operation_jobs.py``).
+# Long actions of console and API, with progress: workers do them (``queue/jobs.py``).
 #
 # The job tells how far it is by ``advance``, whose answer says whether somebody has asked to stop.
 # The newest 1,000 are kept.

@@ -138,6 +138,18 @@ def test_no_file_is_a_drawer_or_named_like_a_standard_module() -> None:
     assert sorted(set(found) - ALLOWED_LIKE_STANDARD) == []
 
 
+def test_files_that_docstrings_name_are_there() -> None:
+    """``other.py`` in two backticks is a promise; of merged files the name of before is left."""
+    known = {path.name for path in modules(*PACKAGES, "tests", "benchmarks")}
+    named = re.compile(r"``(?:[\w/]+/)?(\w+\.py)``")
+    assert [
+        f"{shown(path)}: {name}"
+        for path in modules(*PACKAGES)
+        for name in named.findall(path.read_text(encoding="utf-8"))
+        if name not in known
+    ] == []
+
+
 def test_every_folder_with_modules_is_a_package() -> None:
     """Without `tests/__init__.py` the folder `tests/cleaning/` would answer `import cleaning`."""
     folders = {

@@ -1,4 +1,4 @@
-"""Progress of crawls and batch work, as the parts of a status line (``status_line.py``)."""
+"""Progress of crawls and batch work, as the parts of a status line."""
 
 from __future__ import annotations
 

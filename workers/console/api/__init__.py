@@ -25,6 +25,6 @@ range are answered by 400 before anything is asked.
 A view that changes something is registered by ``api.post``; its token needs the scope ``act``, and
 the request the header ``Idempotency-Key``: the second one with a key gets the first one's answer.
 
-``tokens.py`` says who may ask, ``problems.py`` what an error looks like, ``paging.py`` what a
+``tokens.py`` says who may ask, ``problems.py`` what an error looks like, ``registry.py`` what a
 cursor is, ``openapi.py`` and ``document.py`` make the description and ``docs/api.md``.
 """
