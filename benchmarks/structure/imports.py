@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.structure.sizes import PACKAGES, files_of
 
@@ -51,15 +52,21 @@ def read_graph(root: Path) -> ImportGraph:
     loaded: dict[str, frozenset[str]] = {}
     deferred: dict[str, frozenset[str]] = {}
     for name, path in files.items():
-        tree = ast.parse(path.read_text("utf-8"))
-        inside = {id(n) for node in ast.walk(tree) if _defers(node) for n in ast.walk(node)}
         later: set[str] = set()
         first: set[str] = set()
-        for node in ast.walk(tree):
-            (later if id(node) in inside else first).update(_targets(node, files))
+        for node, is_deferred in _statements(ast.parse(path.read_text("utf-8")).body):
+            (later if is_deferred else first).update(_targets(node, files))
         loaded[name] = frozenset(first - {name})
         deferred[name] = frozenset(later - first - {name})
     return ImportGraph(files, loaded, deferred)
+
+
+def _statements(nodes: Sequence[Any], is_deferred: bool = False) -> Iterator[tuple[ast.AST, bool]]:
+    """Yields all statements, each with whether it stands in a function or for type checkers."""
+    for node in nodes:
+        yield node, is_deferred
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from _statements(getattr(node, block, ()), is_deferred or _defers(node))
 
 
 def _module_name(path: Path) -> str:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
-_NO_CODE = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}  # fmt: skip
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _FIELD_TYPES = ("Struct", "NamedTuple", "TypedDict")
 
@@ -25,15 +19,24 @@ def files_of(root: Path, *folders: str, ending: str = ".py") -> Iterator[Path]:
 
 def python_lines(source: str) -> int:
     """The lines of a Python file that are neither blank nor comment nor docstring."""
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in _NO_CODE:
-            lines.update(range(token.start[0], token.end[0] + 1))
+    lines = {
+        number
+        for number, line in enumerate(source.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    }
+    docstrings: set[int] = set()
     for node in ast.walk(ast.parse(source)):
-        for text in node.body if isinstance(node, _WITH_DOCSTRING) else ():
-            if _is_text(text):
-                lines.difference_update(range(text.lineno, (text.end_lineno or text.lineno) + 1))
-    return len(lines)
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            if node.end_lineno != node.lineno:  # a text's blank lines are of it, and its "#"
+                lines.update(_range_of(node))
+        elif isinstance(node, _WITH_DOCSTRING):
+            for text in filter(_is_text, node.body):  # also those below constants
+                docstrings.update(_range_of(text))
+    return len(lines - docstrings)
+
+
+def _range_of(node: ast.expr | ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def lua_lines(source: str) -> int:
