@@ -16,10 +16,8 @@ from crawlclean.cleaning.learn.body_places import learn_body_rule
 from crawlclean.cleaning.learn.dropped import losing_classes
 from crawlclean.cleaning.learn.post_rules import agree_on_posts, choose_threads, post_rule_of
 from crawlclean.cleaning.learn.template import (
-    PageLinks,
     find_repeats,
-    learn_image_places,
-    learn_link_places,
+    learn_places,
     learn_template,
     related_headings,
 )
@@ -33,10 +31,10 @@ from crawlclean.cleaning.learn.views import (
 )
 from crawlclean.cleaning.metadata.byline import Byline
 from crawlclean.cleaning.metadata.metadata import decide_kind
-from crawlclean.cleaning.model.rules import Noise, RelatedRule
+from crawlclean.cleaning.model.rules import ImagePlace, LinkPlace, Noise, RelatedRule
 from crawlclean.cleaning.model.site_model import SiteModel, bounded, find_places
 from crawlclean.cleaning.page import read_page
-from crawlclean.cleaning.records import LinkKind
+from crawlclean.cleaning.records import Image, Link, LinkKind
 from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
 from crawlclean.cleaning.url_classes.rules import class_of
@@ -61,7 +59,6 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     views = [view(page) for page in chosen]
     agree_on_posts(views)
     sample = read_sample(views)
-    table = sample.table
     model = SiteModel(
         host=chosen[0].host,
         version=version,
@@ -71,22 +68,20 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
         body_rule=learn_body_rule(sample),
         template=learn_template(sample),
     )
-    read = [_read(number, one, model) for number, one in enumerate(views)]
+    read = [_read(one, model) for one in views]
     model, read = _give_way(sample, model, read)
-    found = [one.links for one in read]
-    links = [frozenset(link.url for _, link in each[1] if link.url) for each in found]
-    images = [frozenset(image.url for _, image in each[2] if image.url) for each in found]
-    link_places = learn_link_places(found, table)
+    links, images = [one.links for one in read], [one.images for one in read]
+    link_places = learn_places(links, sample.table, LinkPlace)
     model = structs.replace(
         model,
         url_rules=learn_url_rules([one.facts for one in read], {*known, *map(normalize, urls)}),
     )
     threads = choose_threads(views, model.url_kind)
     noise = Noise(
-        links=find_repeats(links),
-        images=find_repeats(images),
+        links=find_repeats([[link.url for _, link in each] for each in links]),
+        images=find_repeats([[image.url for _, image in each] for each in images]),
         link_places=tuple(p for p in link_places if p.kind is not LinkKind.RELATED),
-        image_places=learn_image_places(found, table),
+        image_places=learn_places(images, sample.table, ImagePlace),
     )
     return bounded(
         structs.replace(
@@ -95,7 +90,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
             noise=noise,
             expected=expected_of([one.fit for one in read], noise),
             related_rule=RelatedRule(
-                headings=related_headings(views, found),
+                headings=related_headings(views, links),
                 places=tuple(p for p in link_places if p.kind is LinkKind.RELATED),
             ),
         )
@@ -118,10 +113,19 @@ def _choose_pages(pages: Iterable[RawPage]) -> tuple[set[str], list[RawPage]]:
 
 
 class _Read(NamedTuple):
-    """A page read with the model so far: its body, links, URL facts, and its fit for drift."""
+    """A page read with the model so far.
+
+    Attributes:
+        body: Its body.
+        links: Its links, each with the number of the path around it: ``[(41, link)]``.
+        images: Its images, likewise.
+        facts: The facts about its URL class.
+        fit: Its fit for drift.
+    """
 
     body: Body
-    links: PageLinks
+    links: list[tuple[int, Link]]
+    images: list[tuple[int, Image]]
     facts: PageFacts
     fit: SamplePage
 
@@ -133,22 +137,21 @@ def _give_way(sample: Sample, model: SiteModel, read: list[_Read]) -> tuple[Site
         return model, read
     model = structs.replace(model, body_rule=replace(model.body_rule, alone=losing))
     return model, [
-        _read(number, sample.views[number], model) if class_of(one.fit.url) in losing else one
-        for number, one in enumerate(read)
+        _read(seen, model) if class_of(one.fit.url) in losing else one
+        for seen, one in zip(sample.views, read, strict=True)
     ]
 
 
-def _read(number: int, one: View, model: SiteModel) -> _Read:
+def _read(one: View, model: SiteModel) -> _Read:
     document, paths = one.document, one.paths
     page, tree = document.page, document.tree
     places = find_places(document, model)
     body, title, links, images, _ = read_page(document, places, one.body)
     kind = decide_kind(document, body, Byline(tree, body), links)
-    found = (
-        number,
+    return _Read(
+        body,
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
         [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
+        facts_of(document, links, kind, title, one.units),
+        SamplePage(page.url, body.source, title, body.text, links),
     )
-    facts = facts_of(document, links, kind, title, one.units)
-    fit = SamplePage(page.url, body.source, title, body.text, links)
-    return _Read(body, found, facts, fit)

@@ -33,9 +33,9 @@ from crawlclean.cleaning.learn.dropped import (
     TEMPLATE_SHARE,
     find_dropped,
 )
-from crawlclean.cleaning.learn.views import PathTable, Repeats, Sample, View, page_mask
+from crawlclean.cleaning.learn.views import PathTable, Repeats, Sample, View
 from crawlclean.cleaning.model.paths import is_plain
-from crawlclean.cleaning.model.rules import BodyPlace, BodyRule
+from crawlclean.cleaning.model.rules import BodyPlace, BodyRule, PageSet
 from crawlclean.cleaning.records import BodySource
 from crawlclean.cleaning.url_classes.rules import class_of
 
@@ -177,7 +177,7 @@ def learn_body_rule(sample: Sample) -> BodyRule:
         places=tuple(
             BodyPlace(
                 path=table.path(place.path),
-                on=page_mask(list(place.blocks)),
+                on=PageSet(sum(1 << page for page in place.blocks)),
                 seen_on=sum(place.path in set(one.paths) for one in views),
                 classes=_classes([views[page] for page in place.blocks]),
                 dropped=find_dropped(sample, labels, place.blocks, around),
@@ -253,11 +253,10 @@ def _add_places(
             break
         outer = next((place for place in places if table.holds(place.path, best)), None)
         is_many = sum(c.counts[best] for c in explained) > ONCE * len(explained)
-        if outer and is_many and all(outer.path in c.of_path for c in explained):
-            # One of many equal pieces inside the place of other pages: the place is the body.
+        # One of many equal pieces inside the place of other pages: the place is the body.
+        is_piece = outer and is_many and all(outer.path in c.of_path for c in explained)
+        if outer and (outer.path == best or is_piece):
             outer.blocks.update((c.page, c.of_path[outer.path][1]) for c in explained)
-        elif outer and outer.path == best:
-            outer.blocks.update((c.page, c.of_path[best][1]) for c in explained)
         elif len(places) < MAX_PLACES:
             places.append(_Place(best, {c.page: c.of_path[best][1] for c in explained}))
         else:
@@ -291,10 +290,9 @@ def _leave_out_beaten(chains: list[_Chain]) -> None:
                 if one < other:
                     gain = (other_f1 - f1) / chain.best
                     gains[one, other] = gains.get((one, other), 0.0) + gain
-    beaten = {}
-    for (one, other), gain in gains.items():
-        if gain:
-            beaten[(one, other) if gain > 0 else (other, one)] = True
+    beaten = {
+        (one, other) if gain > 0 else (other, one) for (one, other), gain in gains.items() if gain
+    }
     for chain in chains:
         chain.of_path = {
             path: held
@@ -305,26 +303,25 @@ def _leave_out_beaten(chains: list[_Chain]) -> None:
 
 def _smooth(views: list[View]) -> list[list[bool]]:
     """For each page whether each line belongs to the body, by the page and by its path."""
-    kept: dict[int, int] = {}
-    chars: dict[int, int] = {}
+    kept: Counter[int] = Counter()
+    chars: Counter[int] = Counter()
     left_out: dict[int, set[int]] = {}
-    votes: dict[int, int] = {}  # pages that keep text at a path, less those that leave it out
+    votes: Counter[int] = Counter()  # pages that keep text at a path, less those that leave it out
     for number, one in enumerate(views):
         if one.body.source in _NO_LABELS:
             continue
-        here: dict[int, int] = {}
+        here: Counter[int] = Counter()
         for i, block in enumerate(one.tree.line_blocks):
             path = one.paths[block]
             size = one.own[i] + one.linked[i]
-            chars[path] = chars.get(path, 0) + size
+            chars[path] += size
+            here[path] += size if one.kept[i] else -size
             if one.kept[i]:
-                kept[path] = kept.get(path, 0) + size
-                here[path] = here.get(path, 0) + size
+                kept[path] += size
             else:
                 left_out.setdefault(path, set()).add(number)
-                here[path] = here.get(path, 0) - size
         for path, size in here.items():
-            votes[path] = votes.get(path, 0) + (1 if size > 0 else -1 if size < 0 else 0)
+            votes[path] += (size > 0) - (size < 0)
     often = {
         path
         for path, size in kept.items()
@@ -333,7 +330,7 @@ def _smooth(views: list[View]) -> list[list[bool]]:
     seldom = {
         path
         for path, pages in left_out.items()
-        if len(pages) >= SELDOM_PAGES and kept.get(path, 0) <= SELDOM_SHARE * chars[path]
+        if len(pages) >= SELDOM_PAGES and kept[path] <= SELDOM_SHARE * chars[path]
     }
     return [
         [

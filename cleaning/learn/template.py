@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from crawlclean.cleaning.learn.views import PathTable, Sample, View, page_mask
+from crawlclean.cleaning.learn.views import PathTable, Sample, View
 from crawlclean.cleaning.model.paths import checksum_of
 from crawlclean.cleaning.model.rules import (
     ImagePlace,
@@ -56,25 +57,22 @@ def learn_template(sample: Sample) -> Template:
 
 def _lines(sample: Sample) -> tuple[TemplateText, ...]:
     """The lines on many pages, wherever they stand."""
-    pages: dict[str, list[int]] = {}
+    pages: dict[str, int] = {}
     for number, one in enumerate(sample.views):
-        if sample.repeats.copies[number]:
-            continue
-        for text in set(one.texts):
-            pages.setdefault(text, []).append(number)
+        if not sample.repeats.copies[number]:
+            for text in one.texts:
+                pages[text] = pages.get(text, 0) | 1 << number
     least = max(2, MODEL_SHARE * len(sample.views))
     classes = [
         (mask, CLASS_SHARE * mask.bit_count())
         for mask in class_masks(one.page.url for one in sample.views).values()
         if mask.bit_count() >= CLASS_PAGES
     ]
-    often: dict[str, list[int]] = {}
-    for text, numbers in pages.items():
-        if len(numbers) < least:
-            on = page_mask(numbers)
-            if not any((on & mask).bit_count() >= few for mask, few in classes):
-                continue
-        often[text] = numbers
+    often = {
+        text: on
+        for text, on in pages.items()
+        if on.bit_count() >= least or any((on & mask).bit_count() >= few for mask, few in classes)
+    }
     return _texts(often, 2, MAX_LINES)
 
 
@@ -102,11 +100,11 @@ def _own(sample: Sample, often: set[str]) -> tuple[int, ...]:
     )
 
 
-def _texts(pages: dict[str, list[int]], least: float, most: int) -> tuple[TemplateText, ...]:
-    """The texts on at least ``least`` pages, the most frequent first."""
-    often = [text for text, numbers in pages.items() if len(numbers) >= least]
-    often.sort(key=lambda text: (-len(pages[text]), text))
-    return tuple(TemplateText(text=text, on=page_mask(pages[text])) for text in often[:most])
+def _texts(pages: dict[str, int], least: float, most: int) -> tuple[TemplateText, ...]:
+    """The texts on at least ``least`` pages, page ``i`` as bit ``i``, the most frequent first."""
+    often = [text for text, on in pages.items() if on.bit_count() >= least]
+    often.sort(key=lambda text: (-pages[text].bit_count(), text))
+    return tuple(TemplateText(text=text, on=PageSet(pages[text])) for text in often[:most])
 
 
 def _parts(sample: Sample) -> tuple[TemplatePart, ...]:
@@ -149,20 +147,18 @@ def _parts(sample: Sample) -> tuple[TemplatePart, ...]:
     )
 
 
-def _affixes(titles: Iterable[str]) -> tuple[tuple[TemplateText, ...], tuple[TemplateText, ...]]:
+def _affixes(titles: Sequence[str]) -> tuple[tuple[TemplateText, ...], tuple[TemplateText, ...]]:
     """The frequent prefixes and suffixes of titles with their marks: ``山城网 - ``, ``_山城网``."""
-    prefixes: dict[str, list[int]] = {}
-    suffixes: dict[str, list[int]] = {}
-    count = 0
+    prefixes: dict[str, int] = {}
+    suffixes: dict[str, int] = {}
     for number, title in enumerate(titles):
-        count += 1
         for mark in _MARK.finditer(title):
             if mark.start() > 0 and mark.end() < len(title):
-                prefixes.setdefault(title[: mark.end()], []).append(number)
-                suffixes.setdefault(title[mark.start() :], []).append(number)
-    least = max(2, TITLE_SHARE * count)
-    most = MAX_AFFIXES
-    return _texts(prefixes, least, most), _texts(suffixes, least, most)
+                prefix, suffix = title[: mark.end()], title[mark.start() :]
+                prefixes[prefix] = prefixes.get(prefix, 0) | 1 << number
+                suffixes[suffix] = suffixes.get(suffix, 0) | 1 << number
+    least = max(2, TITLE_SHARE * len(titles))
+    return _texts(prefixes, least, MAX_AFFIXES), _texts(suffixes, least, MAX_AFFIXES)
 
 
 # Link and image places: the kind of the links at each path of a host, and the URLs that repeat.
@@ -195,14 +191,9 @@ class Votes:
         on: The pages with links here, page ``i`` as bit ``i``: 0b101 for pages 0 and 2.
     """
 
-    kinds: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[LinkKind | ImageKind] = field(default_factory=Counter)
     addresses: dict[str, int] = field(default_factory=dict)
     on: int = 0
-
-    @property
-    def count(self) -> int:
-        """Number of links."""
-        return self.kinds.total()
 
     def repeats(self) -> float:
         """Returns the mean m2 of the URLs by the pages that have them here; 0 for one page.
@@ -215,46 +206,50 @@ class Votes:
         return sum(n * (n - 1) for n in counts) / (seen * others) if seen and others else 0.0
 
 
-PageLinks = tuple[int, list[tuple[int, Link]], list[tuple[int, Image]]]
-"""A page, its links and its images with the path around each: ``(3, [(41, link)], [])``."""
+_Place = TypeVar("_Place", LinkPlace, ImagePlace)
 
 
-def learn_link_places(
-    pages: Iterable[PageLinks],
+def learn_places(
+    pages: Iterable[Iterable[tuple[int, Link | Image]]],
     table: PathTable,
-) -> tuple[LinkPlace, ...]:
-    """Returns the paths whose links are mostly of one kind, sorted by path.
+    place: Callable[..., _Place],
+) -> tuple[_Place, ...]:
+    """Returns the paths whose links or images are mostly of one kind, sorted by path.
 
     Args:
-        pages: The links of each page with their paths.
+        pages: The links or images of each page, each with its path: ``[[(41, link)], []]``.
         table: All paths of the sample.
+        place: Makes the place of a path.
     """
     votes: dict[int, Votes] = {}
-    for number, links, _ in pages:
+    for number, links in enumerate(pages):
         for path, link in links:
-            _vote(votes, path, link.kind, link.url, number)
-    return tuple(
-        LinkPlace(path=name, kind=LinkKind(kind), share=share, repeats=repeats, on=PageSet(on))
-        for name, kind, share, repeats, on in _decided(votes, table)
-    )
+            mine = votes.setdefault(path, Votes())
+            mine.kinds[link.kind] += 1
+            mine.on |= 1 << number
+            if link.url:
+                mine.addresses[link.url] = mine.addresses.get(link.url, 0) | 1 << number
+    found = []
+    for path, mine in votes.items():
+        kind, count = max(mine.kinds.items(), key=lambda item: (item[1], item[0]))
+        pages_here, all_here = mine.on.bit_count(), mine.kinds.total()
+        if pages_here < LEAST_PAGES or all_here < LEAST_COUNT or count < LEAST_SHARE * all_here:
+            continue
+        made = place(
+            path=table.path(path),
+            kind=kind,
+            share=round(count / all_here, 4),
+            repeats=round(mine.repeats(), 4),
+            on=PageSet(mine.on),
+        )
+        found.append(made)
+    found.sort(key=lambda made: (-made.on.bit_count(), made.path))
+    return tuple(sorted(found[:MAX_PLACES], key=lambda made: made.path))
 
 
-def learn_image_places(
-    pages: Iterable[PageLinks],
-    table: PathTable,
-) -> tuple[ImagePlace, ...]:
-    """Returns the paths whose images are mostly of one kind, sorted by path."""
-    votes: dict[int, Votes] = {}
-    for number, _, images in pages:
-        for path, image in images:
-            _vote(votes, path, image.kind, image.url, number)
-    return tuple(
-        ImagePlace(path=name, kind=ImageKind(kind), share=share, repeats=repeats, on=PageSet(on))
-        for name, kind, share, repeats, on in _decided(votes, table)
-    )
-
-
-def related_headings(views: list[View], pages: Iterable[PageLinks]) -> tuple[TemplateText, ...]:
+def related_headings(
+    views: Sequence[View], pages: Iterable[Sequence[tuple[int, Link]]]
+) -> tuple[TemplateText, ...]:
     """Returns the lines right above related links on several pages, the most frequent first.
 
     Args:
@@ -262,8 +257,8 @@ def related_headings(views: list[View], pages: Iterable[PageLinks]) -> tuple[Tem
         pages: The links of each page with their paths.
     """
     seen: dict[str, int] = {}
-    for number, links, _ in pages:
-        tree = views[number].tree
+    for number, (one, links) in enumerate(zip(views, pages, strict=True)):
+        tree = one.tree
         last = -1
         for i, (path, link) in enumerate(links):
             is_first = link.kind is LinkKind.RELATED and path != last
@@ -272,67 +267,22 @@ def related_headings(views: list[View], pages: Iterable[PageLinks]) -> tuple[Tem
             if not is_first or not 0 < start < len(tree.line_of):
                 continue
             above = tree.line_of[start] - 1
-            text = views[number].texts[above] if above >= 0 else ""
-            if 0 < len(text) <= HEADING_CHARS and not views[number].linked[above]:
+            text = one.texts[above] if above >= 0 else ""
+            if 0 < len(text) <= HEADING_CHARS and not one.linked[above]:
                 seen[text] = seen.get(text, 0) | 1 << number
-    order = sorted(seen, key=lambda text: (-seen[text].bit_count(), text))
-    least = LEAST_PAGES
-    return tuple(
-        TemplateText(text=text, on=PageSet(seen[text]))
-        for text in order[:MAX_HEADINGS]
-        if seen[text].bit_count() >= least
-    )
+    return _texts(seen, LEAST_PAGES, MAX_HEADINGS)
 
 
-def _vote(votes: dict[int, Votes], path: int, kind: str, url: str, page: int) -> None:
-    """Adds one link of a page to the votes at its path."""
-    mine = votes.get(path)
-    if mine is None:
-        mine = votes[path] = Votes()
-    mine.kinds[kind] += 1
-    mine.on |= 1 << page
-    if url:
-        mine.addresses[url] = mine.addresses.get(url, 0) | 1 << page
-
-
-def _decided(votes: dict[int, Votes], table: PathTable) -> list[tuple[str, str, float, float, int]]:
-    """(path, kind, share of the kind, mean m2, pages) of the paths with a majority.
-
-    Such as ``("html/body/div.side", "hot", 0.9, 0.75, 0b101)``.
-    """
-    found = []
-    for path, mine in votes.items():
-        kind, count = max(mine.kinds.items(), key=lambda item: (item[1], item[0]))
-        pages = mine.on.bit_count()
-        if pages >= LEAST_PAGES and mine.count >= LEAST_COUNT and count >= LEAST_SHARE * mine.count:
-            share = round(count / mine.count, 4)
-            repeats = round(mine.repeats(), 4)
-            found.append((-pages, table.path(path), kind, share, repeats, mine.on))
-    return sorted(row[1:] for row in sorted(found)[:MAX_PLACES])
-
-
-def find_repeats(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, float]:
+def find_repeats(pages: Sequence[Iterable[str]]) -> dict[str, float]:
     """Returns the URLs with m2 above the threshold: ``{"http://a.example/ad.gif": 0.4167}``.
 
     Args:
-        addresses_of_pages: The URLs of each page.
+        pages: The URLs of each page, ``""`` for none.
     """
-    shares = shares_of(addresses_of_pages)
-    return {
-        url: round(share, 4) for url, share in sorted(shares.items()) if share > MIN_REPEAT_SHARE
-    }
-
-
-def shares_of(addresses_of_pages: Iterable[frozenset[str]]) -> dict[str, float]:
-    """Returns m2 of each URL that several pages have; {} for one page."""
-    counts: Counter[str] = Counter()
-    pages = 0
-    for addresses in addresses_of_pages:
-        counts.update(addresses)
-        pages += 1
-    shares = {
-        url: score_redundancy(count, pages, counts_itself=False)
-        for url, count in counts.items()
-        if count > 1
-    }
-    return {url: share for url, share in shares.items() if share is not None}
+    counts = Counter(url for urls in pages for url in set(urls) if url)
+    found = {}
+    for url, count in sorted(counts.items()):
+        share = score_redundancy(count, len(pages), counts_itself=False)
+        if share is not None and share > MIN_REPEAT_SHARE and count > 1:
+            found[url] = round(share, 4)
+    return found

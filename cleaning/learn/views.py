@@ -17,7 +17,6 @@ from crawlclean.cleaning.body.page_body import Body, extract_body, weigh
 from crawlclean.cleaning.document.document import Document, RawPage, read_document
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.model.paths import line_key, numbered_names, open_step, step_of
-from crawlclean.cleaning.model.rules import PageSet
 from crawlclean.cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE
 from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
@@ -252,14 +251,6 @@ def steady_names(views: list[View]) -> frozenset[str]:
     return frozenset(found)
 
 
-def page_mask(pages: set[int] | list[int]) -> PageSet:
-    """Returns a set of pages as a bit mask, page ``i`` as bit ``i``: 0b101 for pages 0 and 2."""
-    number = 0
-    for page in pages:
-        number |= 1 << page
-    return PageSet(number)
-
-
 def find_copies(views: list[View]) -> list[bool]:
     """Returns for each page whether an earlier page has nearly all lines of its body.
 
@@ -297,6 +288,9 @@ def find_copies(views: list[View]) -> list[bool]:
     return found
 
 
+_Line = tuple[int, str]  # the path of a line, and its key
+
+
 class Repeats:
     """The lines that repeat at each path of a sample.
 
@@ -308,24 +302,15 @@ class Repeats:
     """
 
     def __init__(self, views: list[View]) -> None:
-        self.copies = copies = find_copies(views)
-        self._counts: dict[tuple[int, str], int] = {}
-        self._pages: dict[int, int] = {}  # number of pages that have lines directly at a path
-        self._in_class: set[tuple[int, str]] = set()
+        self.copies = find_copies(views)
+        taught = [one for one, is_copy in zip(views, self.copies, strict=True) if not is_copy]
+        self._counts, self._often = _count_lines(taught, 2, LINE_SHARE)
         classes: dict[str, list[View]] = {}
-        for one, is_copy in zip(views, copies, strict=True):
-            if is_copy:
-                continue
+        for one in taught:
             classes.setdefault(class_of(one.page.url), []).append(one)
-            blocks, paths = one.tree.line_blocks, one.paths
-            keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
-            for key in keys:
-                self._counts[key] = self._counts.get(key, 0) + 1
-            for path in {path for path, _ in keys}:
-                self._pages[path] = self._pages.get(path, 0) + 1
         for members in classes.values():
             if CLASS_PAGES <= len(members) < len(views):
-                self._in_class |= _repeats_of(members)
+                self._often |= _count_lines(members, CLASS_PAGES, CLASS_SHARE)[1]
 
     def count(self, path: int, text: str) -> int:
         """Returns the number of pages that have a line, given by its key, at a path."""
@@ -333,25 +318,28 @@ class Repeats:
 
     def holds(self, path: int, text: str) -> bool:
         """Whether a line is on most pages, of all or of a URL class, with text at its path."""
-        count = self._counts.get((path, text), 0)
-        if count > 1 and count >= LINE_SHARE * self._pages[path]:
-            return True
-        return (path, text) in self._in_class
+        return (path, text) in self._often
 
 
-def _repeats_of(views: list[View]) -> set[tuple[int, str]]:
-    """The lines, with their paths, on most of the pages of a URL class."""
-    counts: Counter[tuple[int, str]] = Counter()
-    pages: Counter[int] = Counter()
+def _count_lines(views: list[View], least: int, share: float) -> tuple[Counter[_Line], set[_Line]]:
+    """The pages of each line, and the lines on a share of the pages with text at their path.
+
+    Args:
+        views: The pages.
+        least: Pages with text at a path, below which no line repeats there.
+        share: Share of them from which a line does.
+    """
+    counts: Counter[_Line] = Counter()
+    pages: Counter[int] = Counter()  # that have lines directly at a path
     for one in views:
         blocks, paths = one.tree.line_blocks, one.paths
         keys = {(paths[block], text) for block, text in zip(blocks, one.texts, strict=True)}
         counts.update(keys)
         pages.update({path for path, _ in keys})
-    return {
-        key
-        for key, count in counts.items()
-        if pages[key[0]] >= CLASS_PAGES and count >= CLASS_SHARE * pages[key[0]]
+    return counts, {
+        (path, text)
+        for (path, text), count in counts.items()
+        if count > 1 and pages[path] >= least and count >= share * pages[path]
     }
 
 
