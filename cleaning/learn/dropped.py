@@ -17,8 +17,9 @@ columns), and what links of the page lead to by name (members that all classes o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from crawlclean.cleaning.body.container import TEXT_TAGS
 from crawlclean.cleaning.body.page_body import Body
@@ -54,9 +55,8 @@ _HEADING_TAGS = HEADINGS | {"thead", "th", "caption"}
 _TEXT_TAGS = _HEADING_TAGS | {"pre"}
 
 
-@dataclass(slots=True)
-class _Sums:
-    """The contents of blocks.
+class _Sums(NamedTuple):
+    """The contents of a line, of a block, or of many blocks.
 
     Attributes:
         own: Characters outside links.
@@ -86,20 +86,9 @@ class _Sums:
     links: int = 0
     inner: int = 0
 
-    def add(self, more: _Sums) -> None:
-        """Adds the contents of more blocks."""
-        self.own += more.own
-        self.linked += more.linked
-        self.kept += more.kept
-        self.repeated += more.repeated
-        self.shared += more.shared
-        self.fresh += more.fresh
-        self.headings += more.headings
-        self.other += more.other
-        self.lines += more.lines
-        self.lists += more.lists
-        self.links += more.links
-        self.inner += more.inner
+
+def _total(rows: Iterable[_Sums]) -> _Sums:
+    return _Sums(*map(sum, zip(*rows, strict=True)))
 
 
 @dataclass(slots=True)
@@ -115,7 +104,7 @@ class _Part:
         between: Number of blocks between lines of the body that no other page has.
     """
 
-    sums: _Sums
+    sums: _Sums = field(default_factory=_Sums)
     on: int = 0
     count: int = 0
     most: int = 0
@@ -142,18 +131,23 @@ def find_dropped(
     often = max(3, LEAST_SHARE * len(blocks))
     for page, container in blocks.items():
         one = sample.views[page]
-        sums = _sums(one, labels[page], container, sample.repeats, often)
-        own = _own_lines(one, labels[page], container, sample.repeats)
-        targets = {a.href[1:] for a in one.tree.anchors if a.href.startswith("#")}
-        for block, held in sums.items():
-            part = parts.setdefault(one.paths[block], _Part(_Sums()))
-            part.sums.add(held)
+        tree = one.tree
+        start = tree.block_lines[container]
+        rows = _lines_of(one, labels[page], container, sample.repeats, often)
+        fresh = [start + i for i, row in enumerate(rows) if row.fresh]
+        targets = {a.href[1:] for a in tree.anchors if a.href.startswith("#")}
+        for block in range(container + 1, tree.block_ends[container]):
+            first, end = tree.block_lines[block], tree.line_end(block)
+            if first == end:
+                continue
+            held = _total(rows[first - start : end - start])
+            part = parts.setdefault(one.paths[block], _Part())
+            part.sums = _total((part.sums, held))
             part.on |= 1 << page
             part.count += 1
             part.most = max(part.most, held.own)
-            first, end = one.tree.block_lines[block], one.tree.line_end(block)
-            part.between += own[0] < first and end <= own[1]
-            part.places += not targets.isdisjoint(one.tree.block_names[block].split())
+            part.between += bool(fresh) and fresh[0] < first and end <= fresh[-1]
+            part.places += not targets.isdisjoint(tree.block_names[block].split())
     found: dict[int, DropReason] = {}
     for path in sorted(parts):  # outer paths have smaller numbers
         parent = table.parents[path]
@@ -200,42 +194,34 @@ def _lines_at(
     return tuple(sorted(found)[:MAX_CHECKSUMS])
 
 
-def _sums(
+def _lines_of(
     one: View, labels: list[bool], container: int, repeats: Repeats, often: float
-) -> dict[int, _Sums]:
-    """Block -> contents, for each block with text inside a container."""
-    tree = one.tree
-    sums: dict[int, _Sums] = {}
-    end, before = tree.block_ends[container], ""
+) -> list[_Sums]:
+    """The contents of each line of a container."""
+    tree, before = one.tree, ""
+    rows = []
     for i in range(tree.block_lines[container], tree.line_end(container)):
-        block, text = tree.line_blocks[i], one.texts[i]
-        if not container < block < end:
-            before = text
-            continue
-        own, linked = one.own[i], one.linked[i]
+        block, text, own, linked = tree.line_blocks[i], one.texts[i], one.own[i], one.linked[i]
         size, path = own + linked, one.paths[block]
-        held = sums.setdefault(block, _Sums())
-        held.own += own
-        held.linked += linked
-        held.kept += size if labels[i] else 0
-        is_repeat = repeats.holds(path, text)
-        held.repeated += size if is_repeat else 0
-        held.fresh += size if labels[i] and repeats.count(path, text) == 1 else 0
-        if tree.block_tags[block] in HEADINGS and repeats.count(path, text) == 1:
-            held.headings += size if one.inner[i] else own
-        held.shared += size if repeats.count(path, text) >= often else 0
-        held.other += 0 if _is_numbering(before, text) else size
-        held.lines += 1
-        held.lists += linked > own
-        held.links += one.anchors[i]
-        held.inner += one.inner[i]
+        count = repeats.count(path, text)
+        is_own_heading = count == 1 and tree.block_tags[block] in HEADINGS
+        row = _Sums(
+            own=own,
+            linked=linked,
+            kept=size if labels[i] else 0,
+            repeated=size if repeats.holds(path, text) else 0,
+            shared=size if count >= often else 0,
+            fresh=size if labels[i] and count == 1 else 0,
+            headings=(size if one.inner[i] else own) if is_own_heading else 0,
+            other=0 if _is_numbering(before, text) else size,
+            lines=1,
+            lists=linked > own,
+            links=one.anchors[i],
+            inner=one.inner[i],
+        )
+        rows.append(row)
         before = text
-    for block in range(end - 1, container, -1):
-        inner = sums.get(block)
-        outer = tree.block_parents[block]
-        if inner is not None and outer > container:
-            sums.setdefault(outer, _Sums()).add(inner)
-    return sums
+    return rows
 
 
 def _is_heading(step: str) -> bool:
@@ -249,18 +235,6 @@ def _is_numbering(before: str, text: str) -> bool:
         return True
     is_number = text.isdecimal() and before.isdecimal() and len(text) < 6
     return is_number and int(text) == int(before[-6:]) + 1
-
-
-def _own_lines(one: View, labels: list[bool], container: int, repeats: Repeats) -> tuple[int, int]:
-    """The first and last line of a container's body that no other page has; (0, -1) without."""
-    tree = one.tree
-    lines = range(tree.block_lines[container], tree.line_end(container))
-    own = [
-        i
-        for i in lines
-        if labels[i] and repeats.count(one.paths[tree.line_blocks[i]], one.texts[i]) == 1
-    ]
-    return (own[0], own[-1]) if own else (0, -1)
 
 
 def _is_place(part: _Part | None) -> bool:
