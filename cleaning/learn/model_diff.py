@@ -6,7 +6,7 @@ checks them by.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from crawlclean.cleaning.lexicon import counted
@@ -64,41 +64,34 @@ def differences(old: SiteModel, new: SiteModel) -> tuple[str, ...]:
 
     Such as ``bodies stand at: + html/body/div.article`` and ``URL classes: 3 more``.
     """
-    lines = []
+    lines: list[str] = []
+
+    def compare(name: str, named: Callable[[SiteModel], set[str]]) -> None:
+        lines.extend(_sets(name, named(old), named(new)))
+
     if old.page_count != new.page_count:
         lines.append(f"learned from {counted(new.page_count, 'page')}, was {old.page_count}")
-    lines += _sets(
-        "bodies stand at",
-        {place.path for place in old.body_rule.places},
-        {place.path for place in new.body_rule.places},
-    )
-    lines += _sets(
+    compare("bodies stand at", lambda model: {place.path for place in model.body_rule.places})
+    compare(
         "left out of bodies",
-        {f"{d.path} ({d.reason})" for place in old.body_rule.places for d in place.dropped},
-        {f"{d.path} ({d.reason})" for place in new.body_rule.places for d in place.dropped},
+        lambda model: {
+            f"{each.path} ({each.reason})"
+            for place in model.body_rule.places
+            for each in place.dropped
+        },
     )
     if old.post_rule != new.post_rule:
         lines.append("posts are found by another rule")
-    lines += _sets(
-        "titles end with",
-        {each.text for each in old.template.title_suffixes},
-        {each.text for each in new.template.title_suffixes},
-    )
-    lines += _sets(
-        "titles begin with",
-        {each.text for each in old.template.title_prefixes},
-        {each.text for each in new.template.title_prefixes},
-    )
-    lines += _sets(
+    compare("titles end with", lambda model: {t.text for t in model.template.title_suffixes})
+    compare("titles begin with", lambda model: {t.text for t in model.template.title_prefixes})
+    compare(
         "links of one kind at",
-        {f"{p.path} ({p.kind})" for p in (*old.noise.link_places, *old.related_rule.places)},
-        {f"{p.path} ({p.kind})" for p in (*new.noise.link_places, *new.related_rule.places)},
+        lambda model: {
+            f"{place.path} ({place.kind})"
+            for place in (*model.noise.link_places, *model.related_rule.places)
+        },
     )
-    lines += _sets(
-        "template",
-        {part.path for part in old.template.parts},
-        {part.path for part in new.template.parts},
-    )
+    compare("template", lambda model: {part.path for part in model.template.parts})
     for name, before, after in (
         ("links that repeat", old.noise.links, new.noise.links),
         ("images that repeat", old.noise.images, new.noise.images),
@@ -107,18 +100,15 @@ def differences(old: SiteModel, new: SiteModel) -> tuple[str, ...]:
         moved = sum(abs(before[url] - after[url]) >= _NEAR for url in before.keys() & after.keys())
         if moved:
             lines.append(f"{name}: {moved} with another share")
-    if set(old.url_rules) != set(new.url_rules):
-        lines += _sets(
-            "URL classes",
-            {f"{rule.template} ({rule.kind})" for rule in old.url_rules},
-            {f"{rule.template} ({rule.kind})" for rule in new.url_rules},
-        )
+    compare(
+        "URL classes",
+        lambda model: {f"{rule.template} ({rule.kind})" for rule in model.url_rules},
+    )
     return tuple(lines)
 
 
-def _sets(name: str, old: Iterable[str], new: Iterable[str]) -> list[str]:
+def _sets(name: str, before: set[str], after: set[str]) -> list[str]:
     """One line for each member that came (``+``) or went (``-``), 40 of each at most."""
-    before, after = set(old), set(new)
     gone, come = sorted(before - after), sorted(after - before)
     lines = [f"{name}: + {each}" for each in come[:_MAX_SHOWN]]
     lines += [f"{name}: - {each}" for each in gone[:_MAX_SHOWN]]

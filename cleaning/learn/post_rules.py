@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from crawlclean.cleaning.body.noise import find_noise
 from crawlclean.cleaning.body.page_body import make_body
@@ -64,12 +63,7 @@ _AGAIN_SHARE = 0.6  # of the threads whose author has such a part in others; aut
 _LAST_SHARE = 0.9  # of the posts with a part, in which no text follows it
 
 
-class PostPart(NamedTuple):
-    """What one author has in the parts of one name in one thread."""
-
-    author: str
-    page: int
-    text: str
+_PostPart = tuple[str, int, str]  # author, page, and text of the parts of one name there
 
 
 def find_signatures(
@@ -82,7 +76,7 @@ def find_signatures(
         slots: The slots of the posts; without one of authors there is no evidence.
         contents: Names of the parts with the texts of posts.
     """
-    held: dict[Name, set[PostPart]] = {}
+    held: dict[Name, set[_PostPart]] = {}
     seen: Counter[Name] = Counter()
     last: Counter[Name] = Counter()
     for reader, place in posts:
@@ -90,7 +84,7 @@ def find_signatures(
         if author is not None:
             texts = _texts_of(reader, place)
             for name, text in texts.items():
-                held.setdefault(name, set()).add(PostPart(author, id(reader), text))
+                held.setdefault(name, set()).add((author, id(reader), text))
             seen.update(texts.keys())
             last.update(_names_of(reader, place, place.texts[-1]) if place.texts else ())
     found = (name for name in held if name != next(iter(contents), name))
@@ -118,10 +112,10 @@ def _names_of(reader: PostReader, place: PostPlace, line: int) -> set[Name]:
     return found
 
 
-def _comes_again(parts: Collection[PostPart]) -> bool:
+def _comes_again(parts: Collection[_PostPart]) -> bool:
     """Whether most threads of an author in several have a text that another has, too."""
-    authors = Counter(author for author, _ in {(part.author, part.page) for part in parts})
-    again = sum(n - 1 for n in Counter((part.author, part.text) for part in parts).values())
+    authors = Counter(author for author, _ in {(author, page) for author, page, _ in parts})
+    again = sum(n - 1 for n in Counter((author, text) for author, _, text in parts).values())
     several = sum(count - 1 for count in authors.values())
     return again >= _LEAST_AGAIN and again >= _AGAIN_SHARE * several
 
@@ -135,9 +129,8 @@ _DISTINCT_SHARE = 0.8  # share of pages with a text of their own in the part of 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A page, its text outside noise and template, and the posts found on the page alone."""
+    """The text of a page outside noise and template, and the posts found on the page alone."""
 
-    tree: Tree
     reader: PostReader
     thread: Thread | None
     title: str
@@ -209,32 +202,33 @@ def post_rule_of(pages: Iterable[tuple[Tree, Thread | None]]) -> PostRule | None
     for page, thread in voters:
         parts = page.reader.find_outermost(names)
         if len(parts) > 1:
-            levels.update(level for _, level in climb(page.tree, parts))
-        around += [read_slots(page.tree, place.others) for place in thread.posts]
+            levels.update(level for _, level in climb(page.reader.tree, parts))
+        around += [read_slots(page.reader.tree, place.others) for place in thread.posts]
     if levels:
         shape = replace(shape, levels=max(sorted(levels), key=levels.__getitem__))
     slots = choose_slots(around, read_time)
     posts = [(page.reader, place) for page, thread in voters for place in thread.posts]
-    signatures = find_signatures(posts, slots, contents)
-    shape = _without(shape, tuple(name for name in signatures if is_told(name, telling)))
+    found = find_signatures(posts, slots, contents)
+    signatures = tuple(name for name in found if is_told(name, telling))
+    shape = replace(
+        shape,
+        contents=tuple(name for name in contents if name not in signatures),
+        signatures=tuple(name for name in signatures if name not in contents),
+    )
     return PostRule(shape=shape, slots=slots, pages=len(voters))
-
-
-def _without(shape: Shape, signatures: tuple[Name, ...]) -> Shape:
-    contents = tuple(name for name in shape.contents if name not in signatures)
-    inside = tuple(name for name in signatures if name not in shape.contents)
-    return replace(shape, contents=contents, signatures=inside)
 
 
 def _differs(name: Name, voters: list[tuple[_Read, Thread]]) -> bool:
     """Whether parts of a name have texts of their own: comments do, signatures come again."""
     texts = [
         "".join(
-            page.tree.line_text(i)
-            for i in range(page.tree.block_lines[part], page.tree.line_end(part))
+            map(
+                reader.tree.line_text,
+                range(reader.tree.block_lines[part], reader.tree.line_end(part)),
+            )
         )
-        for page, _ in voters
-        for part in page.reader.find_outermost([name])
+        for reader in (page.reader for page, _ in voters)
+        for part in reader.find_outermost([name])
     ]
     return len(set(texts)) >= _DISTINCT_SHARE * len(texts)
 
@@ -245,9 +239,9 @@ def _read(tree: Tree, thread: Thread | None) -> _Read:
     title_line = find_title_line(lines)
     noise = find_noise(tree, add_up(lines), None, (title_line,))
     reader = PostReader(tree, lines, noise.is_noise)
-    title = tree.line_text(title_line) if title_line >= 0 else ""
-    reader.cut_template([0], plain_title(title))
-    return _Read(tree, reader, thread, plain_title(title))
+    title = plain_title(tree.line_text(title_line)) if title_line >= 0 else ""
+    reader.cut_template([0], title)
+    return _Read(reader, thread, title)
 
 
 def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
@@ -262,7 +256,7 @@ def _find_first(pages: list[_Read], content: Name | None) -> Name | None:
     heads: dict[Name, Counter[str]] = {}
     replies: list[float] = []
     for page in pages:
-        reader, tree = page.reader, page.tree
+        reader, tree = page.reader, page.reader.tree
         others = reader.find_outermost([content] if content else [])
         replies += [reader.text[part] for part in others]
         end = others[0] if others else len(reader.names)
