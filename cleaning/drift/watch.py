@@ -38,8 +38,9 @@ from __future__ import annotations
 import math
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set as AbstractSet
 from datetime import datetime, timedelta
+from itertools import cycle
 from typing import NamedTuple
 
 import msgspec
@@ -154,7 +155,9 @@ def fit_of(record: CleanRecord, model: SiteModel) -> PageFit:
     if shares is None and index.single.pages >= LEAST_SINGLE:
         shares, is_known = index.single, True  # new classes are usual on this host
     if shares is None:
-        shares = _together(index.shares.values())
+        # All classes whose pages mostly have bodies.
+        found = (each for each in index.shares.values() if 2 * each.at_place >= each.pages)
+        shares = ClassShares.total(found)
     has_frame = is_known and len(index.frame) >= LEAST_FRAME
     at_place = record.body_source in KNOWN_PLACES
     is_short = at_place and len(record.body) < model.expected.short_chars
@@ -180,39 +183,20 @@ def _framed(readings: Sequence[SamplePage], noise: Noise) -> list[bool]:
     Links that are on most of a sample by chance, as where every page links to half of a small host,
     are on most of these pages, but not on most of the next ones.
     """
-    halves = [
-        frozenset(url for url, share in _link_shares(readings[half::2]).items() if share >= OFTEN)
-        for half in (0, 1)
-    ]
-    frames = [frozenset(noise.links) & half for half in halves]
+    frames = []
+    for half in (readings[1::2], readings[::2]):
+        counts = Counter(url for each in half for url in {link.url for link in each.links})
+        often = {url for url, count in counts.items() if count / len(half) >= OFTEN}
+        frames.append(often.intersection(noise.links))
     return [
-        len(frames[1 - number % 2]) >= LEAST_FRAME
-        and _is_framed(reading.links, frames[1 - number % 2])
-        for number, reading in enumerate(readings)
+        len(frame) >= LEAST_FRAME and _is_framed(reading.links, frame)
+        for reading, frame in zip(readings, cycle(frames), strict=False)
     ]
 
 
-def _link_shares(readings: Sequence[SamplePage]) -> dict[str, float]:
-    """Returns the share of the pages that link to each URL."""
-    counts = Counter(url for each in readings for url in {link.url for link in each.links})
-    return {url: count / len(readings) for url, count in counts.items()}
-
-
-def _is_framed(links: Iterable[Link], frame: frozenset[str]) -> bool:
+def _is_framed(links: Iterable[Link], frame: AbstractSet[str]) -> bool:
     """Whether at least half of the frame is among a page's links."""
-    found = frame.intersection([link.url for link in links])
-    return len(found) >= FRAME_SHARE * len(frame)
-
-
-def _together(classes: Iterable[ClassShares]) -> ClassShares:
-    """The sum of all classes whose pages mostly have bodies."""
-    found = [each for each in classes if 2 * each.at_place >= each.pages]
-    return ClassShares(
-        pattern="",
-        pages=sum(each.pages for each in found),
-        at_place=sum(each.at_place for each in found),
-        framed=sum(each.framed for each in found),
-    )
+    return len(frame & {link.url for link in links}) >= FRAME_SHARE * len(frame)
 
 
 def _succession(fits: int, pages: int) -> float:
@@ -442,8 +426,7 @@ class Watch(Struct, array_like=True):
 
     def _found(self, page: PageFit) -> Alarm | None:
         """The alarm of a sum that has reached the threshold, or None."""
-        names = (_BODIES, f"{_BODIES} {page.pattern}", _FRAME, _NEW)
-        for name in names:
+        for name in (_BODIES, f"{_BODIES} {page.pattern}", _FRAME, _NEW):
             run = self.runs.get(name)
             if run is not None and run.score >= THRESHOLD and run.misfits >= LEAST_PAGES:
                 return _alarm(name, run, page.fetched_at)

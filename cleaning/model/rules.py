@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -208,6 +208,17 @@ class ClassShares:
     pages: int
     at_place: int
     framed: int
+
+    @classmethod
+    def total(cls, classes: Iterable[ClassShares]) -> ClassShares:
+        """The sum of some classes, of no pattern."""
+        found = list(classes)
+        return cls(
+            pattern="",
+            pages=sum(each.pages for each in found),
+            at_place=sum(each.at_place for each in found),
+            framed=sum(each.framed for each in found),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,15 +191,9 @@ class SiteIndex:
         self.alone = frozenset(model.body_rule.alone)
         self.suffixes = sorted((each.text for each in template.title_suffixes), key=_by_length)
         self.prefixes = sorted((each.text for each in template.title_prefixes), key=_by_length)
-        self.frame = frame_of(noise)
+        self.frame = frozenset(url for url, share in noise.links.items() if share >= OFTEN)
         self.shares = {each.pattern: each for each in model.expected.classes}
-        single = [each for each in model.expected.classes if each.pages == 1]
-        self.single = ClassShares(
-            pattern="",
-            pages=len(single),
-            at_place=sum(each.at_place for each in single),
-            framed=sum(each.framed for each in single),
-        )
+        self.single = ClassShares.total(each for each in model.expected.classes if each.pages == 1)
 
     def often_in(self, pattern: str) -> frozenset[str]:
         """Returns the keys of the lines that are template on the pages of one URL class.
@@ -230,11 +224,6 @@ def class_masks(urls: Iterable[str]) -> dict[str, int]:
         pattern = class_of(url)
         masks[pattern] = masks.get(pattern, 0) | 1 << number
     return masks
-
-
-def frame_of(noise: Noise) -> frozenset[str]:
-    """Returns the URLs of the links on most pages."""
-    return frozenset(url for url, share in noise.links.items() if share >= OFTEN)
 
 
 def _by_length(text: str) -> tuple[int, str]:
@@ -327,23 +316,19 @@ def find_places(document: Document, model: SiteModel) -> SitePlaces:
     rule = model.post_rule
     if rule is not None and model.url_kind(document.page.url) in NO_THREADS:
         rule = None
-    meanings = model.index.meanings
-    alone = model.index.alone
-    is_alone = bool(alone) and class_of(document.page.url) in alone
+    index = model.index
+    is_alone = bool(index.alone) and class_of(document.page.url) in index.alone
     found = SitePlaces(model=model, post_rule=rule)
-    for block, number in model.index.paths.find(document.tree):
-        meaning = meanings[number]
+    for block, number in index.paths.find(document.tree):
+        meaning = index.meanings[number]
         if isinstance(meaning, LinkPlace):
             found.links[block] = meaning
-            continue
-        if isinstance(meaning, ImagePlace):
+        elif isinstance(meaning, ImagePlace):
             found.images[block] = meaning
-            continue
-        place, dropped = meaning
-        if is_alone:
-            continue
-        if dropped is None:
-            found.bodies.setdefault(place, []).append(block)
-        else:
-            found.dropped.setdefault(place, {})[block] = dropped
+        elif not is_alone:
+            place, dropped = meaning
+            if dropped is None:
+                found.bodies.setdefault(place, []).append(block)
+            else:
+                found.dropped.setdefault(place, {})[block] = dropped
     return found
