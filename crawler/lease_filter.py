@@ -16,8 +16,8 @@ from crawlclean.cleaning.url_classes.rules import (
     UrlRule,
     UrlRules,
     class_of,
-    class_with_groups,
 )
+from crawlclean.cleaning.urls.patterns import patterns_of
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.crawler.addresses.guard import is_web_port
 from crawlclean.crawler.leasing import LeaseSource
@@ -161,7 +161,7 @@ class StoppedClasses:
         template = class_of(url, self._rules[crawl_id, host])
         if REFUSED + template in stopped:  # a kind that is never fetched: no probe
             return f"{template}: {stopped[REFUSED + template]}"
-        pattern = next((p for p in class_with_groups(url) if p in stopped), "")
+        pattern = next((p for p in patterns_of(url) if p in stopped), "")
         if not pattern:
             return ""
         key = (crawl_id, host, pattern)

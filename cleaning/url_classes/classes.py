@@ -24,7 +24,7 @@ from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.features.lines import count_units, count_words, plain_title
 from crawlclean.cleaning.records import CleanRecord, Link, PageKind
 from crawlclean.cleaning.urls.normal_form import normalize
-from crawlclean.cleaning.urls.shapes import UrlShape, shape_of, template_of, word_slots
+from crawlclean.cleaning.urls.shapes import shape_of, template_of_words, word_slots
 
 # A bounded sample of the URLs and fetched pages of one host.
 #
@@ -155,7 +155,7 @@ def _texts(url: str, links: Iterable[Link]) -> tuple[tuple[str, str], ...]:
         for link in links
         if link.text and link.url.startswith(base)
     }
-    return tuple(sorted(found, key=_order)[:MAX_LINKS])
+    return tuple(sorted(found, key=lambda link: (_order(link[0]), link))[:MAX_LINKS])
 
 
 def _canonical(url: str, canonical_url: str | None) -> str:
@@ -169,9 +169,9 @@ def _base(url: str) -> str:
     return url[: url.find("/", url.find("//") + 2) + 1]
 
 
-def _order(link: tuple[str, str]) -> tuple[int, tuple[str, str]]:
+def _order(text: str) -> tuple[int, str]:
     """Sort key that is random but the same in every process."""
-    return zlib.crc32(link[0].encode()), link
+    return zlib.crc32(text.encode("utf-8", "replace")), text
 
 
 @dataclass(slots=True)
@@ -220,6 +220,10 @@ class _OfShape:
     rest: Stratum | None = None
     largest: list[tuple[int, _Words]] = field(default_factory=list)
 
+    def every(self) -> list[Stratum]:
+        """Its strata, the shared one last."""
+        return [*self.strata.values(), *([self.rest] if self.rest is not None else [])]
+
 
 class UrlSample:
     """A bounded sample of the URLs and pages of a host, the same for every order of arrival."""
@@ -245,7 +249,9 @@ class UrlSample:
         found.links += times
         text = " ".join(text[: 4 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
         if text and text not in found.texts:
-            _keep_text(found.texts, text, MAX_TEXTS)
+            found.texts.append(text)
+            if len(found.texts) > MAX_TEXTS:
+                found.texts.remove(max(found.texts, key=_order))
 
     def add_page(self, facts: PageFacts) -> None:
         """Adds the facts of a fetched page; its links are added by ``add_link``."""
@@ -305,10 +311,9 @@ class UrlSample:
             return False
         _, gone = heapreplace(self._largest_shapes, entry)
         shape = self._shapes.pop(gone)
-        for stratum in (*shape.strata.values(), shape.rest):
-            if stratum is not None:
-                self._urls -= len(stratum.found)
-                self._pages -= len(stratum.pages)
+        for stratum in shape.every():
+            self._urls -= len(stratum.found)
+            self._pages -= len(stratum.pages)
         return True
 
     def _new_stratum(self, shape: _OfShape, key: str, words: _Words) -> Stratum:
@@ -327,12 +332,7 @@ class UrlSample:
         return stratum
 
     def _every(self) -> list[Stratum]:
-        return [
-            stratum
-            for shape in self._shapes.values()
-            for stratum in (*shape.strata.values(), shape.rest)
-            if stratum is not None
-        ]
+        return [stratum for shape in self._shapes.values() for stratum in shape.every()]
 
     def _trim_urls(self) -> None:
         every = self._every()
@@ -374,14 +374,6 @@ def _cut(kept: dict[int, FoundUrl] | dict[int, PageFacts], limit: int, bound: in
     for digest in [digest for digest in kept if digest >= bound]:
         del kept[digest]
     return bound
-
-
-def _keep_text(texts: list[str], text: str, most: int) -> None:
-    """Adds an anchor text; of more than ``most`` the one with the largest hash goes."""
-    texts.append(text)
-    if len(texts) > most:
-        # The same in every process.
-        texts.remove(max(texts, key=lambda t: (zlib.crc32(t.encode("utf-8", "replace")), t)))
 
 
 def _hash(text: str) -> int:
@@ -518,16 +510,12 @@ def _class_of(key: str, fixed: _Fixed, rows: list[_Row]) -> UrlClass:
     """Builds the class of some rows with the same fixed words."""
     slots = word_slots(key)
     in_shape = tuple((slots[i], word) for i, word in fixed)
-    found = [one for row in rows for one in row.found]
-    some = shape_of(found[0].url) if found else UrlShape(key, ())
-    is_fixed = {i for i, _ in in_shape}
-    template = template_of(some, tuple(i in is_fixed for i in range(len(some.values))))
     return UrlClass(
-        template=template,
+        template=template_of_words(key, in_shape),
         key=key,
         fixed=in_shape,
         count=sum(row.count for row in rows),
         links=sum(row.links for row in rows),
-        found=found,
+        found=[one for row in rows for one in row.found],
         pages=[page for row in rows for page in row.pages],
     )

@@ -30,7 +30,7 @@ from statistics import median
 from crawlclean.cleaning.features.lines import count_words, plain_title
 from crawlclean.cleaning.posts.posts import is_forum
 from crawlclean.cleaning.records import PageKind, UrlKind
-from crawlclean.cleaning.url_classes.classes import FoundUrl, PageFacts, UrlClass
+from crawlclean.cleaning.url_classes.classes import PageFacts, UrlClass
 from crawlclean.cleaning.url_classes.rules import kind_by_words
 from crawlclean.cleaning.urls.shapes import shape_of
 
@@ -146,7 +146,7 @@ def _of_links(urls: UrlClass) -> Evidence:
     units: list[float] = []
     titles: set[str] = set()
     for found in urls.found:
-        names = _names(found, shared, most)
+        names = [text for text in found.texts if shared[text] <= most and not text.isdigit()]
         if names:
             units.append(max(map(count_words, names)))
             titles.update(plain_title(name) for name in names if count_words(name) > 2)
@@ -162,11 +162,6 @@ def _of_links(urls: UrlClass) -> Evidence:
         titles=titles - {""},
         is_titled=named >= NAMED and median(units) > TITLE_UNITS,
     )
-
-
-def _names(found: FoundUrl, shared: Counter[str], most: float) -> list[str]:
-    """The anchor texts of a URL that are no numbers and that few URLs of the class share."""
-    return [text for text in found.texts if shared[text] <= most and not text.isdigit()]
 
 
 def template_lines(every: Sequence[Evidence]) -> frozenset[int]:
@@ -232,12 +227,12 @@ def _add_pages(evidence: Evidence, position: int, host: _Host) -> None:
         any(_is_title(text, page.title) for text in texts.get(page.url, ())) for page in named
     )
     evidence.titled = same / max(1, len(named))
-    lent = [is_lent for page in pages for is_lent in _lent(page, host, TITLE_UNITS)]
+    lent = [is_lent for page in pages for is_lent in _lent(page, host)]
     if evidence.listed >= MIN_LISTED and len(lent) >= MIN_LENT:
         evidence.lent = sum(lent) / len(lent)
 
 
-def _lent(page: PageFacts, host: _Host, least: float) -> list[bool]:
+def _lent(page: PageFacts, host: _Host) -> list[bool]:
     """For each page linked to by its title: whether the two pages share a line.
 
     A line that several of the linked pages have does not count.
@@ -247,7 +242,7 @@ def _lent(page: PageFacts, host: _Host, least: float) -> list[bool]:
     for url, text in page.links:
         there = host.pages.get(url)
         # A short name may be a person's, whose page may hold all posts of a thread.
-        if there is None or count_words(text) <= least or _is_title(text, page.title):
+        if there is None or count_words(text) <= TITLE_UNITS or _is_title(text, page.title):
             continue
         if _is_title(text, there.title):
             listed.append({line for line, _ in there.lines if line in mine})
@@ -288,47 +283,48 @@ OF_SHAPE_SHARE = 0.75  # share of these classes that must be of one kind
 def decide_kinds(classes: Sequence[Evidence]) -> list[UrlKind | None]:
     """Decides the kind of each class, in the order of the classes; None without evidence."""
     kinds: list[UrlKind | None] = [None] * len(classes)
-    topics = [i for i, one in enumerate(classes) if _is_topic(one)]
-    index = TitleIndex({title for i in topics for title in classes[i].titles})
-    for i, one in enumerate(classes):
-        if i not in topics and _is_article(one, index):
-            topics.append(i)
+    may_be = [
+        i
+        for i, one in enumerate(classes)
+        if one.pages and one.urls.count >= MIN_URLS and one.lent < LENT
+    ]
+    topics = [i for i in may_be if _is_topic(classes[i])]
+    index = _titles_of(classes, topics)
+    topics += [i for i in may_be if i not in topics and _is_article(classes[i], index)]
     for i in topics:
         kinds[i] = _topic_kind(classes[i])
-    index = TitleIndex({title for i in topics for title in classes[i].titles})
-    if UrlKind.THREAD not in kinds:
-        for i, one in enumerate(classes):
-            if i not in topics and _has_threads(one, index):
-                topics.append(i)
-                kinds[i] = UrlKind.THREAD
-    if UrlKind.THREAD not in kinds:
-        for i, one in enumerate(classes):
-            if i not in topics and _has_articles(one, index):
-                topics.append(i)
-                kinds[i] = UrlKind.ARTICLE
-    index = TitleIndex({title for i in topics for title in classes[i].titles})
+    index = _titles_of(classes, topics)
+    for kind, has_topics in (UrlKind.THREAD, _has_threads), (UrlKind.ARTICLE, _has_articles):
+        if UrlKind.THREAD not in kinds:
+            found = [i for i in may_be if i not in topics and has_topics(classes[i], index)]
+            topics += found
+            for i in found:
+                kinds[i] = kind
+    index = _titles_of(classes, topics)
     people = _find_people(classes, topics)
+    counts = Counter(kinds[i] for i in topics).most_common(1)
+    topic_kind = counts[0][0] if counts else None
     # Short names, several on every page, are authors in threads and keywords in articles.
-    has_threads = _most_common(kinds[i] for i in topics) is UrlKind.THREAD
-    people_kind = UrlKind.USER if has_threads else UrlKind.INDEX
-    has_password = _password_share(classes)
+    people_kind = UrlKind.USER if topic_kind is UrlKind.THREAD else UrlKind.INDEX
+    has_password = _password_share([page for one in classes for page in one.pages])
     for i, one in enumerate(classes):
         if kinds[i] is None:
-            kinds[i] = _kind(one, index, has_password, kinds, topics)
+            kinds[i] = _kind(one, index, has_password, topic_kind)
             if i in people and kinds[i] in (None, UrlKind.INDEX):
                 kinds[i] = people_kind
     inherit_kinds(classes, kinds)
     return kinds
 
 
+def _titles_of(classes: Sequence[Evidence], topics: Iterable[int]) -> TitleIndex:
+    return TitleIndex({title for i in topics for title in classes[i].titles})
+
+
 def _is_topic(one: Evidence) -> bool:
     """Whether a class is one of topics: titles for anchor texts, text of its own, no list."""
     return (
-        bool(one.pages)
-        and one.urls.count >= MIN_URLS
-        and one.is_titled
+        one.is_titled
         and one.prose >= _least_prose(one)
-        and one.lent < LENT
         and (one.listed < LISTED or one.prose >= _prose_a_link(one) * one.listed)
     )
 
@@ -349,14 +345,11 @@ def _least_prose(one: Evidence) -> float:
 def _is_article(one: Evidence, topics: TitleIndex) -> bool:
     """Whether short anchor texts lead to long texts whose titles are of no other topic."""
     return (
-        bool(one.pages)
-        and one.urls.count >= MIN_URLS
-        and one.named >= NAMED
+        one.named >= NAMED
         and one.titled >= TITLED
         and one.prose >= MUCH_PROSE
         and one.share(*_TEXT) >= 0.5
         and one.listed < LISTED
-        and one.lent < LENT
         and _held(one, topics) < TITLED
     )
 
@@ -364,11 +357,8 @@ def _is_article(one: Evidence, topics: TitleIndex) -> bool:
 def _has_articles(one: Evidence, topics: TitleIndex) -> bool:
     """Whether pages are articles whatever their anchor texts: manuals, next pages."""
     return (
-        bool(one.pages)
-        and one.urls.count >= MIN_URLS
-        and one.prose >= MUCH_PROSE
+        one.prose >= MUCH_PROSE
         and one.share(PageKind.ARTICLE) >= 0.5
-        and one.lent < LENT
         and (one.listed_far < LISTED or one.prose >= MUCH_A_LINK * one.listed_far)
         and _by_words(one, topics) is None
     )
@@ -378,10 +368,8 @@ def _has_threads(one: Evidence, topics: TitleIndex) -> bool:
     """Whether pages are threads whatever their anchor texts: lists whose links have no texts."""
     return (
         len(one.pages) >= _FEW
-        and one.urls.count >= MIN_URLS
         and one.share(PageKind.THREAD) >= 0.5
         and one.prose >= _least_prose(one)
-        and one.lent < LENT
         and (one.listed_far < LISTED or one.prose >= PROSE_A_LINK * one.listed_far)
         and _by_words(one, topics) in (None, UrlKind.THREAD)
     )
@@ -399,11 +387,7 @@ def _topic_kind(one: Evidence) -> UrlKind:
 
 
 def _kind(
-    one: Evidence,
-    index: TitleIndex,
-    has_password: float,
-    kinds: Sequence[UrlKind | None],
-    topics: Sequence[int],
+    one: Evidence, index: TitleIndex, has_password: float, topic_kind: UrlKind | None
 ) -> UrlKind | None:
     """Decides a class that is none of topics by rules 2 to 4; None without evidence.
 
@@ -411,23 +395,21 @@ def _kind(
         one: The class.
         index: The titles of all topics.
         has_password: Share of the host's pages with a password field.
-        kinds: The kinds decided so far.
-        topics: Positions of the classes of topics.
+        topic_kind: The kind of most classes of topics; None without.
     """
     if (
         one.prose >= PROSE
         and one.listed < LISTED
         and one.lent < LENT
         and one.urls.count >= MIN_URLS
-        and topics
+        and topic_kind is not None
         and _held(one, index) >= TITLED
     ):
-        most = _most_common(kinds[i] for i in topics)
-        return _topic_kind(one) if one.share(*_TEXT) >= 0.5 else most
+        return _topic_kind(one) if one.share(*_TEXT) >= 0.5 else topic_kind
     by_words = _by_words(one, index)
     if by_words is not None:
         return by_words
-    has_login = _may_be_login(one) and _asks(one) >= PASSWORDS
+    has_login = _may_be_login(one) and _password_share(one.pages) >= PASSWORDS
     if has_login and has_password <= PASSWORDS / 2:
         return UrlKind.LOGIN
     if one.pages and (one.listed >= LISTED or one.lent >= LENT):
@@ -456,11 +438,6 @@ def _find_people(classes: Sequence[Evidence], topics: Sequence[int]) -> frozense
         for i, count in different.items()
         if count >= PEOPLE and links[i] >= PEOPLE_A_PAGE * len(pages)
     )
-
-
-def _most_common(kinds: Iterable[UrlKind | None]) -> UrlKind | None:
-    counted = Counter(kinds).most_common(1)
-    return counted[0][0] if counted else None
 
 
 def _held(one: Evidence, index: TitleIndex) -> float:
@@ -495,17 +472,13 @@ def _may_be_login(one: Evidence) -> bool:
     """Whether most pages of a class, if any, are OTHER with a password field or little text."""
     if not one.pages:
         return True
-    return one.share(PageKind.OTHER) > 0.5 and (_asks(one) >= 0.5 or one.prose < PROSE)
+    return one.share(PageKind.OTHER) > 0.5 and (
+        _password_share(one.pages) >= 0.5 or one.prose < PROSE
+    )
 
 
-def _asks(one: Evidence) -> float:
-    """Share of the pages of a class with a password field, 0..1."""
-    return sum(page.has_password for page in one.pages) / max(1, len(one.pages))
-
-
-def _password_share(classes: Sequence[Evidence]) -> float:
-    """Share of the host's pages with a password field, 0..1."""
-    pages = [page for one in classes for page in one.pages]
+def _password_share(pages: Sequence[PageFacts]) -> float:
+    """Share of pages with a password field, 0..1."""
     return sum(page.has_password for page in pages) / max(1, len(pages))
 
 

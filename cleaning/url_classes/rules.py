@@ -24,7 +24,7 @@ import msgspec
 from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.urls.normal_form import is_asset
-from crawlclean.cleaning.urls.patterns import pattern_of, patterns_of
+from crawlclean.cleaning.urls.patterns import pattern_of
 from crawlclean.cleaning.urls.shapes import read_template, shape_of
 
 _SLOT = re.compile(r"\{([0-9]{1,2})\}")
@@ -179,15 +179,6 @@ def class_of(url: str, rules: UrlRules | None = None) -> str:
     """
     rule = rules.find(url) if rules else None
     return rule.template if rule is not None else pattern_of(url)
-
-
-def class_with_groups(url: str) -> tuple[str, ...]:
-    """Returns the unlearned class of a URL, then the groups around it, the narrowest first.
-
-    ``http://example.com/deep/a/x`` has ``/deep/a/*``, ``/deep/a/**``, ``/deep/**``; the root of a
-    site has none.
-    """
-    return patterns_of(url).patterns
 
 
 def url_kind(url: str, rules: UrlRules | None = None) -> UrlKind:

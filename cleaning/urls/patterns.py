@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from urllib.parse import unquote
@@ -66,27 +65,6 @@ _RAW_BYTE = re.compile(r"%[89A-F][0-9A-F]")  # of text that is no UTF-8, as GBK
 _EXTENSION = re.compile(r"\.[A-Za-z]{1,5}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlPatterns:
-    """The pattern of a URL and the groups around it.
-
-    Attributes:
-        pattern: ``/board#/*.html?page&sort``; ``""`` for the root of the site.
-        groups: Wider patterns, the narrowest first: ``("/board#/*.html?**", "/board#/**")``.
-    """
-
-    pattern: str
-    groups: tuple[str, ...] = ()
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """The pattern, then its groups; ``()`` for the root of the site."""
-        return (self.pattern, *self.groups) if self.pattern else ()
-
-
-ROOT = UrlPatterns(pattern="")
-
-
 def pattern_of(url: str) -> str:
     """Returns the pattern of a URL in normal form, ``""`` for the root of a site.
 
@@ -95,7 +73,7 @@ def pattern_of(url: str) -> str:
     """
     end = url.rfind("/") + 1
     if end <= 8 or end == len(url) or "?" in url or "%" in url or ";" in url:
-        return patterns_of(url).pattern
+        return next(iter(patterns_of(url)), "")
     folder = _folder_pattern(url[:end])
     return _short(folder + _last(url[end:], is_folder=False)) if folder[-1] == "/" else folder
 
@@ -103,19 +81,23 @@ def pattern_of(url: str) -> str:
 @lru_cache(maxsize=2048)
 def _folder_pattern(folder: str) -> str:
     """``/board#/`` for the pages of a folder; their whole pattern where it ends in the folder."""
-    pattern = patterns_of(folder + "a").pattern
+    pattern = patterns_of(folder + "a")[0]
     return pattern[:-1] if pattern.endswith("/*") else pattern
 
 
 @lru_cache(maxsize=512)  # asked for several times while a page is cleaned
-def patterns_of(url: str) -> UrlPatterns:
-    """Returns the pattern of a URL in normal form, with its groups."""
+def patterns_of(url: str) -> tuple[str, ...]:
+    """Returns the pattern of a URL in normal form, then its groups, the narrowest first.
+
+    ``http://example.com/deep/a/x?y=1`` has ``/deep/a/*?y``, ``/deep/a/*?**``, ``/deep/a/**`` and
+    ``/deep/**``; the root of a site has none.
+    """
     start = url.find("/", 8)
     target = readable(url[start:]) if start > 0 else "/"
     path, _, query = target.partition("?")
     segments = path.split("/")[1:]
     if segments == [""] and not query:
-        return ROOT
+        return ()
     is_folder = segments[-1] == "" and len(segments) > 1
     if is_folder:
         segments.pop()
@@ -139,7 +121,7 @@ def patterns_of(url: str) -> UrlPatterns:
         "/".join(["", *shown[:depth], "**"]) for depth in range(min(len(shown), GROUP_DEPTH), 0, -1)
     ]
     pattern = f"{stem}?{names}" if query else stem
-    return UrlPatterns(pattern=_short(pattern), groups=tuple(_short(group) for group in groups))
+    return tuple(_short(each) for each in (pattern, *groups))
 
 
 def is_session_like(text: str) -> bool:
@@ -166,7 +148,8 @@ def is_session_parameter(name: str, value: str) -> bool:
 
 def _has_session_parameter(segment: str) -> bool:
     """Whether a segment has a session id as a parameter: ``page.jsp;jsessionid=0A1B2C3D``."""
-    return any(is_session_parameter(*_pair(part)) for part in segment.split(";")[1:])
+    pairs = (part.partition("=") for part in segment.split(";")[1:])
+    return any(is_session_parameter(name, value) for name, _, value in pairs)
 
 
 def _names_of(query: str) -> tuple[str, bool]:
@@ -175,15 +158,10 @@ def _names_of(query: str) -> tuple[str, bool]:
         return "", False
     names, has_session = set(), False
     for part in query.split("&"):
-        name, value = _pair(part)
+        name, _, value = part.partition("=")
         has_session = has_session or is_session_like(value) or is_session_parameter(name, value)
         names.add(_general(name))
     return "&".join(sorted(names)[:MAX_NAMES]), has_session
-
-
-def _pair(part: str) -> tuple[str, str]:
-    name, _, value = part.partition("=")
-    return name, value
 
 
 def _general(segment: str) -> str:

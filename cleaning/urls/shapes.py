@@ -129,17 +129,6 @@ def word_slots(key: str) -> tuple[int, ...]:
     return tuple(i for i, slot in enumerate(slots) if slot == "{w}")
 
 
-def template_of(shape: UrlShape, is_fixed: tuple[bool, ...]) -> str:
-    """Returns the shape with the values of its fixed slots written out: ``/thread-{n}.html``."""
-    slots = iter(zip(shape.values, is_fixed, strict=True))
-
-    def fill(match: re.Match[str]) -> str:
-        value, fixed = next(slots)
-        return value if fixed else match[0]
-
-    return _PLACEHOLDER.sub(fill, shape.key)
-
-
 def read_template(template: str) -> tuple[str, tuple[tuple[int, str], ...]]:
     """Splits a template into its shape and its fixed slots, (number, value) each.
 

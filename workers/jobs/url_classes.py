@@ -21,7 +21,6 @@ from crawlclean.cleaning.url_classes.rules import (
     UrlRule,
     UrlRules,
     class_of,
-    class_with_groups,
     followed_inside,
     rank_of,
     refused_templates,
@@ -38,6 +37,7 @@ from crawlclean.cleaning.url_classes.stopping import (
     judge,
 )
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
+from crawlclean.cleaning.urls.patterns import patterns_of
 from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole, UrlState
 from crawlclean.storage.store.hosts import KeptRules
 
@@ -95,14 +95,14 @@ class HostUrlRules:
 
     def is_refused(self, url: str) -> bool:
         """Whether a normalized URL is of a class that is stopped or refused."""
-        if self.stopped and any(each in self.stopped for each in class_with_groups(url)):
+        if self.stopped and any(each in self.stopped for each in patterns_of(url)):
             return True
         rule = self.find(url) if self.refused else None
         return rule is not None and rule.template in self.refused
 
     def why_refused(self, url: str) -> str:
         """Returns class and reason of a refused URL: ``/cal/*: no novelty``; ``""`` otherwise."""
-        for each in class_with_groups(url) if self.stopped else ():
+        for each in patterns_of(url) if self.stopped else ():
             if each in self.stopped:
                 return f"{each}: {self.stopped[each]}"
         rule = self.find(url)
@@ -283,7 +283,7 @@ def with_samples(
 def _yield_of(outcome: Outcome, new: Sequence[str]) -> PageYield:
     page, record = outcome.queued, outcome.record
     content = content_fingerprints(record) if record else None
-    own = class_with_groups(page.url)
+    own = patterns_of(page.url)
     found = _classes_of(new, page.host)
     path, mark, _ = page.url.partition("?")
     return PageYield(
@@ -305,7 +305,7 @@ def _classes_of(urls: Sequence[str], host: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for url in urls:
         is_here = url.split("/", 3)[2] == host
-        patterns = (class_with_groups(url) if is_here else ()) or ROOT_CLASS
+        patterns = (patterns_of(url) if is_here else ()) or ROOT_CLASS
         found.setdefault(patterns[0], patterns)
         if len(found) > MAX_NEW_CLASSES:
             break

@@ -10,7 +10,8 @@ from crawlclean.cleaning.document.feeds import HEAD_CHARS, named_feeds
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord, Outlink, UrlKind, Via
 from crawlclean.cleaning.revisits import VisitClass, absence_words, has_vanished, visit_kind
-from crawlclean.cleaning.url_classes.rules import class_with_groups, url_kind
+from crawlclean.cleaning.url_classes.rules import url_kind
+from crawlclean.cleaning.urls.patterns import patterns_of
 from crawlclean.storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
 from crawlclean.workers.jobs.outcomes import Ending, failed
 from crawlclean.workers.jobs.url_classes import HostUrlRules
@@ -72,7 +73,7 @@ def _visit_class(outcome: Outcome, rules: HostUrlRules) -> VisitClass:
     is_list = UrlState.SITEMAP in (outcome.state, page.was) and not is_sitemap
     kind = UrlKind.FEED if is_list else url_kind(page.url, rules.rules)
     rule = rules.find(page.url)
-    classes = class_with_groups(page.url)
+    classes = patterns_of(page.url)
     return VisitClass(
         visit_kind(
             record.kind if record is not None else None,

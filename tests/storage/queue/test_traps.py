@@ -47,8 +47,8 @@ class Site:
         thin: bool = False,
         moved: bool = False,
     ) -> dict[str, str]:
-        own = patterns_of(f"http://{HOST}{path}").patterns
-        found = {patterns_of(f"http://{HOST}{one}").patterns for one in finds}
+        own = patterns_of(f"http://{HOST}{path}")
+        found = {patterns_of(f"http://{HOST}{one}") for one in finds}
         page = PageYield(
             patterns=own,
             text=None if moved else fingerprint_of((says,)),

@@ -15,7 +15,8 @@ from itertools import chain, islice
 from crawlclean.cleaning.drift.alarms import Alarm
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.records import UrlKind
-from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_of, class_with_groups
+from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_of
+from crawlclean.cleaning.urls.patterns import patterns_of
 from crawlclean.cleaning.urls.shapes import (
     example_of,
     read_template,
@@ -336,7 +337,7 @@ def classes_of(
     learned: set[str] = set()
     for rule in known.rules:
         example = rule.example or example_of(rule.template)
-        patterns = class_with_groups(f"http://{host}{example}")
+        patterns = patterns_of(f"http://{host}{example}")
         own = rows.get(patterns[0]) if patterns else None
         learned.update(patterns[:1])
         stops = [each for each in patterns if each in rows and rows[each].stopped]
@@ -460,7 +461,7 @@ def with_templates(backends: Backends, classes: Sequence[UrlClass]) -> list[UrlC
 def _examples_of(store: Store, crawl: str, host: str) -> Mapping[str, str]:
     """URLs of a sample of a host's records, by the pattern of their class."""
     rows = store.urls.sample(crawl, host, UrlState.RECORD, YOUNG_URLS)
-    return {next(iter(class_with_groups(row.url)), ""): row.url for row in rows}
+    return {next(iter(patterns_of(row.url)), ""): row.url for row in rows}
 
 
 def changed_class(alarm: Alarm) -> str:
