@@ -239,7 +239,7 @@ MOST_EXPECTED = 0.95  # see the readings
 LEAST_EXPECTED = 0.5  # pages expected to fit less often are no evidence
 MAX_RUNS = 32  # sums above 0 at a time
 MAX_CLASSES = 12  # URL classes counted apart in one run
-MAX_EXAMPLES = 5
+MAX_EXAMPLES = 5  # misfits of an alarm that a person opens; each is stored with every sum
 MAX_SHORT = 8  # short bodies that are remembered
 LEAST_PAGES = 8  # misfits of an alarm
 # Pages a model was learned from, below which newer pages are not compared with it: the first model

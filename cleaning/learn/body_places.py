@@ -50,7 +50,7 @@ from crawlclean.cleaning.url_classes.rules import class_of
 _LEAST_SHARE = 0.1  # share of the place's text that the block around it adds
 _WRONG_SHARE = 0.1  # share of what it adds that may be links, bylines, titles
 _PAGES_SHARE = 0.5  # share of the pages where it adds text
-_LEAST_PAGES = 3
+_LEAST_PAGES = 3  # two pages may share by chance what stands around their bodies
 
 
 def widen(sample: Sample, blocks: dict[int, int]) -> dict[int, int]:

@@ -313,7 +313,7 @@ def _beside_title(text: str, title: str) -> str:
 # Cost: one reading of each page.
 
 _CLASS_PAGES = 4  # of a URL class
-_CLASS_VOTERS = 3
+_CLASS_VOTERS = 3  # pages that agree: two may by chance, and small classes have few pages
 _AGREE_SHARE = 0.4  # pages of a class that vote for one name; threads of one post do not vote
 _CLEAR_SHARE = 0.7  # pages with posts of that name whose posts hold most of the text
 _TEXT_SHARE = 0.6  # text of a page in its posts

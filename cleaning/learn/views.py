@@ -27,7 +27,7 @@ from crawlclean.cleaning.urls.normal_form import normalize, page_id
 # push the others out; within a class the hash of the URL decides. The choice depends on the set of
 # URLs alone, not on their order. Pages that exceed the limit of characters together are left out.
 
-MAX_SAMPLE = 100
+MAX_SAMPLE = 100  # reading a page costs the time; a mask of pages has a bit for each
 MAX_SAMPLE_CHARS = 16 * 2**20  # of HTML; pure text of this length takes 5 s and 350 MB
 
 

@@ -19,13 +19,13 @@ from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.urls.patterns import is_session_like
 
 ANY = "*"
-_MAX_NAME_CHARS = 40
+_MAX_NAME_CHARS = 40  # of a class or id: names that a program wrote may be endless
 _DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
-_LEAST_LETTERS = 4
-_MAX_LABEL_CHARS = 40
-_MAX_KEY_CHARS = 200
-_LONG_KEY_CHARS = 60
+_LEAST_LETTERS = 4  # of a label around its number; fewer are a unit or a mark: 12 px
+_MAX_LABEL_CHARS = 40  # longest line whose numbers count readers or replies, not facts
+_MAX_KEY_CHARS = 200  # longer lines are known by their beginning: keys are held for a sample
+_LONG_KEY_CHARS = 60  # of such a line, for people to know it by; the checksum tells it apart
 _MARKS = str.maketrans("./*", "___")  # the marks of paths, which some class names contain
 _NAMELESS = frozenset(("html", "body"))  # their names differ between pages
 

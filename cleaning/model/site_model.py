@@ -45,7 +45,7 @@ FORMAT = 10
 
 Lower numbers were of checkouts before version 0.2.0.
 """
-MAX_MODEL_BYTES = 256 * 1024
+MAX_MODEL_BYTES = 256 * 1024  # each worker decodes the models of its hosts and holds them
 _KEPT = 0.8  # share of the rules that is kept at each step of shortening a model
 OFTEN = 0.5  # share of the pages from which a line is template wherever it stands
 CLASS_SHARE = 0.6  # share of the pages of one URL class from which it is template there ...

@@ -43,7 +43,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Protocol
 
-_FLOAT_ENDS = 10**300
+_FLOAT_ENDS = 10**300  # above it a whole number has no float, and the density is 0
 
 
 class Ties(StrEnum):

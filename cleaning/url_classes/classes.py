@@ -39,17 +39,17 @@ from crawlclean.cleaning.urls.shapes import shape_of, template_of_words, word_sl
 # A shape with more than ``MAX_WORDS`` combinations of words (slugs, names) keeps those with the
 # smallest hashes apart; all others share one stratum, which loses nothing that k would have kept.
 
-MAX_LINES = 64
+MAX_LINES = 64  # of a page: the longest tell pages apart, and a thousand pages are held
 LEAST_UNITS = 6.0  # shortest line that distinguishes pages
-MAX_LINKS = 200
-MAX_TEXT_CHARS = 80
+MAX_LINKS = 200  # of a page: a portal has thousands, and all of a host's pages are held
+MAX_TEXT_CHARS = 80  # of an anchor text: titles fit, a paragraph inside a link does not
 # ``type = "password"``; begins with the mark, which ``re`` finds seven times as quickly.
 _PASSWORD = re.compile(
     r"=(?=\s{0,4}[\"']?password)"
     r"(?:(?<=type=)|(?<=type\s=)|(?<=type\s\s=)|(?<=type\s\s\s=)|(?<=type\s\s\s\s=))",
     re.I,
 )
-_RANGE = 1 << 64
+_RANGE = 1 << 64  # numbers that a hash of eight bytes may be
 _Words = tuple[str, ...]
 MAX_URLS = 30_000  # of all strata together
 MAX_TEXTS = 6  # anchor texts of one URL

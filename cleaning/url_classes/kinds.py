@@ -39,13 +39,13 @@ from crawlclean.cleaning.urls.shapes import shape_of
 # A *unit* is a Chinese, Japanese or Korean character, or a word of another script.
 
 TITLE_CHARS = 4  # shortest title without punctuation that is compared
-MAX_TITLE_CHARS = 200
+MAX_TITLE_CHARS = 200  # of a page title that are searched; each place costs a look-up
 NAMED = 0.5  # share of a class's URLs with an anchor text of their own in a class of titles
 TITLE_UNITS = 4.5  # longer anchor texts may be titles: people and boards have shorter names
 SHARED_URLS = 2.0  # a text of more URLs of a class, and of a larger share of them, names no URL
-SHARED_SHARE = 0.1
+SHARED_SHARE = 0.1  # of the URLs of a class: large ones have namesakes
 TEMPLATE_PAGES = 4.0  # a line on more pages, and on a larger share of them, is the template's
-TEMPLATE_LINE_SHARE = 0.05
+TEMPLATE_LINE_SHARE = 0.05  # of the pages: on large samples pages quote each other
 LINK_SHARE = 0.2  # a link on a larger share of the pages that have titles is the template's
 OWN_LINK_SHARE = 0.5  # a link on a larger share of a class's own pages lists nothing
 MIN_LENT = 3  # fewest fetched linked pages for ``Evidence.lent``

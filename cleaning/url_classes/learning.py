@@ -335,7 +335,7 @@ def _in_order(example: str, source: dict[int, int], fixed: dict[int, str]) -> st
     return f"{filled}?{'&'.join(shown)}"
 
 
-MAX_EXAMPLE_CHARS = 120
+MAX_EXAMPLE_CHARS = 120  # one example must not take the room of many rules
 MAX_RULES_CHARS = 48 * 1024  # all templates, twins and examples: their JSON stays below 64 KB
 
 

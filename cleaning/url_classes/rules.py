@@ -38,7 +38,7 @@ MOST_NAMED = 0.2  # share of URLs with an anchor text of their own, up to which 
 _NEVER = frozenset((UrlKind.LOGIN, UrlKind.FORM, UrlKind.CALENDAR))
 # Places in the queue, 0..99: what leads to topics before the topics, then the rest.
 VARIANT_RANK = 62
-LIST_RANK = 30
+LIST_RANK = 30  # before topics: a list leads to many, a topic to few
 _RANKS = {
     UrlKind.INDEX: LIST_RANK,
     UrlKind.THREAD: 33,

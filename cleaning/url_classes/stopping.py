@@ -48,21 +48,21 @@ from crawlclean.cleaning.lexicon import word_table
 from crawlclean.cleaning.records import CleanRecord, ImageKind
 
 MAX_NEW_CLASSES = 20  # classes of the URLs that one page found; more do not change the judgement
-GROUP_ROWS = 4
-GROUP_SHARE = 0.05
+GROUP_ROWS = 4  # a group stopped too early loses the good classes in it with the trap
+GROUP_SHARE = 0.05  # of its pages: where more had news, part of the group is worth its cost
 # Accounts of a host: 9 bytes a page and 60 KB a host at most. Groups may still be added when there
 # is no room for classes, for a trap that makes a class of every page shows in its group.
 MOST_CLASSES = 1_000
-MOST_ACCOUNTS = 1_500
+MOST_ACCOUNTS = 1_500  # those of groups included: classes leave room for them
 QUARTERS = 4  # rows are counted in quarters of a page
 MOST_DULL = 4  # pages in a row: one or two may be empty by chance, and each costs a request
 YOUNG = 4 * MOST_DULL  # pages of a class that may be put back: to do so reads all that waits
 FEW_NEW = 10  # new URLs of one page; a gallery or a list of users leads on to fewer
-FINGERPRINT_BYTES = 4
+FINGERPRINT_BYTES = 4  # held for every page of a crawl; few of a host's are equal by chance
 THIN_BYTES = 100  # a shorter body, in UTF-8, is next to none: a dozen words
 READ_CHARS = 2_000  # of a body are read without numbers; the rest counts as written
-LEAST_ECHO_CHARS = 3
-MAX_ECHOES = 16
+LEAST_ECHO_CHARS = 3  # shorter parts of an address are in many words of any text
+MAX_ECHOES = 16  # each is searched for in the text; a long query could make that slow
 FEW_FIGURES = 8  # of a body, numbers beside dates: counters of readers and replies are fewer
 
 # Possessive and only at the start of a word: a page cannot make it slow.

@@ -31,9 +31,9 @@ from urllib.parse import unquote
 
 from crawlclean.cleaning.urls.shapes import readable
 
-MAX_PATTERN_CHARS = 160
-MAX_NAMES = 12
-GROUP_DEPTH = 3
+MAX_PATTERN_CHARS = 160  # a host's accounts are kept by pattern, and a trap makes long ones
+MAX_NAMES = 12  # of a query, for the same reason: a filter that adds up names parameters
+GROUP_DEPTH = 3  # directories of the narrowest group: each level is an account of every page
 SESSION = "{session}"  # a session id and the path behind it
 
 SESSION_NAMES = frozenset(
@@ -52,8 +52,8 @@ SESSION_NAMES = frozenset(
     }
 )
 LEAST_SESSION_CHARS = 8  # shortest session id of a known name; sid=12 may be a section
-LEAST_HEX_CHARS = 10
-LEAST_TOKEN_CHARS = 16
+LEAST_HEX_CHARS = 10  # shorter hex with a digit may be a colour or a number of a product
+LEAST_TOKEN_CHARS = 16  # names with numbers in them are mostly shorter, random ids longer
 LEAST_CHANGES = 4  # between letter and digit: random characters mix them, words do not
 
 _HEX = re.compile(r"[0-9A-Fa-f-]+")
@@ -197,13 +197,13 @@ def _short(pattern: str) -> str:
 # - a return address nested in itself: ``/login?back=%2Flogin%3Fback%3D...``;
 # - a filter that adds up its parameters.
 
-MAX_SEGMENTS = 20
-MAX_PARAMETERS = 30
+MAX_SEGMENTS = 20  # of a path; archives of whole trees are less deep
+MAX_PARAMETERS = 30  # of a query; forms of searches have fewer fields
 MOST_REPEATS = {"word": 3, "letter": 4, "number": 5}  # of one directory
 MOST_CYCLES = 2  # a/b/a/b may be; a/b/a/b/a/b is not
 MOST_NESTS = 1  # of a parameter in its own value
 MOST_ESCAPES = 2  # how often a percent sign may be escaped: %252F is a slash escaped twice
-UNQUOTE_LIMIT = 6
+UNQUOTE_LIMIT = 6  # rounds of undoing escapes: more than nesting needs to be seen, and an end
 
 _OVER_ESCAPED = re.compile("%25" + "25" * (MOST_ESCAPES - 1), re.ASCII)
 # Only names that mean a session wherever they occur: a sid may be a story's number.

@@ -68,7 +68,7 @@ def _escaped(text: str) -> str:
 
 
 MAX_CHARS = 1_000  # of path and query, readable; all longer ones have the shape ``LONG``
-MAX_SLOTS = 40
+MAX_SLOTS = 40  # of a shape: a URL of many numbers would make a shape of its own each time
 LONG = "{long}"
 # Values for the slots of a template when it is read like a URL; a word with a hyphen is no
 # extension.

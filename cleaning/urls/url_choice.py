@@ -27,7 +27,7 @@ from crawlclean.cleaning.urls.shapes import readable
 # references to groups, looking ahead or behind, possessive and atomic groups. Only whether a
 # pattern matches is answered, so lazy repetition equals greedy repetition.
 
-MAX_PATTERN_CHARS = 1000
+MAX_PATTERN_CHARS = 1000  # bounds the parser's work, which runs before places are counted
 MAX_PLACES = 500
 """Places of an automaton: the most work that one character of a text can cost."""
 
