@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crawlclean import __dist__
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
 from crawlclean.storage.live_state import ProcessRole, QueueNow
-from crawlclean.storage.queue.counters import HELP, Counter
+from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.store.journal import Gauge
 
 if TYPE_CHECKING:  # the queue's client is slow to import
@@ -105,7 +105,7 @@ def exposition(counters: Mapping[str, int], gauges: Mapping[Gauge, float]) -> st
     lines = []
     for counter in Counter:
         name = metric_name(counter)
-        lines += _metric(name, "counter", HELP[counter], str(counters.get(counter, 0)))
+        lines += _metric(name, "counter", counter.meaning, str(counters.get(counter, 0)))
     for gauge, value in gauges.items():
         lines += _metric(metric_name(gauge), "gauge", GAUGE_HELP[gauge], f"{value:.15g}")
     return "\n".join(lines) + "\n"

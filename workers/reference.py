@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from crawlclean import __dist__
-from crawlclean.storage.queue.counters import HELP, Counter
+from crawlclean.storage.queue.counters import Counter
 from crawlclean.workers.answers.document import json_markdown
 from crawlclean.workers.cli import help_text, parser_of
 from crawlclean.workers.commands.names import COMMANDS
@@ -64,7 +64,7 @@ def settings_markdown() -> str:
                 lines.append(f"| `{variable(key.name)}` | {shown} | {key.help} |")
         lines.append("")
     lines += ["## Counters\n", "| name | what is counted |", "|---|---|"]
-    lines += [f"| `{metric_name(counter)}` | {HELP[counter]} |" for counter in Counter]
+    lines += [f"| `{metric_name(counter)}` | {counter.meaning} |" for counter in Counter]
     return "\n".join(lines) + "\n"
 
 
