@@ -55,13 +55,11 @@ def scrapy_settings(redis_url: str, config: CrawlConfig, storage: StorageConfig)
             "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
             "Accept-Encoding": ACCEPT_ENCODING,
         },
-        "ITEM_PIPELINES": {"crawlclean.crawler.transfer.responses.QueuePipeline": 100},
         "TWISTED_DNS_RESOLVER": "crawlclean.crawler.addresses.guard.GuardedResolver",
         # A look-up of a name that no server knows holds a thread for seconds.
         "REACTOR_THREADPOOL_MAXSIZE": 2 * LOOKUP_SLOTS,
         "CONCURRENT_REQUESTS": config.concurrency + LOOKUP_SLOTS,
         "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
-        "CONCURRENT_ITEMS": config.concurrency,
         "DOWNLOAD_DELAY": 0,
         "DOWNLOAD_TIMEOUT": config.timeout_s,
         "DOWNLOAD_MAXSIZE": config.max_page_bytes,

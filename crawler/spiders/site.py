@@ -1,7 +1,7 @@
 """The spider: fetches leased URLs and puts the responses into the queue; never parses a page.
 
 The way of a lease: ``start`` -> ``_request`` (refused, or sent) -> ``answered`` or ``unanswered``
--> ``_retry`` or ``finish``.
+-> ``_retry`` or ``_end``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from crawlclean.crawler.transfer.content_encoding import undo_codings
 from crawlclean.crawler.transfer.requests import RequestBuilder, elapsed_ms
 from crawlclean.crawler.transfer.responses import (
     CUT_SHORT,
-    Fetched,
     address_refused,
     content_type,
     failure_of,
@@ -120,7 +119,6 @@ class SiteSpider(Spider):
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
         crawler.signals.connect(spider.stop_at_enough, signals.bytes_received)
         crawler.signals.connect(spider.callback_failed, signals.spider_error)
-        crawler.signals.connect(spider.item_failed, signals.item_error)
         crawler.signals.connect(spider.end_session, signals.spider_closed)
         return spider
 
@@ -200,7 +198,7 @@ class SiteSpider(Spider):
         if request.meta["received"] > MAX_ROBOTS_BYTES:
             raise StopDownload(fail=False)
 
-    async def answered(self, response: Response) -> AsyncIterator[Fetched | Request]:
+    async def answered(self, response: Response) -> AsyncIterator[Request]:
         """Judges an HTTP response: keep, try again, or give up."""
         lease: Lease = response.meta["lease"]
         self._network.answered()
@@ -208,13 +206,12 @@ class SiteSpider(Spider):
         # The resolver lets no other address pass; this checks the address of the connection.
         address = None if "proxy" in response.meta else response.ip_address
         if address is not None and not lease.allow_private and not is_public(str(address)):
-            yield Fetched(lease=lease, result=FetchResult(failure=address_refused(str(address))))
+            await self._end(lease, FetchResult(failure=address_refused(str(address))))
             return
         if response.status not in STATUSES:
             detail = f"{response.status} is no HTTP status"
             why = Failure(reason=FailureReason.BROKEN_ANSWER, detail=detail)
-            async for given_up in self._without_answer(lease, why, response.meta):
-                yield given_up
+            await self._without_answer(lease, why, response.meta)
             return
         lease, new_cookies = await self._with_cookies(lease, response)
         moved = self._moved_robots(lease, response)
@@ -237,8 +234,7 @@ class SiteSpider(Spider):
             # The same bytes at every attempt are what the server has: browsers show them.
             is_last = lease.attempt >= self._max_attempts and response.body
             if not (is_last and lease.role in (PageRole.PAGE, PageRole.SITEMAP)):
-                async for given_up in self._without_answer(lease, CUT_SHORT, response.meta):
-                    yield given_up
+                await self._without_answer(lease, CUT_SHORT, response.meta)
                 return
             headers += ((CUT_SHORT_HEADER, "1"),)
         try:
@@ -246,21 +242,18 @@ class SiteSpider(Spider):
             body = await self._body(lease, response) if is_kept else b""
         except (FetchError, PageTooLarge) as error:
             why = failure_of(error, lease.host, refused=False)
-            async for given_up in self._without_answer(lease, why, response.meta):
-                yield given_up
+            await self._without_answer(lease, why, response.meta)
             return
-        yield Fetched(
-            lease=lease,
-            result=FetchResult(
-                status=response.status,
-                headers=headers,
-                body=body,
-                elapsed_ms=elapsed_ms(response.meta),
-                failure=verdict,
-                certificate=self._fault(response.meta),
-            ),
-            host_wait_ms=slow_down_ms(response.status, headers, lease.attempt),
+        result = FetchResult(
+            status=response.status,
+            headers=headers,
+            body=body,
+            elapsed_ms=elapsed_ms(response.meta),
+            failure=verdict,
+            certificate=self._fault(response.meta),
         )
+        host_wait_ms = slow_down_ms(response.status, headers, lease.attempt)
+        await self._end(lease, result, host_wait_ms=host_wait_ms)
 
     async def _with_cookies(self, lease: Lease, response: Response) -> tuple[Lease, list[str]]:
         """Keeps the cookies of a response; returns (the lease with them, names of new ones)."""
@@ -311,7 +304,7 @@ class SiteSpider(Spider):
         begun = response.meta["begun"] + lease.pause_ms / 1000
         return self._build(lease, target, begun=begun, hops=hops + 1)
 
-    async def unanswered(self, failure: TwistedFailure) -> AsyncIterator[Fetched]:
+    async def unanswered(self, failure: TwistedFailure) -> None:
         """Judges a request without a usable response: try again, or give up."""
         request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
         lease: Lease = request.meta["lease"]
@@ -328,15 +321,13 @@ class SiteSpider(Spider):
         away = unreachable_of(failure.value, why, unsure=unsure)
         request.meta["was_reached"] = was_reached(away, why)
         if away:
-            given_up = self._maybe_away(lease, why, away, request.meta)
+            await self._maybe_away(lease, why, away, request.meta)
         else:
-            given_up = self._without_answer(lease, why, request.meta)
-        async for fetched in given_up:
-            yield fetched
+            await self._without_answer(lease, why, request.meta)
 
     async def _maybe_away(
         self, lease: Lease, why: Failure, away: Unreachable, meta: dict[str, Any]
-    ) -> AsyncIterator[Fetched]:
+    ) -> None:
         """Gives the lease back, without counting the attempt, while the host may come back."""
         if away in (Unreachable.HOST, Unreachable.URL):
             is_ours = self._network.failed(lease.host, is_known=lease.is_known)
@@ -345,16 +336,13 @@ class SiteSpider(Spider):
         if decision is LeaseDecision.ELSEWHERE:
             self._network.left_to_others(lease.host, detail)
         if decision is LeaseDecision.COUNTS:
-            async for given_up in self._without_answer(lease, why, meta):
-                yield given_up
+            await self._without_answer(lease, why, meta)
         elif decision is LeaseDecision.GONE:
-            yield Fetched(lease=lease, result=FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
+            await self._end(lease, FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
         else:
             self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {detail}")
 
-    async def _without_answer(
-        self, lease: Lease, why: Failure, meta: dict[str, Any]
-    ) -> AsyncIterator[Fetched]:
+    async def _without_answer(self, lease: Lease, why: Failure, meta: dict[str, Any]) -> None:
         # Without an address there is no robots.txt to wait for: the pages fail with the same cause.
         nameless = lease.role is PageRole.ROBOTS and why.reason is FailureReason.DNS
         attempts = 1 if nameless else self._max_attempts
@@ -365,7 +353,7 @@ class SiteSpider(Spider):
         fault = self._fault(meta)
         result = FetchResult(elapsed_ms=elapsed_ms(meta), failure=why, certificate=fault)
         # Without the mark the answer began: it was cut, or no HTTP.
-        yield Fetched(lease=lease, result=result, was_reached=meta.get("was_reached", True))
+        await self._end(lease, result, was_reached=meta.get("was_reached", True))
 
     def _fault(self, meta: dict[str, Any]) -> CertificateFault | None:
         """Returns what is wrong with the certificate of a request's host, and counts it."""
@@ -375,23 +363,10 @@ class SiteSpider(Spider):
         self.source.counters[Counter.WRONG_CERTIFICATES] += 1
         return wrong.fault
 
-    async def finish(self, fetched: Fetched) -> None:
-        """Puts a result into the queue; called by the pipeline."""
-        await self._end(
-            fetched.lease,
-            fetched.result,
-            host_wait_ms=fetched.host_wait_ms,
-            was_reached=fetched.was_reached,
-        )
-
     def callback_failed(self, failure: TwistedFailure, response: Any) -> None:
         """Ends the lease after an exception in ``answered`` or ``unanswered``; Scrapy logs it."""
         lease: Lease = response.request.meta["lease"]
         self._run_beside(lease, self._fail(lease, failure.value), is_last=True)
-
-    async def item_failed(self, item: Fetched, failure: TwistedFailure) -> None:
-        """Ends the lease after an exception in ``finish``; Scrapy logs it."""
-        await self._fail(item.lease, failure.value)
 
     async def _fail(self, lease: Lease, error: BaseException | None) -> None:
         """Ends a lease as failed after an exception; without this it would be held for ever."""

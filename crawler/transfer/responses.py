@@ -1,4 +1,4 @@
-"""Judges how a request ended, and hands its result to the queue.
+"""Judges how a request ended.
 
 The verdicts: keep the response, try again, or give up with a reason.
 """
@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol, cast
 
 from OpenSSL.SSL import Error as TlsError
-from scrapy.crawler import Crawler
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
@@ -31,7 +28,6 @@ from crawlclean.storage.crawl_types import (
     Failure,
     FailureReason,
     FetchResult,
-    Lease,
     PageRole,
     ResponseOutcome,
     Retry,
@@ -122,48 +118,12 @@ FINAL = frozenset(
 REFUSED_CERTIFICATE = "certificate verify failed"  # OpenSSL's text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """The spider's only item: a lease, its result, and the pause the response asks of its host.
-
-    ``was_reached``: the host may have been reached though there is no response.
-
-    The result has no repr: Scrapy logs items that fail, and bodies are never logged.
-    """
-
-    lease: Lease
-    result: FetchResult = field(repr=False)
-    host_wait_ms: int = 0
-    was_reached: bool = False
-
-
 class KeptConnectionLostError(DownloadFailedError):
     """A connection that was kept after a response was closed before the next response began.
 
     Servers close connections that were idle for some seconds. A request that is under way at this
     moment is lost, and neither the host nor its URL is at fault.
     """
-
-
-class _Finisher(Protocol):
-    async def finish(self, fetched: Fetched) -> None: ...
-
-
-class QueuePipeline:
-    """Scrapy's item pipeline: puts every result into the queue, which ends the lease."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> QueuePipeline:
-        """Creates the pipeline of a crawler."""
-        return cls(crawler)
-
-    async def process_item(self, item: Any) -> Any:
-        """Puts one result into the queue and drops it from memory."""
-        await cast(_Finisher, self._crawler.spider).finish(item)
-        return None
 
 
 def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:

@@ -17,9 +17,9 @@ from crawlclean.crawler.config import CrawlConfig
 from crawlclean.crawler.leasing import OutageDetector
 from crawlclean.crawler.settings import LOOKUP_SLOTS, scrapy_settings, user_agent
 from crawlclean.crawler.spiders.site import SiteSpider
-from crawlclean.crawler.transfer.responses import Fetched, header_pairs
+from crawlclean.crawler.transfer.responses import header_pairs
 from crawlclean.storage.config import StorageConfig
-from crawlclean.storage.crawl_types import FailureReason, Lease, PageRole
+from crawlclean.storage.crawl_types import FailureReason, FetchResult, Lease, PageRole
 
 
 def test_the_user_agent_names_us_and_whom_to_ask() -> None:
@@ -91,20 +91,26 @@ def test_an_answer_from_a_private_address_is_dropped(
         ip_address=ip_address(address) if address else None,
     )
 
-    async def answered() -> list[Fetched | Request]:
+    ended: list[FetchResult] = []
+
+    async def end(_lease: Lease, result: FetchResult, **_how: int) -> None:
+        ended.append(result)
+
+    async def answered() -> list[Request]:
         spider: Any = SiteSpider.__new__(SiteSpider)  # no process, no queue: only this step
         spider._max_attempts = 3
         spider._network = OutageDetector()
         spider._requests = SimpleNamespace(cookies_after=lambda lease, _: lease.cookies)
-        return [result async for result in spider.answered(response)]
+        spider._end = end
+        return [request async for request in spider.answered(response)]
 
-    [fetched] = asyncio.run(answered())
-    assert isinstance(fetched, Fetched)
-    failure = fetched.result.failure
+    assert not asyncio.run(answered())
+    [result] = ended
+    failure = result.failure
     if refused:
         assert failure is not None
         assert failure.reason is FailureReason.ADDRESS_REFUSED
-        assert fetched.result.body == b""
+        assert result.body == b""
     else:
         assert failure is None
-        assert fetched.result.body == b"<p>inside"
+        assert result.body == b"<p>inside"
