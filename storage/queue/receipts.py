@@ -9,7 +9,6 @@ lacks the pages that were stored last, and these are the pages of the receipts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlclean.cleaning.errors import StorageError
@@ -26,19 +25,6 @@ class Receipt(NamedTuple):
     stored_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoreGap:
-    """The receipts of a crawl compared with the store.
-
-    Attributes:
-        missing: Receipts whose page is not in the store, or only with an older response.
-        receipts: All receipts of the crawl, at most 64.
-    """
-
-    missing: int
-    receipts: int
-
-
 def read_receipts(lines: Sequence[bytes]) -> list[Receipt]:
     """Decodes receipts, ``[b"4f11... 1700000000000"]``.
 
@@ -49,8 +35,10 @@ def read_receipts(lines: Sequence[bytes]) -> list[Receipt]:
     return [Receipt(page_id, int(stored_ms)) for page_id, stored_ms in pairs]
 
 
-def find_gap(frontier: Frontier, urls: Urls, crawl_id: str) -> StoreGap:
-    """Compares a crawl's receipts with the store; ``missing`` is 0 unless the store is older.
+def find_gap(frontier: Frontier, urls: Urls, crawl_id: str) -> int:
+    """Returns how many of a crawl's receipts the store lacks; 0 unless the store is older.
+
+    It lacks a receipt when the page is not there, or only with an older response.
 
     A page that is purged meanwhile is not missing: its receipt is deleted first.
 
@@ -62,7 +50,7 @@ def find_gap(frontier: Frontier, urls: Urls, crawl_id: str) -> StoreGap:
     missing = {each for each in receipts if stored.get(each.page_id, -1) < each.stored_ms}
     if missing:
         missing &= set(frontier.receipts(crawl_id))
-    return StoreGap(missing=len(missing), receipts=len(receipts))
+    return len(missing)
 
 
 def check_store(frontier: Frontier, urls: Urls, crawl_id: str) -> None:
@@ -71,10 +59,10 @@ def check_store(frontier: Frontier, urls: Urls, crawl_id: str) -> None:
     Raises:
         StorageError: The store is older; or queue or store failed.
     """
-    gap = find_gap(frontier, urls, crawl_id)
-    if gap.missing:
+    missing = find_gap(frontier, urls, crawl_id)
+    if missing:
         raise StorageError(
-            f"the store is older than its queue: it lacks at least {gap.missing} finished URLs of "
+            f"the store is older than its queue: it lacks at least {missing} finished URLs of "
             f"crawl {crawl_id}; put the newer store back, or run `crawl recover {crawl_id}`: then "
             "`run` fetches them again"
         )

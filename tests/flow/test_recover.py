@@ -114,7 +114,7 @@ def put_back(backup: Path, data: Path) -> None:
 def has_newer_pages(data: Path, copy: Path) -> bool:
     """Whether pages have ended in the running queue that the copy of the store does not have."""
     with closing(Frontier(socket_url(data))) as frontier, closing(SqliteStore(copy)) as store:
-        return find_gap(frontier, store.urls, "c").missing > 0
+        return find_gap(frontier, store.urls, "c") > 0
 
 
 def check_whole(data: Path, web: Web, before: set[str], asked_before: dict[str, int]) -> None:

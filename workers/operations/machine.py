@@ -147,9 +147,7 @@ def _store(backends: Backends) -> str | Warned:
         with backends.store() as store, _queue(backends) as frontier:
             saved = store.records.newest()
             crawls = frontier.crawl_ids() if frontier else []
-            gaps = [
-                each for each in crawls if frontier and find_gap(frontier, store.urls, each).missing
-            ]
+            gaps = [each for each in crawls if frontier and find_gap(frontier, store.urls, each)]
             fault = store.archive_fault(READ_S) if isinstance(store, SqliteStore) else ""
     except NotFound:
         return "none yet"

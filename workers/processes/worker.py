@@ -389,7 +389,7 @@ def stop_newer_crawls(frontier: Frontier, config: StorageConfig) -> None:
             for crawl in frontier.crawl_ids():
                 if frontier.counts(crawl).state is not CrawlState.RUNNING:
                     continue
-                if find_gap(frontier, store.urls, crawl).missing:
+                if find_gap(frontier, store.urls, crawl):
                     frontier.set_state(crawl, CrawlState.STOPPED)
                     log.error(
                         "store older than its queue: run `crawl recover`", extra={"crawl": crawl}

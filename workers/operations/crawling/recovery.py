@@ -228,7 +228,7 @@ class Recovery:
         for crawl in self._frontier.crawl_ids():
             if (names and crawl not in names) or crawl in others:
                 continue
-            if not find_gap(self._frontier, self._store.urls, crawl).missing:
+            if not find_gap(self._frontier, self._store.urls, crawl):
                 continue
             self._report(f"the store is older than the queue of {crawl}: rebuilding the queue")
             # First: the row says what to rebuild, should this process die. It may be missing, too.
