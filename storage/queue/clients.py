@@ -334,25 +334,31 @@ def script_source(name: str) -> str:
 
 
 class Scripts:
-    """The Lua scripts bound to one blocking client."""
+    """The Lua scripts bound to one client, blocking or asyncio's."""
 
     def __init__(self, client: Any) -> None:
         self._scripts = {name: client.register_script(script_source(name)) for name in SCRIPTS}
 
     def __call__(self, name: str, args: Iterable[Arg]) -> Any:
-        """Runs a script; returns the server's answer as the client decodes it (bytes, ints)."""
+        """Runs a script; returns the server's answer as the client decodes it (bytes, ints).
+
+        With asyncio's client the answer must be awaited.
+        """
         return self._scripts[name](args=list(args))
 
 
-class AsyncScripts:
-    """The Lua scripts bound to one asyncio client."""
+class QueueMember:
+    """A concern of the queue with a class of its own, which shares the queue's client.
 
-    def __init__(self, client: Any) -> None:
-        self._scripts = {name: client.register_script(script_source(name)) for name in SCRIPTS}
+    Public methods of subclasses raise what ``queue_errors`` raises.
+    """
 
-    async def __call__(self, name: str, args: Iterable[Arg]) -> Any:
-        """Runs a script; returns the server's answer as the client decodes it (bytes, ints)."""
-        return await self._scripts[name](args=list(args))
+    def __init_subclass__(cls) -> None:
+        raises_queue_errors(cls)
+
+    def __init__(self, client: Any, scripts: Scripts) -> None:
+        self._client = client
+        self._scripts = scripts
 
 
 # Who a queue is: its id, made once and kept in it, and the run of its server.

@@ -13,7 +13,7 @@ import socket
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import zstandard
@@ -417,10 +417,11 @@ def _result_or_failure(meta: bytes, body: bytes) -> FetchResult:
         return FetchResult(failure=Failure(reason=FailureReason.INTERNAL, detail=str(error)))
 
 
-def chunks(items: Sequence[T], size: int) -> Iterable[Sequence[T]]:
-    """Yields the items in slices of at most ``size``."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
+def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yields the items in lists of at most ``size``."""
+    rest = iter(items)
+    while chunk := list(islice(rest, size)):
+        yield chunk
 
 
 def crawl_fields(spec: CrawlSpec, state: CrawlState) -> dict[str, Arg]:

@@ -32,7 +32,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.live_state import SILENT_S, ProcessRole
 from crawlclean.storage.queue.clients import (
     Arg,
-    AsyncScripts,
+    Scripts,
     keep_listening,
     open_async_client,
     queue_errors,
@@ -121,7 +121,7 @@ class FetchQueue:
         """
         self._host_patience_ms = int(host_patience_s * 1000)
         self._client = open_async_client(redis_url)
-        self._scripts = AsyncScripts(self._client)
+        self._scripts = Scripts(self._client)
         self._jobs = JobQueue(redis_url)
         self._config = config
         self.session = f"{process_name()}.{uuid.uuid4().hex[:8]}"

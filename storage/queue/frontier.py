@@ -291,9 +291,7 @@ class Frontier:
         return sorted(h.decode() for h in self._client.sscan_iter(f"cc:h:{crawl_id}"))
 
     def _touch_hosts(self, crawl_id: str) -> None:
-        hosts = self.hosts(crawl_id)
-        for start in range(0, len(hosts), ADD_CHUNK):
-            part = hosts[start : start + ADD_CHUNK]
+        for part in chunks(self.hosts(crawl_id), ADD_CHUNK):
             with self._client.pipeline(transaction=False) as pipe:
                 for host in part:
                     pipe.zadd(f"cc:gc:{host}", {crawl_id: 0}, nx=True)
@@ -346,12 +344,11 @@ class Frontier:
         pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
         if not pairs:
             return []
+        crawl_id = self._client.hget(f"cc:j:{job_id}", "crawl")
+        if crawl_id is None:
+            return []
+        crawl = crawl_id.decode()
         with self._client.pipeline(transaction=False) as pipe:
-            pipe.hget(f"cc:j:{job_id}", "crawl")
-            crawl_id = pipe.execute()[0]
-            if crawl_id is None:
-                return []
-            crawl = crawl_id.decode()
             for pid, _ in pairs:
                 pipe.hgetall(f"cc:p:{crawl}:{pid}")
             hashes = pipe.execute()

@@ -21,7 +21,7 @@ from typing import Any
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from crawlclean.storage.queue.clients import Arg, Scripts, queue_ms, raises_queue_errors
+from crawlclean.storage.queue.clients import Arg, QueueMember, Scripts, queue_ms
 from crawlclean.storage.queue.jobs import (
     FAILURE_TTL_S,
     JOB_TIMEOUT_S,
@@ -45,13 +45,11 @@ LOST_MS = 20_000
 MAX_TRIES = 3  # losses in a row of one job; the next slice of a re-cleaning is another job
 
 
-@raises_queue_errors
-class LearningQueue:
+class LearningQueue(QueueMember):
     """Jobs of learning and of re-cleaning; all methods raise ``QueueUnavailable``."""
 
     def __init__(self, client: Any, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
+        super().__init__(client, scripts)
         self._pages = Queue(PAGES, connection=client, serializer=JSONSerializer)
         self._queue = Queue(LEARNING, connection=client, serializer=JSONSerializer)
 

@@ -21,10 +21,10 @@ from crawlclean.storage.live_state import (
 )
 from crawlclean.storage.queue.clients import (
     Arg,
+    QueueMember,
     Scripts,
     queue_errors,
     queue_ms,
-    raises_queue_errors,
 )
 from crawlclean.storage.queue.entries import from_ms, process_name
 
@@ -57,13 +57,11 @@ def beat_args(role: ProcessRole, name: str, work: str = "") -> list[Arg]:
     return [str(role), name, machine, pid, work, REMEMBERED_S]
 
 
-@raises_queue_errors
-class Processes:
+class Processes(QueueMember):
     """The member ``processes`` of the queue; methods raise ``QueueUnavailable``."""
 
     def __init__(self, client: Any, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
+        super().__init__(client, scripts)
         self._heard = -BEAT_S
 
     def beat(self, role: ProcessRole, work: str = "") -> None:
@@ -191,13 +189,8 @@ MOST_HOSTS = 2_000
 CHUNK = 100  # hosts a call: the server answers others in between
 
 
-@raises_queue_errors
-class HostWaits:
+class HostWaits(QueueMember):
     """The member ``waits`` of the queue; methods raise ``QueueUnavailable``."""
-
-    def __init__(self, client: Any, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
 
     def of(self, pairs: Sequence[tuple[str, str]]) -> Waits:
         """What hosts of crawls wait for; ``pairs`` are (crawl, host)."""

@@ -17,9 +17,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Any
 
 from redis.exceptions import WatchError
@@ -33,7 +32,7 @@ from crawlclean.storage.queue.clients import (
     queue_ms,
     raises_queue_errors,
 )
-from crawlclean.storage.queue.entries import crawl_fields, fingerprint
+from crawlclean.storage.queue.entries import chunks, crawl_fields, fingerprint
 from crawlclean.storage.queue.jobs import JobQueue
 from crawlclean.storage.queue.topic_ranks import TOPIC_KEYS, join_turns
 from crawlclean.storage.store.rows import to_microseconds
@@ -139,7 +138,9 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
             return
         forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
     for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "ck", "b", "p", "t", "tried"):
-        for keys in _chunks(client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)):
+        for keys in chunks(
+            client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT), PURGE_CHUNK
+        ):
             if not scripts("drop_keys", [crawl_id, *keys]):
                 return
     if scripts("drop_keys", [crawl_id, *(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS)]):
@@ -187,7 +188,7 @@ def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
     Returns -1 without a host when the crawl has been created anew meanwhile.
     """
     purged = int(scripts("purge", [crawl_id, host]))  # the host's pending URLs
-    for keys in _chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT)):
+    for keys in chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT), PURGE_CHUNK):
         more = int(scripts("purge", [crawl_id, host, *keys]))
         if more < 0:
             return -1
@@ -203,11 +204,6 @@ def forget_traps(client: Any, crawl_id: str, host: str) -> None:
         client.hdel("cc:traps", *(of + name for name in names))
     client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
     client.hincrby(f"cc:g:{host}", "stopped_version", 1)
-
-
-def _chunks(keys: Iterator[bytes]) -> Iterator[list[bytes]]:
-    while chunk := list(islice(keys, PURGE_CHUNK)):
-        yield chunk
 
 
 # Rebuilding: a crawl that the queue has lost.
@@ -251,9 +247,9 @@ class CrawlRebuilder:
             NotFound: The crawl was purged meanwhile.
         """
         added = 0
-        for start in range(0, len(ends), REBUILD_CHUNK):
+        for part in chunks(ends, REBUILD_CHUNK):
             args: list[Arg] = [crawl_id]
-            for end in ends[start : start + REBUILD_CHUNK]:
+            for end in part:
                 args += [end.host, fingerprint(end.page_id), str(end.state)]
             new = int(self._scripts("mark_ended", args))
             if new < 0:
@@ -308,9 +304,9 @@ class UrlReopener:
             NotFound: No such crawl in the queue.
         """
         offered = 0
-        for start in range(0, len(ends), REOPEN_CHUNK):
+        for part in chunks(ends, REOPEN_CHUNK):
             args: list[Arg] = [crawl_id]
-            for end in ends[start : start + REOPEN_CHUNK]:
+            for end in part:
                 found = to_microseconds(end.discovered_at) // 1000 if end.discovered_at else 0
                 why = f"{end.state}: {end.reason}" if end.reason else str(end.state)
                 args += [end.page_id, end.host, end.url, str(end.role), end.depth, str(end.via)]

@@ -19,7 +19,7 @@ import struct
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -35,6 +35,7 @@ from crawlclean.storage.queue.clients import (
 from crawlclean.storage.queue.entries import (
     RANK_SCORE,
     Entry,
+    chunks,
     is_pending,
     pack_entries,
     unpack_entries,
@@ -261,7 +262,9 @@ class Overflow:
         """Returns the ``count`` longest queues as a heap of (minus the length, crawl, host)."""
         found: list[tuple[int, str, str]] = []
         for crawl in self._crawls():
-            for hosts in self._some_hosts(f"cc:h:{crawl}"):
+            names = self._client.sscan_iter(f"cc:h:{crawl}", count=HOSTS_A_LOOK)
+            for part in chunks(names, HOSTS_A_LOOK):
+                hosts = [each.decode() for each in part]
                 with self._client.pipeline(transaction=False) as pipe:
                     for host in hosts:
                         pipe.zcard(f"cc:q:{crawl}:{host}")
@@ -271,25 +274,17 @@ class Overflow:
         heapq.heapify(found)
         return found
 
-    def _some_hosts(self, key: str) -> Iterator[list[str]]:
-        cursor = 0
-        while True:
-            cursor, members = self._client.sscan(key, cursor, count=HOSTS_A_LOOK)
-            if members:
-                yield [each.decode() for each in members]
-            if not cursor:
-                return
-
     def _unconfirmed(self) -> list[tuple[str, str, str]]:
         """Returns unconfirmed spills, (id, crawl, host): being saved, or left by a dead process."""
         _, found = self._client.hscan("cc:spills", count=HOSTS_A_LOOK)
-        return [(spill.decode(), *_crawl_and_host(member)) for spill, member in found.items()]
+        named = ((spill, member.decode().partition(" ")) for spill, member in found.items())
+        return [(spill.decode(), crawl, host) for spill, (crawl, _, host) in named]
 
     def _save_spills(self, taken: Sequence[tuple[str, str, str]]) -> None:
         """Saves spills, given as (id, crawl, host); then deletes their entries in the queue."""
-        for start in range(0, len(taken), SPILLS_AT_ONCE):
+        for part in chunks(taken, SPILLS_AT_ONCE):
             spills = []
-            for spill_id, crawl, host in taken[start : start + SPILLS_AT_ONCE]:
+            for spill_id, crawl, host in part:
                 data = self._client.get(f"cc:spill:{spill_id}")
                 if data is None:
                     continue  # saved by another process, or purged
@@ -374,12 +369,6 @@ class Overflow:
         if gone:
             self._spills.delete([each.decode() for each in gone])
             self._client.zrem("cc:tg", *gone)
-
-
-def _crawl_and_host(member: bytes) -> tuple[str, str]:
-    """Splits a member, ``b"news www.example.com"``, into crawl and host."""
-    crawl, _, host = member.decode().partition(" ")
-    return crawl, host
 
 
 def _entries_of(spill: Spill) -> list[Entry]:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import islice
-from typing import Any
 
-from crawlclean.storage.queue.clients import Arg, Scripts, raises_queue_errors
-from crawlclean.storage.queue.entries import LINK_TEXT_CHARS, from_ms
+from crawlclean.storage.queue.clients import Arg, QueueMember
+from crawlclean.storage.queue.entries import LINK_TEXT_CHARS, chunks, from_ms
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import Visit
 
@@ -26,13 +24,8 @@ MOST_WAIT_MS = 600_000
 LONGEST_VALUE = 1000  # characters of an ETag; servers refuse heads of requests over 8 KB
 
 
-@raises_queue_errors
-class Revisits:
+class Revisits(QueueMember):
     """The member ``revisits`` of the queue; methods raise ``QueueUnavailable``."""
-
-    def __init__(self, client: Any, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
 
     def offer(self, crawl_id: str, visits: Sequence[Visit]) -> int:
         """Makes due URLs wait for their visits; returns how many did not wait before.
@@ -40,9 +33,9 @@ class Revisits:
         A crawl that is not kept fresh, or was purged, takes none.
         """
         taken = 0
-        for start in range(0, len(visits), CHUNK):
+        for part in chunks(visits, CHUNK):
             args: list[Arg] = [crawl_id, MOST_OF_A_HOST]
-            for visit in visits[start : start + CHUNK]:
+            for visit in part:
                 args += _args(visit)
             new = int(self._scripts("revisit", args))
             if new < 0:
@@ -54,7 +47,7 @@ class Revisits:
         """Forgets the URLs of a crawl that wait to be visited again; returns their number."""
         forgotten = 0
         names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
-        while hosts := list(islice(names, CHUNK)):
+        for hosts in chunks(names, CHUNK):
             forgotten += int(self._scripts("forget_revisits", [crawl_id, *hosts]))
         return forgotten
 
@@ -62,7 +55,7 @@ class Revisits:
         """Hosts of which as many URLs wait as may; they need no more for a while."""
         full = set()
         names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
-        while hosts := list(islice(names, CHUNK)):
+        for hosts in chunks(names, CHUNK):
             with self._client.pipeline(transaction=False) as pipe:
                 for host in hosts:
                     pipe.zcard(f"cc:v:{crawl_id}:{host.decode()}")

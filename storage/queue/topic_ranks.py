@@ -18,8 +18,8 @@ import msgspec
 
 from crawlclean.cleaning.urls.normal_form import domain_of
 from crawlclean.storage.crawl_types import CrawlSpec
-from crawlclean.storage.queue.clients import Arg, Scripts, raises_queue_errors, send_packed
-from crawlclean.storage.queue.entries import RANK_SCORE, fingerprint
+from crawlclean.storage.queue.clients import Arg, QueueMember, Scripts, send_packed
+from crawlclean.storage.queue.entries import RANK_SCORE, chunks, fingerprint
 
 # Ranking anew: the waiting URLs of a topic crawl get the ranks of a newer model.
 #
@@ -128,56 +128,6 @@ def packed_moves(key: bytes, moved: Sequence[tuple[int, bytes]]) -> bytes:
     return b"".join(parts)
 
 
-@raises_queue_errors
-class Ranker:
-    """One process that ranks the waiting URLs of a crawl; raises ``QueueUnavailable``."""
-
-    def __init__(self, client: Any, scripts: Scripts, crawl_id: str, score: Score) -> None:
-        self._client = client
-        self._scripts = scripts
-        self._crawl_id = crawl_id
-        self._score = score
-        self._done = Reranked()
-
-    def run(self, version: int, is_stopped: Callable[[], bool]) -> Reranked:
-        """Ranks until nothing is left, a newer ranking has begun, or the caller stops it.
-
-        Args:
-            version: Of the weights that ``score`` has; an older version than that of the last
-                ranking changes nothing.
-            is_stopped: Asked between two slices.
-        """
-        ranked: list[bytes | str] = []
-        while not is_stopped():
-            answer, *parts = self._scripts(
-                "rank", [self._crawl_id, version, HELD_MS, HEAD, SLICE, *ranked]
-            )
-            hosts, states, urls = parts[::3], parts[1::3], parts[2::3]
-            if hosts:
-                self._move(hosts, urls, int(answer))
-            elif answer == b"wait":
-                time.sleep(WAIT_S)
-            else:
-                self._done.is_whole = answer == b"done"
-                break
-            ranked = [part for pair in zip(hosts, states, strict=True) for part in pair]
-        return self._done
-
-    def _move(self, hosts: Sequence[bytes], packed: Sequence[bytes], at_ms: int) -> None:
-        """Writes the new ranks of a slice."""
-        commands = []
-        for host, urls in zip(hosts, packed, strict=True):
-            entries = unpack_scored(urls)
-            ranked, moved = moved_entries(entries, self._score, at_ms)
-            self._done.urls += ranked
-            self._done.moved += len(moved)
-            key = b"cc:q:%b:%b" % (self._crawl_id.encode(), host)
-            for start in range(0, len(moved), SLICE):
-                commands.append(packed_moves(key, moved[start : start + SLICE]))
-        if commands:
-            send_packed(self._client, commands)
-
-
 MOST_HOSTS = 20
 """Hosts of a registered domain in a topic crawl: a link farm makes hosts at no cost."""
 
@@ -203,13 +153,8 @@ def join_turns(pipe: Any, spec: CrawlSpec) -> None:
         pipe.zrem("cc:turn", spec.crawl_id)
 
 
-@raises_queue_errors
-class TopicRanks:
+class TopicRanks(QueueMember):
     """The member ``topics`` of the queue; methods raise ``QueueUnavailable``."""
-
-    def __init__(self, client: Any, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
 
     def publish_weights(self, crawl_id: str, packed: bytes, version: int) -> bool:
         """Stores the packed weights of a crawl; False when a newer version is stored."""
@@ -251,9 +196,9 @@ class TopicRanks:
             fetched_by: The crawl that fetched the pages; they are not acknowledged there yet.
             pages: (page id, host); their judgements for this crawl are stored.
         """
-        for start in range(0, len(pages), CHUNK):
+        for part in chunks(pages, CHUNK):
             args: list[Arg] = [crawl_id, fetched_by]
-            for page, host in pages[start : start + CHUNK]:
+            for page, host in part:
                 args += [host, fingerprint(page), page]
             self._scripts("adopt", args)
 
@@ -284,8 +229,35 @@ class TopicRanks:
             score: Ranks of links by the new model.
             version: Of this model.
             is_stopped: Asked between two slices of 500 URLs or more.
+
+        Returns:
+            What was ranked until nothing was left, a newer ranking had begun, or the caller
+            stopped it; a ``version`` older than that of the last ranking changes nothing.
         """
-        return Ranker(self._client, self._scripts, crawl_id, score).run(version, is_stopped)
+        done = Reranked()
+        ranked: list[bytes | str] = []
+        while not is_stopped():
+            answer, *parts = self._scripts(
+                "rank", [crawl_id, version, HELD_MS, HEAD, SLICE, *ranked]
+            )
+            hosts, states, urls = parts[::3], parts[1::3], parts[2::3]
+            if hosts:
+                commands = []
+                for host, packed in zip(hosts, urls, strict=True):
+                    n, moved = moved_entries(unpack_scored(packed), score, int(answer))
+                    done.urls += n
+                    done.moved += len(moved)
+                    key = b"cc:q:%b:%b" % (crawl_id.encode(), host)
+                    commands += [packed_moves(key, part) for part in chunks(moved, SLICE)]
+                if commands:
+                    send_packed(self._client, commands)
+            elif answer == b"wait":
+                time.sleep(WAIT_S)
+            else:
+                done.is_whole = answer == b"done"
+                break
+            ranked = [part for pair in zip(hosts, states, strict=True) for part in pair]
+        return done
 
     def ranked_version(self, crawl_id: str) -> int:
         """The version of the weights by which the last ranking was begun; 0: there was none."""
@@ -296,13 +268,11 @@ class TopicRanks:
         return TopicHosts(self._client, self._scripts, crawl_id)
 
 
-@raises_queue_errors
-class TopicHosts:
+class TopicHosts(QueueMember):
     """The hosts of one topic crawl, which grow with it; methods raise ``QueueUnavailable``."""
 
     def __init__(self, client: Any, scripts: Scripts, crawl_id: str) -> None:
-        self._client = client
-        self._scripts = scripts
+        super().__init__(client, scripts)
         self._crawl_id = crawl_id
 
     def known(self, hosts: Collection[str]) -> frozenset[str]:

@@ -23,7 +23,7 @@ from typing import Any
 from crawlclean.cleaning.url_classes.stopping import QUARTERS, Account, Asked, Known, Verdict
 from crawlclean.storage.crawl_types import Discovery, PageRole
 from crawlclean.storage.live_state import StoppedClass
-from crawlclean.storage.queue.clients import Arg, Scripts, queue_errors, raises_queue_errors
+from crawlclean.storage.queue.clients import Arg, QueueMember, queue_errors
 from crawlclean.storage.queue.entries import RANK_SCORE, from_ms, read_pending
 
 REFUSED, FOLLOWED = "=", "+"
@@ -87,13 +87,8 @@ class ClassRow:
     stopped: str
 
 
-@raises_queue_errors
-class UrlClassLedger:
+class UrlClassLedger(QueueMember):
     """The URL classes of every crawl. Methods raise ``QueueUnavailable``."""
-
-    def __init__(self, client: Any, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
 
     def add_pages(self, crawl_id: str, host: str, count: int) -> int:
         """Counts fetched pages of a host; returns the new total, 0 when there is no such crawl."""
