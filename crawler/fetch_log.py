@@ -32,6 +32,7 @@ from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 from crawlclean.storage.crawl_types import FetchResult, Lease, PageRole
 
@@ -178,11 +179,7 @@ def _numbered(path: Path, number: int) -> Path:
 
 def _word(text: str) -> str:
     """A field without white space and control characters; ``-`` for nothing."""
-    return _UNSAFE.sub(lambda found: _escaped(found[0]), text) or "-"
-
-
-def _escaped(char: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
+    return _UNSAFE.sub(lambda found: quote(found[0], errors="replace"), text) or "-"
 
 
 def _text(text: str) -> str:

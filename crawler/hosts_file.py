@@ -74,7 +74,7 @@ class HostOverride:
             headers["User-Agent"] = self.user_agent
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies)
-        user, _, password = _user_part(self.proxy or "").partition(":")
+        user, _, password = urlsplit(self.proxy or "").netloc.rpartition("@")[0].partition(":")
         if user:
             secret = f"{unquote(user)}:{unquote(password)}".encode()
             headers["Proxy-Authorization"] = "Basic " + b64encode(secret).decode()
@@ -82,12 +82,9 @@ class HostOverride:
 
     def request_meta(self) -> dict[str, str]:
         """Returns Scrapy's request meta: ``{"proxy": "http://proxy.example:3128"}``, or ``{}``."""
-        return {"proxy": _without_user(self.proxy)} if self.proxy else {}
-
-    @property
-    def proxy_hostname(self) -> str:
-        """The host name of the proxy, ``proxy.example``; ``""`` without one."""
-        return urlsplit(self.proxy).hostname or "" if self.proxy else ""
+        parts = urlsplit(self.proxy or "")
+        place = parts.netloc.rpartition("@")[2]
+        return {"proxy": f"{parts.scheme}://{place}"} if self.proxy else {}
 
 
 NOTHING = HostOverride()
@@ -176,7 +173,8 @@ class HostOverrides:
 
     def proxy_hostnames(self) -> frozenset[str]:
         """Returns the host names of all proxies."""
-        return frozenset(t.override.proxy_hostname for t in self._all() if t.override.proxy)
+        proxies = (table.override.proxy for table in self._all())
+        return frozenset(urlsplit(proxy).hostname or "" for proxy in proxies if proxy)
 
     def _all(self) -> Iterator[HostTable]:
         return (table for tables in self._tables.values() for table in tables)
@@ -206,16 +204,6 @@ def _authority(host: str, pattern: str) -> str:
         return host
     port = re.search(r":\d+$", host)
     return pattern + (port[0] if port else "")
-
-
-def _user_part(proxy: str) -> str:
-    authority = urlsplit(proxy).netloc
-    return authority.rpartition("@")[0]
-
-
-def _without_user(proxy: str) -> str:
-    parts = urlsplit(proxy)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -373,9 +361,7 @@ def _line(value: Any) -> str:
 
 def _headers(value: Any) -> tuple[tuple[str, str], ...]:
     pairs = []
-    for name, text in _pairs(value):
-        if not TOKEN.fullmatch(name):
-            raise ConfigError("a name is no header name")
+    for name, text in _pairs(value, "header"):
         if name.lower() in OTHER_KEYS:
             raise ConfigError(f"{name} cannot be set here: {OTHER_KEYS[name.lower()]}")
         pairs.append((name, _line(text)))
@@ -384,19 +370,20 @@ def _headers(value: Any) -> tuple[tuple[str, str], ...]:
 
 def _cookies(value: Any) -> tuple[tuple[str, str], ...]:
     pairs = []
-    for name, text in _pairs(value):
-        if not TOKEN.fullmatch(name):
-            raise ConfigError("a name is no cookie name")
+    for name, text in _pairs(value, "cookie"):
         if not COOKIE_VALUE.fullmatch(_line(text)):
             raise ConfigError(f"the value of {name} holds a space or a semicolon")
         pairs.append((name, _line(text)))
     return tuple(pairs)
 
 
-def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
+def _pairs(value: Any, kind: str) -> Iterator[tuple[str, Any]]:
     if not isinstance(value, dict):
         raise ConfigError('a table is needed: { name = "value" }')
-    yield from value.items()
+    for name, text in value.items():
+        if not TOKEN.fullmatch(name):
+            raise ConfigError(f"a name is no {kind} name")
+        yield name, text
 
 
 def _proxy(value: Any) -> str:

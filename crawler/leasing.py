@@ -25,7 +25,7 @@ from crawlclean.storage.crawl_types import (
     Retry,
     Unreachable,
 )
-from crawlclean.storage.queue.clients import RETRY_PAUSE_S
+from crawlclean.storage.queue.clients import RETRY_PAUSE_S, OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
 
@@ -156,7 +156,7 @@ class LeaseSource:
         self._capacity = capacity
         self.network = network or OutageDetector()
         self._held: dict[int, Lease] = {}
-        self._outage_since: float | None = None
+        self._outage = OutageLog("queue")
         self._last_put_s = 0.0
         self._stopped = False
         self._reconcile_at_s = 0.0
@@ -189,7 +189,7 @@ class LeaseSource:
             except ServiceError as error:
                 self._fail(error)
                 return
-            self._note_recovery()
+            self._outage.end()
             for lease in batch.leases:
                 self._held[lease.token] = lease
             self.counters[Counter.LEASES] += len(batch.leases)
@@ -239,7 +239,7 @@ class LeaseSource:
         host_wait_ms: int = 0,
     ) -> None:
         """Puts a result into the queue and ends the lease; waits while the queue is unreachable."""
-        if await self._until_reachable(
+        if await self.ask(
             lambda: self._queue.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
         ):
             self.counters[Counter.PAGES_PUT] += 1
@@ -250,13 +250,13 @@ class LeaseSource:
 
     async def nack(self, lease: Lease, retry: Retry, *, elapsed_ms: int = 0) -> None:
         """Gives a URL back for another attempt and ends the lease."""
-        await self._until_reachable(lambda: self._queue.nack(lease, retry, elapsed_ms=elapsed_ms))
+        await self.ask(lambda: self._queue.nack(lease, retry, elapsed_ms=elapsed_ms))
         self.counters[Counter.NACKS] += 1
         self.end(lease)
 
     async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
         """Asks the queue about a lease without a response; COUNTS and GONE leave it held."""
-        decision = await self._until_reachable(lambda: self._queue.excuse(lease, away, detail))
+        decision = await self.ask(lambda: self._queue.excuse(lease, away, detail))
         if decision not in (LeaseDecision.COUNTS, LeaseDecision.GONE):
             self.counters[Counter.EXCUSED] += 1
             self.end(lease)
@@ -264,15 +264,22 @@ class LeaseSource:
 
     async def locate(self, lease: Lease, address: str) -> bool:
         """Stores the IP address of a lease's host; False when the queue took the lease back."""
-        is_kept = await self._until_reachable(lambda: self._queue.locate(lease, address))
+        is_kept = await self.ask(lambda: self._queue.locate(lease, address))
         if not is_kept:
             self.counters[Counter.ADDRESS_WAITS] += 1
             self.end(lease)
         return is_kept
 
     async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Makes any other call to the queue; waits while the queue is unreachable."""
-        return await self._until_reachable(call)
+        """Makes a call to the queue; repeats it while the queue is unreachable."""
+        while True:
+            try:
+                return await call()
+            except QueueUnavailable as error:
+                self._note_outage(error)
+                if self._stopped:
+                    raise
+                await asyncio.sleep(RETRY_PAUSE_S)
 
     def end(self, lease: Lease) -> None:
         """Removes a lease from those held."""
@@ -283,16 +290,6 @@ class LeaseSource:
         """Drops a lease whose result the queue refused; ``reconcile`` makes its URL pending."""
         self._reconcile_at_s = 0.0
         self.end(lease)
-
-    async def _until_reachable(self, call: Callable[[], Awaitable[T]]) -> T:
-        while True:
-            try:
-                return await call()
-            except QueueUnavailable as error:
-                self._note_outage(error)
-                if self._stopped:
-                    raise
-                await asyncio.sleep(RETRY_PAUSE_S)
 
     async def _keep_session(self) -> None:
         while True:
@@ -324,16 +321,14 @@ class LeaseSource:
 
     def _note_outage(self, error: QueueUnavailable) -> None:
         """Logs one line for each outage of the queue; ends the leases after ``patience_s``."""
-        now = time.monotonic()
         patience = self._patience_s()
         if patience == 0:
             if not self._stopped:
                 log.info("the run has ended")
                 self._stop()
-        elif self._outage_since is None:
-            self._outage_since = now
-            log.warning("queue away, waiting", extra={"reason": str(error)})
-        elif patience is not None and now - self._outage_since > patience and not self._stopped:
+            return
+        self._outage.notice(error)
+        if patience is not None and self._outage.lasted_s > patience and not self._stopped:
             log.warning("queue gone, ending")
             self._stop()
 
@@ -341,15 +336,9 @@ class LeaseSource:
         self._stopped = True
         self._queue.woken.set()
 
-    def _note_recovery(self) -> None:
-        if self._outage_since is not None:
-            self._outage_since = None
-            log.warning("queue back")
-
     async def close(self) -> None:
         """Ends the session; the URLs still leased become pending for other spiders."""
-        self._stopped = True
-        self._queue.woken.set()
+        self._stop()
         # A cancellation is lost when the awaited result comes at the same moment.
         while running := [task for task in self._tasks if not task.done()]:
             for task in running:

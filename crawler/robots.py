@@ -2,7 +2,7 @@
 
 - 2xx: the rules of the body. 4xx, and 3xx that cannot be followed: everything is allowed.
 - 5xx: older rules stay in force for a while. Without older rules the host waits; after
-  ``ERRORS_PATIENCE`` such responses in a row everything is forbidden for an hour (ADR 5).
+  ``AFTER_ERRORS.patience`` such responses in a row everything is forbidden for an hour (ADR 5).
 - A connection, but no response (reset, timeout): as 5xx.
 - No connection: older rules stay in force for 15 seconds; without any, everything is allowed, so
   that the pages of the host fail with their own cause.
@@ -39,10 +39,13 @@ ERRORS = "robots.txt cannot be had"
 FORBID_ALL = f"# {ERRORS}\nUser-agent: *\nDisallow: /\n"
 ALLOW_ALL = ""
 UNREACHABLE_TTL_MS = 15 * 1000  # short: fetched again soon after the host is back
-ERRORS_WAIT_MS = 300 * 1000  # after the first 5xx; doubles with each further one
-LONGEST_ERRORS_WAIT_MS = 3600 * 1000
-ERRORS_PATIENCE = 3  # 5xx in a row: 5 and 10 minutes of waiting
-FORBIDDEN_TTL_MS = 3600 * 1000
+AFTER_ERRORS = RobotsErrors(
+    wait_ms=300 * 1000,  # after the first 5xx; doubles with each further one
+    longest_wait_ms=3600 * 1000,  # a host that is repaired is crawled again by then
+    patience=3,  # 5xx in a row: 5 and 10 minutes of waiting
+    forbid_all=FORBID_ALL,
+    forbid_ttl_ms=3600 * 1000,  # then it is asked for again (ADR 5)
+)
 LONGEST_CRAWL_DELAY_MS = 300_000
 CACHED_HOSTS = 1000
 MAX_PATTERNS = 5000  # rules with * or $, each tried on every URL; a plain rule costs nothing
@@ -99,13 +102,7 @@ async def end_robots(
         log.warning("robots.txt cannot be had", extra={"host": lease.host, "reason": why})
         return await queue.hold_robots(
             lease,
-            RobotsErrors(
-                wait_ms=ERRORS_WAIT_MS,
-                longest_wait_ms=LONGEST_ERRORS_WAIT_MS,
-                patience=ERRORS_PATIENCE,
-                forbid_all=FORBID_ALL,
-                forbid_ttl_ms=FORBIDDEN_TTL_MS,
-            ),
+            AFTER_ERRORS,
             host_wait_ms=max(host_wait_ms, retry_after_ms(result.headers) or 0),
             elapsed_ms=result.elapsed_ms,
             is_answer=result.status > 0,

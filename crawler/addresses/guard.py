@@ -57,8 +57,8 @@ class AddressGuard:
 
     def __init__(self, max_hosts: int = MAX_HOSTS) -> None:
         self._max_hosts = max_hosts
-        self._refused: OrderedDict[str, bool] = OrderedDict()
-        self._unsure: OrderedDict[str, bool] = OrderedDict()
+        self._refused: OrderedDict[str, None] = OrderedDict()
+        self._unsure: OrderedDict[str, None] = OrderedDict()
         self._proxies: set[str] = set()
 
     def admits(self, hostname: str, *, allow_private: bool) -> bool:
@@ -84,19 +84,19 @@ class AddressGuard:
     def looked_up(self, hostname: str, error: OSError | None) -> None:
         """Records whether a lookup ended with a temporary error; called from a thread."""
         if isinstance(error, socket.gaierror) and error.errno in TEMPORARY_ERRORS:
-            self._remember(self._unsure, hostname, True)
+            self._remember(self._unsure, hostname)
         else:
             self._unsure.pop(hostname, None)
 
     def end_lookup(self, hostname: str, *, kept: int, refused: int) -> None:
         """Records the numbers of permitted and of refused addresses of a lookup."""
         if refused and not kept:
-            self._remember(self._refused, hostname, True)
+            self._remember(self._refused, hostname)
         else:
             self._refused.pop(hostname, None)
 
-    def _remember(self, names: OrderedDict[str, bool], hostname: str, value: bool) -> None:
-        names[hostname] = value
+    def _remember(self, names: OrderedDict[str, None], hostname: str) -> None:
+        names[hostname] = None
         names.move_to_end(hostname)
         if len(names) > self._max_hosts:
             names.popitem(last=False)
