@@ -361,6 +361,19 @@ class QueueMember:
         self._scripts = scripts
 
 
+class QueueConnection(QueueMember):
+    """A concern of the queue with a connection of its own."""
+
+    def __init__(self, redis_url: str) -> None:
+        """Connects at the first call of a method."""
+        client = open_client(redis_url)
+        super().__init__(client, Scripts(client))
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._client.close()
+
+
 # Who a queue is: its id, made once and kept in it, and the run of its server.
 #
 # A Redis server that lost its data, or that was replaced, has another id: it is another queue.

@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from crawlclean.cleaning.errors import (
     DataDirectoryInUse,
@@ -354,18 +354,22 @@ class EmbeddedServer:
                     "off, and what was written last may be fetched again"
                 )
 
-    def _await_answer(self, log_path: Path, log_from: int) -> None:
+    def _client(self, answer_s: float) -> Any:
+        """A client of the server that repeats nothing."""
         # Imported here: slow to load, and not needed to find the socket.
         from redis import Redis
         from redis.backoff import NoBackoff
-        from redis.exceptions import RedisError
         from redis.retry import Retry
+
+        socket = str(self._socket)
+        return Redis(unix_socket_path=socket, socket_timeout=answer_s, retry=Retry(NoBackoff(), 0))
+
+    def _await_answer(self, log_path: Path, log_from: int) -> None:
+        from redis.exceptions import RedisError
 
         assert self._process is not None  # noqa: S101 - for the type checker
         pause = threading.Event()
-        client = Redis(
-            unix_socket_path=str(self._socket), socket_timeout=5, retry=Retry(NoBackoff(), 0)
-        )
+        client = self._client(answer_s=5)
         limit = time.monotonic() + START_LIMIT_S
         while time.monotonic() < limit:
             if self._process.poll() is not None:
@@ -420,14 +424,9 @@ class EmbeddedServer:
 
         What it had may be thousands of pages, which waited for workers then.
         """
-        from redis import Redis
-        from redis.backoff import NoBackoff
         from redis.exceptions import RedisError
-        from redis.retry import Retry
 
-        client = Redis(
-            unix_socket_path=str(self._socket), socket_timeout=1, retry=Retry(NoBackoff(), 0)
-        )
+        client = self._client(answer_s=1)
         pause, limit = threading.Event(), time.monotonic() + REWRITE_LIMIT_S
         with suppress(RedisError), closing(client):  # it is stopped all the same
             about = client.info()

@@ -158,7 +158,7 @@ def _pack_entry(discovery: Discovery, host: str) -> bytes:
             form, rest = letter, url[len(head) :]
     if discovery.referrer:
         referrer = _without_tabs(discovery.referrer)
-        same = _shared_bytes(url, referrer)
+        same = len(os.path.commonprefix((url, referrer)))  # noqa: RUF071 - of bytes, no paths
         origin = b"%d:%b" % (same, referrer[same:])
     else:
         origin = b":"
@@ -166,11 +166,6 @@ def _pack_entry(discovery: Discovery, host: str) -> bytes:
     numbers = f"{discovery.via} {discovery.depth} {discovery.hops}".encode()
     features = b"=" + pack_features(discovery.features) if discovery.features else b""
     return b"%b%b %b%b\t%b\t%b" % (numbers, features, form, rest, origin, text)
-
-
-def _shared_bytes(a: bytes, b: bytes) -> int:
-    shorter = min(len(a), len(b))
-    return next((i for i in range(shorter) if a[i] != b[i]), shorter)
 
 
 def _without_tabs(url: str) -> bytes:

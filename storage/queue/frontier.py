@@ -49,7 +49,7 @@ from crawlclean.storage.queue.live import HostWaits, Processes, read_now
 from crawlclean.storage.queue.maintenance import create_crawl, purge_crawl, purge_pages, sweep
 from crawlclean.storage.queue.receipts import Receipt, read_receipts
 from crawlclean.storage.queue.revisits import Revisits
-from crawlclean.storage.queue.topic_ranks import TopicRanks, join_turns, owner_of
+from crawlclean.storage.queue.topic_ranks import TopicRanks, owner_of
 from crawlclean.storage.queue.url_classes import UrlClassLedger
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.rows import spec_from_json, to_microseconds
@@ -124,14 +124,8 @@ class Frontier:
         Sitemaps are read unless the crawl is limited to its seeds. Revisits that an earlier run
         left waiting are forgotten: the store has those that are due by now.
         """
-
-        def write(pipe: Any) -> None:
-            pipe.hset(f"cc:c:{spec.crawl_id}", mapping=crawl_fields(spec, CrawlState.RUNNING))
-            pipe.sadd("cc:crawls", spec.crawl_id)
-            join_turns(pipe, spec)
-
         self.revisits.forget(spec.crawl_id)
-        create_crawl(self._client, self._scripts, spec.crawl_id, write)
+        create_crawl(self._client, self._scripts, spec, crawl_fields(spec, CrawlState.RUNNING))
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
         self._touch_hosts(spec.crawl_id)
         self._run("set_state", spec.crawl_id, "")

@@ -7,7 +7,7 @@ job that RQ has lost. The page's token refuses a second claim of the page.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -78,6 +78,23 @@ def delete_remnant(client: Any, job_id: str) -> None:
             pipe.execute()
 
 
+def _is_at_work(
+    queue: Queue, job_id: str, heard: Callable[[Job], datetime | None], limit_s: float
+) -> bool:
+    """Whether a job waits in its queue, or has a worker that was heard within ``limit_s``."""
+    try:
+        job = Job.fetch(job_id, connection=queue.connection, serializer=JSONSerializer)
+    except NoSuchJobError:
+        return False
+    status, at = job.get_status(refresh=False), heard(job)
+    if status == "queued":
+        return queue.get_job_position(job_id) is not None
+    if status != "started" or at is None:
+        return False
+    # The time is by the worker's clock: a time in our future is no evidence.
+    return abs((datetime.now(UTC) - at.replace(tzinfo=at.tzinfo or UTC)).total_seconds()) < limit_s
+
+
 @raises_queue_errors
 class JobQueue:
     """Enqueues jobs of pages. Safe to use from several threads."""
@@ -108,22 +125,8 @@ class JobQueue:
 
     def is_waiting(self, job_id: str) -> bool:
         """Whether RQ still holds the job in its queue or has a worker on it."""
-        try:
-            job = Job.fetch(job_id, connection=self._client, serializer=JSONSerializer)
-        except NoSuchJobError:
-            return False
-        if job.get_status(refresh=False) == "queued":
-            return self._queue.get_job_position(job_id) is not None
-        if job.get_status(refresh=False) != "started" or job.started_at is None:
-            return False
         # A job begins with its claim: a job without a claim by now will never make one.
-        started = job.started_at.replace(tzinfo=job.started_at.tzinfo or UTC)
-        # The start is by the worker's clock: a start in our future is no evidence.
-        return abs((datetime.now(UTC) - started).total_seconds()) < CLAIM_LIMIT_S
-
-    def length(self) -> int:
-        """Jobs waiting in the queue of pages."""
-        return int(self._queue.count)
+        return _is_at_work(self._queue, job_id, lambda job: job.started_at, CLAIM_LIMIT_S)
 
     def close(self) -> None:
         """Closes the connections."""
@@ -183,17 +186,7 @@ class OperationJobs:
         name = self._client.hget(JOBS, seq)
         if name is None:
             return False
-        try:
-            job = Job.fetch(name.decode(), self._client, JSONSerializer)
-        except NoSuchJobError:
-            return False
-        if job.get_status(refresh=False) == "queued":
-            return self._queue.get_job_position(job.id) is not None
-        heard = job.last_heartbeat
-        if job.get_status(refresh=False) != "started" or heard is None:
-            return False
-        heard = heard.replace(tzinfo=heard.tzinfo or UTC)
-        return abs((datetime.now(UTC) - heard).total_seconds()) < SILENT_S
+        return _is_at_work(self._queue, name.decode(), lambda job: job.last_heartbeat, SILENT_S)
 
     def enqueue_again(self, seq: int) -> bool:
         """Enqueues a lost operation from its beginning; False after ``MOST_TRIES``."""

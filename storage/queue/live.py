@@ -85,9 +85,11 @@ class Processes(QueueMember):
     def troubles(self) -> list[tuple[str, str]]:
         """Spiders of this machine that fetch nothing, and why: ``[("web1.4711.0a1b", "...")]``."""
         machine, _, _ = process_name().partition(".")
+        since = queue_ms(self._client) - LIFE_S * 1000
+        members: list[bytes] = self._client.zrangebyscore(_WHO, since, "+inf")
         names = [
             name.decode()
-            for role, _, name in (x.partition(b" ") for x in self._heard_lately())
+            for role, _, name in (x.partition(b" ") for x in members)
             if role.decode() == ProcessRole.SPIDER and name.startswith(f"{machine}.".encode())
         ]
         work = [(name, self._client.hget(f"{_WHO}:{name}", "work")) for name in names]
@@ -119,11 +121,6 @@ class Processes(QueueMember):
             self._forget(member)
             return False
         return bool(self._client.hsetnx(f"{_WHO}:{member.partition(' ')[2]}", "told", 1))
-
-    def _heard_lately(self) -> list[bytes]:
-        since = queue_ms(self._client) - LIFE_S * 1000
-        members: list[bytes] = self._client.zrangebyscore(_WHO, since, "+inf")
-        return members
 
     def silent(self, names: Sequence[str]) -> list[tuple[ProcessRole, str]]:
         """Returns those of some processes that were not heard for ``LIFE_S``, each time."""

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -27,14 +27,13 @@ from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.queue.clients import (
     Arg,
+    QueueConnection,
     Scripts,
-    open_client,
     queue_ms,
-    raises_queue_errors,
 )
 from crawlclean.storage.queue.entries import chunks, crawl_fields, fingerprint
 from crawlclean.storage.queue.jobs import JobQueue
-from crawlclean.storage.queue.topic_ranks import TOPIC_KEYS, join_turns
+from crawlclean.storage.queue.topic_ranks import TOPIC_KEYS
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import EndedUrl
 
@@ -138,28 +137,28 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
             return
         forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
     for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "ck", "b", "p", "t", "tried"):
-        for keys in chunks(
-            client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT), PURGE_CHUNK
-        ):
+        found = client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)
+        for keys in chunks(found, PURGE_CHUNK):
             if not scripts("drop_keys", [crawl_id, *keys]):
                 return
     if scripts("drop_keys", [crawl_id, *(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS)]):
         client.zrem(PURGING, crawl_id)
 
 
-def create_crawl(
-    client: Any, scripts: Scripts, crawl_id: str, write: Callable[[Any], None]
-) -> None:
+def create_crawl(client: Any, scripts: Scripts, spec: CrawlSpec, fields: Mapping[str, Arg]) -> None:
     """Writes the keys of a crawl in one step, while no purge of its name is under way.
+
+    A topic crawl joins those whose hosts are chosen by rank; any other crawl leaves them.
 
     A purge under way is completed here first, whether its process lives or not.
 
     Args:
         client: The queue's client.
         scripts: Its scripts.
-        crawl_id: The crawl, new or not.
-        write: Adds the commands to a pipeline; may be called again.
+        spec: The crawl, new or not.
+        fields: Fields of its hash that are set.
     """
+    crawl_id = spec.crawl_id
     with client.pipeline() as pipe:
         while True:
             if client.zscore(PURGING, crawl_id) is not None:
@@ -167,7 +166,12 @@ def create_crawl(
             pipe.watch(PURGING)
             if pipe.zscore(PURGING, crawl_id) is None:
                 pipe.multi()
-                write(pipe)
+                pipe.hset(f"cc:c:{crawl_id}", mapping=fields)
+                pipe.sadd("cc:crawls", crawl_id)
+                if spec.topic:
+                    pipe.zadd("cc:turn", {crawl_id: 0}, nx=True)
+                else:
+                    pipe.zrem("cc:turn", crawl_id)
                 with suppress(WatchError):
                     pipe.execute()
                     return
@@ -209,18 +213,8 @@ def forget_traps(client: Any, crawl_id: str, host: str) -> None:
 # Rebuilding: a crawl that the queue has lost.
 
 
-@raises_queue_errors
-class CrawlRebuilder:
+class CrawlRebuilder(QueueConnection):
     """Puts a lost crawl into the queue. Methods raise ``QueueUnavailable``."""
-
-    def __init__(self, redis_url: str) -> None:
-        """Connects at the first call of a method."""
-        self._client = open_client(redis_url)
-        self._scripts = Scripts(self._client)
-
-    def close(self) -> None:
-        """Closes the connection."""
-        self._client.close()
 
     def is_lost(self, crawl_id: str) -> bool:
         """Whether the queue lacks a crawl, or its rebuilding was interrupted."""
@@ -232,13 +226,7 @@ class CrawlRebuilder:
         if not self.is_lost(spec.crawl_id):
             return
         fields = {**crawl_fields(spec, CrawlState.STOPPED), REBUILDING: 1}
-
-        def write(pipe: Any) -> None:
-            pipe.hset(f"cc:c:{spec.crawl_id}", mapping=fields)
-            pipe.sadd("cc:crawls", spec.crawl_id)
-            join_turns(pipe, spec)
-
-        create_crawl(self._client, self._scripts, spec.crawl_id, write)
+        create_crawl(self._client, self._scripts, spec, fields)
 
     def mark_ended(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
         """Marks URLs as seen and done; returns how many the queue did not know.
@@ -280,18 +268,8 @@ class CrawlRebuilder:
 # Reopening: ended URLs become pending.
 
 
-@raises_queue_errors
-class UrlReopener:
+class UrlReopener(QueueConnection):
     """Makes ended URLs pending. Methods raise ``QueueUnavailable``."""
-
-    def __init__(self, redis_url: str) -> None:
-        """Connects at the first call of a method."""
-        self._client = open_client(redis_url)
-        self._scripts = Scripts(self._client)
-
-    def close(self) -> None:
-        """Closes the connection."""
-        self._client.close()
 
     def reopen(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
         """Makes ended URLs pending; returns how many were not pending.

@@ -27,10 +27,10 @@ from typing import Any
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.storage.queue.clients import (
     Arg,
+    QueueConnection,
+    QueueMember,
     Scripts,
-    open_client,
     queue_ms,
-    raises_queue_errors,
 )
 from crawlclean.storage.queue.entries import (
     RANK_SCORE,
@@ -56,8 +56,7 @@ BEST, OTHERS = 8, 2  # spills a round
 LOOKED_AT = 1000  # spills of a crawl, of which a round takes the best
 
 
-@raises_queue_errors
-class TailRanks:
+class TailRanks(QueueMember):
     """Ranks the spills of topic crawls anew; methods raise ``StorageError``."""
 
     def __init__(
@@ -68,8 +67,7 @@ class TailRanks:
         model_of: Callable[[str], TopicModel | None],
     ) -> None:
         """``model_of`` gives the newest model of a crawl; None: it has none."""
-        self._client = client
-        self._scripts = scripts
+        super().__init__(client, scripts)
         self._spills = spills
         self._model_of = model_of
 
@@ -151,8 +149,7 @@ HIGHEST_SCORE = 1000 * RANK_SCORE
 _HEAD = struct.Struct(">dI")
 
 
-@raises_queue_errors
-class Overflow:
+class Overflow(QueueConnection):
     """Moves spills between the queue and a store."""
 
     def __init__(
@@ -171,16 +168,11 @@ class Overflow:
                 into a quarter of its memory limit.
             model_of: The link model of a topic crawl, which ranks its spills anew; None: no model.
         """
-        self._client = open_client(redis_url)
-        self._scripts = Scripts(self._client)
+        super().__init__(redis_url)
         self._spills = spills
         self._max = max_pending_urls
         self._ranks = TailRanks(self._client, self._scripts, spills, model_of)
         self._cursors: dict[str, int] = {}  # crawl -> cursor of an unfinished scan of its hosts
-
-    def close(self) -> None:
-        """Closes the connection."""
-        self._client.close()
 
     def _run(self, name: str, *args: Arg) -> Any:
         return self._scripts(name, args)

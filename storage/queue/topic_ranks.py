@@ -17,7 +17,6 @@ from typing import Any
 import msgspec
 
 from crawlclean.cleaning.urls.normal_form import domain_of
-from crawlclean.storage.crawl_types import CrawlSpec
 from crawlclean.storage.queue.clients import Arg, QueueMember, Scripts, send_packed
 from crawlclean.storage.queue.entries import RANK_SCORE, chunks, fingerprint
 
@@ -143,14 +142,6 @@ def owner_of(host: str) -> str:
     name = host.partition(":")[0]
     is_address = host.startswith("[") or name.replace(".", "").isdigit()
     return host if is_address else domain_of(name)
-
-
-def join_turns(pipe: Any, spec: CrawlSpec) -> None:
-    """Adds a topic crawl to those whose hosts are chosen by rank; any other crawl leaves them."""
-    if spec.topic:
-        pipe.zadd("cc:turn", {spec.crawl_id: 0}, nx=True)
-    else:
-        pipe.zrem("cc:turn", spec.crawl_id)
 
 
 class TopicRanks(QueueMember):
