@@ -40,12 +40,13 @@ log = logging.getLogger(__name__)
 
 HEAD = b"# time status bytes ms host url referrer via result\n"
 FILES = 4  # fetch.log, fetch.log.1, .2, .3: the share of each is a quarter of the limit
-FLUSH_S = 1.0
+FLUSH_S = 1.0  # what a killed spider loses of its log; less writes more often
+# Written at once, before a second is over: bounds the memory of a fast crawl.
 BUFFER_BYTES = 64 << 10
-REPORT_S = 60.0
+REPORT_S = 60.0  # a line of the spider's own log a minute: more would hide the others
 AGAIN_S = 60.0  # after an error of the disk
-DETAIL_CHARS = 200
-NOT_MODIFIED = 304
+DETAIL_CHARS = 200  # of a reason: an exception may quote a whole page
+NOT_MODIFIED = 304  # HTTP status: the version that is stored is the newest (RFC 9110)
 
 _UNSAFE = re.compile(r"[^!-~]")
 _USER_PART = re.compile(r"(?<=://)[^/?#\s]+@")

@@ -46,7 +46,7 @@ from crawlclean.storage.crawl_types import HostPoliteness
 # Delays and slots go into the queue with the crawl. Headers, cookies and proxies are in the memory
 # of the spider's process alone.
 
-CACHED_ORIGINS = 1000
+CACHED_ORIGINS = 1000  # merged overrides kept: a lease needs them several times; bounds memory
 SECRET_KEYS = frozenset({"headers", "cookies"})
 
 
@@ -218,8 +218,8 @@ OTHER_KEYS = {  # headers with a key of their own, or not for operators
     ),
 }
 NAME = re.compile(r"(?:(https?)://)?(\*\.)?([^/?#@*\s\\]+)/?")
-LONGEST_DELAY_S = 86_400
-MOST_SLOTS = 1000
+LONGEST_DELAY_S = 86_400  # a day: a longer pause is a slip of the pen
+MOST_SLOTS = 1000  # requests at a time: no spider has so many by default
 
 
 def load_hosts(path: Path | None) -> HostOverrides:

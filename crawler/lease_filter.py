@@ -28,7 +28,7 @@ from crawlclean.storage.crawl_types import Failure, FailureReason, Lease, PageRo
 from crawlclean.storage.queue.fetch_queue import FetchQueue
 from crawlclean.storage.queue.url_classes import FOLLOWED, REFUSED
 
-CACHED_HOSTS = 1000
+CACHED_HOSTS = 1000  # read again from the queue when more hosts take turns; bounds memory
 CACHED_CHOICES = 100  # the sites of a list share their patterns
 FIRST_PROBE = 32  # URLs refused before the first probe
 GONE = "the host has not answered for long"

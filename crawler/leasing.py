@@ -37,10 +37,10 @@ from crawlclean.storage.queue.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
 
 log = logging.getLogger(__name__)
 
-SUSPECTS = 3
+SUSPECTS = 3  # failed hosts in a row: one or two die by themselves, three at once are our network
 MOST_NAMED = 100  # hosts that are left to others
-FIRST_PROBE_S = 1.0
-LONGEST_PROBE_S = 30.0
+FIRST_PROBE_S = 1.0  # short: most outages of a network are over soon
+LONGEST_PROBE_S = 30.0  # so long a network that is back may stay unnoticed
 PATIENCE_S = 3600.0  # after it the hosts are at fault: a crawl whose last hosts died must end
 
 
@@ -127,8 +127,8 @@ class OutageDetector:
 
 T = TypeVar("T")
 
-LONGEST_SLEEP_S = 5.0
-CANCEL_AGAIN_S = 0.1
+LONGEST_SLEEP_S = 5.0  # a wake-up may be lost with its connection: then new URLs wait so long
+CANCEL_AGAIN_S = 0.1  # so soon a lost cancellation is repeated; it delays the end of a spider
 FLUSH_AFTER_PUT_S = 1.0  # batches older than this are left to the housekeeper
 
 

@@ -31,8 +31,8 @@ from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsErrors, Robot
 
 log = logging.getLogger(__name__)
 
-MAX_BYTES = 512 << 10
-MAX_SITEMAPS = 100
+MAX_BYTES = 512 << 10  # RFC 9309 asks for 500 KiB at least; what is behind is not read
+MAX_SITEMAPS = 100  # each is a request: a hostile file may name any number
 SITEMAP_RANK = 60  # after the pages that links lead to
 FORBIDDEN = "robots.txt forbids it"
 ERRORS = "robots.txt cannot be had"
@@ -46,8 +46,9 @@ AFTER_ERRORS = RobotsErrors(
     forbid_all=FORBID_ALL,
     forbid_ttl_ms=3600 * 1000,  # then it is asked for again (ADR 5)
 )
+# 5 minutes: a file may ask for days, by which a crawl would never end.
 LONGEST_CRAWL_DELAY_MS = 300_000
-CACHED_HOSTS = 1000
+CACHED_HOSTS = 1000  # parsed again when more hosts take turns; bounds memory
 MAX_PATTERNS = 5000  # rules with * or $, each tried on every URL; a plain rule costs nothing
 NAME = re.compile(r"\s*+user[- ]?agent\b\s*+:?+([^#]*+)", re.I)
 ANY_GROUP = re.compile(r"\s*+(?:sitemaps?|site-map|host)\b", re.I)

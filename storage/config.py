@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from crawlclean.cleaning.errors import ConfigError
 
+# The server needs memory for itself and its clients; what waits needs the rest.
 LEAST_QUEUE_MEMORY_BYTES = 16 << 20
 DATABASE = "crawl"
 """Used when the URL of MongoDB names no database."""

@@ -29,7 +29,7 @@ from crawlclean.storage.queue.embedded import make_data_folder
 # opens no session to its reader.
 
 FILE = "console.sqlite"
-SECRET_BYTES = 32
+SECRET_BYTES = 32  # nobody guesses 256 bits
 TOUCH_S = 60
 """A session's last use is written when the written one is older than this: no write a request."""
 

@@ -26,7 +26,8 @@ from crawlclean.storage.topic_types import TopicJudgement
 
 # The politeness policy of a crawl: pauses, slots, exceptions for hosts, and failures to answer.
 
-DELAY_FACTOR = 1.0
+DELAY_FACTOR = 1.0  # a host rests as long as it works for us, so we take half of one slot at most
+# A restart or a short outage is over by then; longer ones delay the end of a crawl.
 HOST_PATIENCE_S = 600.0
 
 

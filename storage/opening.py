@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
     from crawlclean.storage.store.protocol import Store
 
-CRASHED_PATIENCE_S = 120.0
-LEFT_PATIENCE_S = 3.0
+CRASHED_PATIENCE_S = 120.0  # time to start `run` again, and for its server to read a large file
+LEFT_PATIENCE_S = 3.0  # the run has ended: what joined it ends soon, too
 DATABASE = "records.sqlite"
 
 

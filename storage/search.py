@@ -236,8 +236,8 @@ VERSION = 1
 DEAD_SHARE, FEWEST_DEAD = 0.3, 1_000
 """From these on the index is begun anew."""
 
-BUSY_S = 5.0
-LOOK_STEPS = 10_000
+BUSY_S = 5.0  # how long a statement waits for another process that writes the index
+LOOK_STEPS = 10_000  # of SQLite's machine between two looks at the clock, which cost little
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _SCHEMA = f"""
 CREATE VIRTUAL TABLE words USING fts5(

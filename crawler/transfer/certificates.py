@@ -34,7 +34,7 @@ from crawlclean.storage.crawl_types import CertificateFault
 
 MAX_HOSTS = 10_000  # hosts whose fault is remembered, for answers over an older connection
 OLD_SERVERS = 0x4  # SSL_OP_LEGACY_SERVER_CONNECT, as Scrapy: servers without secure renegotiation
-NAMES_SHOWN = 3
+NAMES_SHOWN = 3  # a certificate may be for hundreds of hosts
 
 # X509_V_ERR_... of OpenSSL. An incomplete chain (20, 21) is the most frequent: browsers fetch the
 # missing certificate.

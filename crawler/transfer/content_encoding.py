@@ -27,7 +27,9 @@ NO_CODINGS = frozenset(
 MAX_CODINGS = 3  # nested
 MAX_STREAMS = 10_000  # one after another, as block-wise compressors write them
 MAX_WINDOW_BYTES = 8 << 20  # RFC 9659: the largest window that a response may need
+# Decompressed at once: so far a bomb may pass the limit before it is noticed.
 PIECE_BYTES = 64 << 10
+# Given to a decompressor at once: bounds what it holds back for the next piece.
 SLICE_BYTES = 16 << 10
 ZSTD_SLICE_BYTES = 512  # decompressed at once, to at most 32,768 times the size
 GZIP = b"\x1f\x8b"
@@ -36,8 +38,8 @@ BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 BLANKS = b" \t\r\n\x0b\x0c"
 ASCII_TEXT = bytes([9, 10, 12, 13, *range(32, 127)])
 TEXT = ASCII_TEXT + b"\x1b" + bytes(range(128, 256))  # bytes of text in any charset
-SAMPLE_BYTES = 1024
-GZIP_TAIL_BYTES = 8
+SAMPLE_BYTES = 1024  # enough to tell text from compressed bytes, which are not printable for long
+GZIP_TAIL_BYTES = 8  # checksum and size, 4 bytes each (RFC 1952)
 DAMAGED = "the compressed body does not match its checksum"
 ENDS_EARLY = "the compressed body ends early"
 TOO_MANY_STREAMS = f"the body has more than {MAX_STREAMS} compressed streams"

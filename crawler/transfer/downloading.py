@@ -57,11 +57,11 @@ from crawlclean.storage.crawl_types import Lease
 
 # The limit of browsers; a policy or a cookie may be longer than Twisted's 16 KB.
 MAX_HEAD_BYTES = 256 << 10
-MAX_LINE_BYTES = 64 << 10
+MAX_LINE_BYTES = 64 << 10  # of a header: as MAX_HEAD_BYTES, a cookie or a policy may be long
 MAX_INTERIM_RESPONSES = 16  # 1xx, before the final response
-IDLE_S = 30
-WANTED_FILES = 8192
-HTTPS_PORT = 443
+IDLE_S = 30  # servers close idle connections themselves, many sooner; each costs a file
+WANTED_FILES = 8192  # of them an eighth may be idle connections; the usual soft limit is 1024
+HTTPS_PORT = 443  # the port of the scheme
 SHOWN_BYTES = 60  # of what is wrong, in an error
 # HTTP/1.1 200 OK; also without a version, in small letters, with more blanks or none before OK.
 STATUS_LINE = re.compile(rb"\s*HTTP(?:/(\d+)(?:\.(\d+))?)?[ \t]+(\d{1,9})(.*)", re.I | re.S)

@@ -40,9 +40,9 @@ from crawlclean.storage.crawl_types import (
 
 RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 SLOW_DOWN_STATUSES = frozenset({429, 503})
-FIRST_WAIT_MS = 1_000
-LONGEST_WAIT_MS = 300_000
-LONGEST_RETRY_AFTER_MS = 3_600_000
+FIRST_WAIT_MS = 1_000  # before the second attempt: a moment of overload is over by then
+LONGEST_WAIT_MS = 300_000  # 5 minutes: a last URL keeps its crawl open for so long
+LONGEST_RETRY_AFTER_MS = 3_600_000  # an hour: a host may ask for years
 UNANSWERED = frozenset(
     {
         FailureReason.DNS,
@@ -108,7 +108,7 @@ OTHER_TYPES = re.compile(
     r"x-(?:tar|g?zip|bzip|rar|7z|sh|font|msdownload|shockwave|mpegurl|bittorrent|iso)|"
     r"vnd\.(?!.*\bxhtml\b))"
 )
-NOT_MODIFIED = 304
+NOT_MODIFIED = 304  # HTTP status: the version that is stored is the newest (RFC 9110)
 NO_CONTENT = frozenset({204, 205})
 PATIENT_ATTEMPTS = 7  # more tries for a URL whose host asks us to slow down
 IMAGE_TYPES = re.compile(r"image/|(?:binary|application)/octet-stream|(?:application|text)/xml")

@@ -46,17 +46,20 @@ from crawlclean.storage.mongo.schema import prepare
 OLDEST_WIRE = 9
 """The wire version of MongoDB 4.4."""
 
+# A replica set elects another primary in seconds; callers repeat what may wait.
 SELECTION_TIMEOUT_S = 5.0
+# Statements over whole crawls take long; a silent server must not hang us for ever.
 ANSWER_TIMEOUT_S = 120.0
+# For the majority to confirm: without it a write waits for dead members for ever.
 WRITE_TIMEOUT_S = 30.0
 
-DUPLICATE_KEY = 11000
+DUPLICATE_KEY = 11000  # MongoDB's code: the document is there already
 _REFUSED = frozenset({11, 13, 18, 31, 334, 8000})
 """Unknown user, not authorized, wrong password, unknown role, unsupported mechanism, Atlas."""
 _LATER = frozenset({6, 7, 24, 43, 50, 64, 89, 91, 100, 112, 133, 175, 189, 202, 237, 262, 290, 317})
 _LATER_TOO = frozenset({9001, 10107, 11600, 11601, 11602, 13435, 13436})
 """Unreachable hosts, locks, time limits, elections, shutdowns."""
-_OUT_OF_SPACE = 14031
+_OUT_OF_SPACE = 14031  # MongoDB's code OutOfDiskSpace
 _NO_SPACE = re.compile(r"no space left|space quota|disk (is )?full|out of disk space", re.I)
 _READ_ONLY = re.compile(r"read[- ]?only", re.I)
 

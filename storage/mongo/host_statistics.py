@@ -35,10 +35,10 @@ from crawlclean.storage.store.overview import HostFigures, Overview
 from crawlclean.storage.store.rows import stats_to_json
 from crawlclean.storage.store.stories import count_copies
 
-STEP = 1_000
+STEP = 1_000  # ids in one `$in`: a statement without bound would pass the limit of a message
 REFRESH_HOSTS = 50
 """Hosts whose marks are removed together, after the totals of their crawls are computed."""
-ATTEMPTS = 50
+ATTEMPTS = 50  # processes that store pages of the host meanwhile make an attempt fail, and soon end
 
 _SUMS = {
     "n": {"$sum": 1},

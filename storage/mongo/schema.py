@@ -17,7 +17,7 @@ from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.storage.store.ports import PAGE_KEY, check_schema_number
 from crawlclean.storage.store.tables import MONGO_TABLES, TABLES, Table
 
-APPLICATION_ID = 0x63726C63
+APPLICATION_ID = 0x63726C63  # "crlc" in ASCII, as in SQLite: the database is ours
 
 SCHEMA = 15  # numbers below 14 were of checkouts before version 0.2.0
 """``version`` of the document ``schema`` in ``meta``."""

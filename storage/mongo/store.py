@@ -66,7 +66,7 @@ def _sample(collection: Any, where: dict[str, str]) -> tuple[int, float]:
     return (found["n"], float(found["mean"])) if found else (0, 0.0)
 
 
-DELETE_ROWS = 500
+DELETE_ROWS = 500  # in one step: other writers come in between
 OF_PAGES = ("topic_pages", "versions", "pictures", "records", "raw", "chunks", "urls", "cases")
 """Collections with documents of pages; ``cases`` is in older databases alone: verdicts reported as
 wrong, with copies of pages."""

@@ -41,9 +41,10 @@ SERVER_AWAY = (
     exceptions.ReadOnlyError,
 )
 AWAY = (*SERVER_AWAY, OSError)
+# Short: a server that restarts is back soon, and a refused call costs it little.
 RETRY_PAUSE_S = 0.2
 ANSWER_S = 30.0  # a server that is silent for so long hangs: its longest script takes a second
-LISTEN_S = 5.0
+LISTEN_S = 5.0  # no message much sooner is no silence: the connection was given up
 MOST_CONNECTIONS = 8  # of a spider: one listens; the server does one command at a time anyway
 
 

@@ -37,7 +37,8 @@ from crawlclean.cleaning.errors import (
     StoreUnavailable,
 )  # fmt: skip
 
-START_LIMIT_S = 60.0
+START_LIMIT_S = 60.0  # the server reads a large file before it answers
+# It writes its file to the disk first; then it is killed, and loses a second at most.
 STOP_LIMIT_S = 30.0
 LOOK_S = 0.02  # between two looks at a process that ends
 # The file is written anew when it has twice what it had after it was written last, and at least
@@ -45,8 +46,8 @@ LOOK_S = 0.02  # between two looks at a process that ends
 REWRITE_BYTES = 4 << 20
 # At a stop: a queue of 100 MB is written in 1 s, a larger one was written while it ran.
 REWRITE_LIMIT_S = 10.0
-LEAST_REWRITE_BYTES = 64 << 10
-PR_SET_PDEATHSIG = 1
+LEAST_REWRITE_BYTES = 64 << 10  # a smaller file is read at once: writing it anew gains nothing
+PR_SET_PDEATHSIG = 1  # of Linux: <sys/prctl.h>
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 OVERCOMMIT = Path("/proc/sys/vm/overcommit_memory")
 OVERCOMMIT_NOTE = (

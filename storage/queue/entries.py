@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 # A topic crawl ranks a waiting URL by the features of the link that found it. The queue keeps their
 # numbers with the URL, ``AAB_`` for 0 and 127, so that the URL can be ranked again.
 
-MOST_FEATURES = 16
+MOST_FEATURES = 16  # of a link: each takes two bytes of memory for every waiting URL
 MOST_IDS = 4096
 """Numbers are 0..4095: two of 64 characters."""
 
@@ -86,10 +86,11 @@ def unpack_features(packed: bytes) -> tuple[int, ...]:
 
 T = TypeVar("T")
 
-LINK_TEXT_CHARS = 80
-LOG_DETAIL_CHARS = 200
+LINK_TEXT_CHARS = 80  # kept with every waiting URL: longer texts cost memory of the server
+LOG_DETAIL_CHARS = 200  # of a step: the log is in memory as long as its URL is under way
+# Four times the largest response by default; a damaged frame's header may say any size.
 MAX_PAGE_BYTES = 256 << 20
-LONGEST_MS = 1 << 40
+LONGEST_MS = 1 << 40  # 35 years: no request takes so long, the bytes are damaged
 # Exceptions of reading bytes that another program wrote.
 DAMAGES = (
     ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError,
@@ -504,10 +505,10 @@ def read_counts(crawl: Mapping[bytes, bytes], hosts: int) -> CrawlCounts:
 #
 # A page id is the hash of its URL and would not compress: only ids that are no such hash are kept.
 
-LEVEL = 9
+LEVEL = 9  # of zstd: spills stay long, so their size counts more than the time
 _HEAD = struct.Struct("<3sII")
 _MAGIC = b"cp1"
-_PID_BYTES, _STAMP_BYTES = 16, 6
+_PID_BYTES, _STAMP_BYTES = 16, 6  # of page id and time of discovery, as `read_pending` lists them
 _TEXT = _PID_BYTES + 1 + _STAMP_BYTES
 
 

@@ -50,15 +50,16 @@ from crawlclean.storage.queue.live import beat_args
 from crawlclean.storage.store.rows import spec_from_json
 
 SESSION_TTL_MS = round(SILENT_S * 1000)
-RENEW_S = 5.0
-FLUSH_PAGES = 20
+RENEW_S = 5.0  # several renewals fit into SESSION_TTL_MS: one that fails costs no lease
+FLUSH_PAGES = 20  # a job costs a worker as much as ten small pages; more pages wait longer
 JOB_PAGES = 100  # a job costs a worker as much as ten small pages, so a waiting job may grow
-FLUSH_BYTES = 1 << 20
-FLUSH_MS = 200
+FLUSH_BYTES = 1 << 20  # a few large pages are work enough for one job
+FLUSH_MS = 200  # so long a page waits for others of its host
 THREAD_BYTES = 256 << 10  # a smaller body is compressed sooner than a thread starts
-ROBOTS_TTL_MS = 24 * 3600 * 1000
+ROBOTS_TTL_MS = 24 * 3600 * 1000  # 24 h: RFC 9309 asks not to use a copy for longer
 MOST_COOKIES = 50  # a host: what every browser keeps at least (RFC 6265, 6.1)
 MOST_JAR_BYTES = 8 << 10  # servers refuse a request whose headers are longer
+# An hour: addresses change, and a look-up delays the first request of a host.
 ADDRESS_TTL_MS = 3600 * 1000
 
 

@@ -54,7 +54,7 @@ from crawlclean.storage.queue.url_classes import UrlClassLedger
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.rows import spec_from_json, to_microseconds
 
-ADD_CHUNK = 1000
+ADD_CHUNK = 1000  # URLs or hosts of one call: the server answers others in between
 CLAIM_TTL_MS = round(SILENT_S * 1000)
 NO_BLAME = "!"
 

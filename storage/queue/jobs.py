@@ -33,9 +33,10 @@ RECLEAN_HOST = "workers.tasks.reclean_host"
 RUN_OPERATION = "workers.operations.acting.running.run_operation"
 SITE_TASKS = frozenset({LEARN_SITE, RECLEAN_HOST})
 TASKS = SITE_TASKS | {CLEAN_PAGES, RUN_OPERATION}
-JOB_TIMEOUT_S = 180
+JOB_TIMEOUT_S = 180  # RQ ends a longer job: it hangs at a page
+# A job begins with its claim, at once: by then it has one, or its worker is dead.
 CLAIM_LIMIT_S = 10
-FAILURE_TTL_S = 24 * 3600
+FAILURE_TTL_S = 24 * 3600  # a day: an operator may look at what failed; then RQ forgets it
 
 
 class PagesJob(Job):
@@ -143,7 +144,7 @@ TIMEOUT_S = 3600
 """A slice is killed after this long: a purge is one slice."""
 SILENT_S = 60
 """The worker of a slice is heard every 2 s; after so long without a word it is dead."""
-MOST_TRIES = 3
+MOST_TRIES = 3  # an operation that kills its workers would do so for ever
 JOBS = "cc:operations"  # hash, number of the operation -> its newest job
 TRIES = "cc:operations:tries"  # hash, number of the operation -> jobs that were lost
 

@@ -41,7 +41,7 @@ TASKS = "cc:learn:tasks"  # task of the job, JSON: ["workers.tasks.learn_site", 
 INTERRUPTED = "cc:learn:aside"  # re-cleaning task that learning interrupted, as in TASKS
 JOBS = "cc:learn:jobs"  # id of the newest job: 0f8fad5bd9cb469fa16570867728950e
 WATCHES = "cc:learn:watch"  # watch text, JSON: [2,400,0,0,{},[],null] (cleaning/drift/watch.py)
-LOST_MS = 20_000
+LOST_MS = 20_000  # a job that works renews its time more often; less would repeat living ones
 MAX_TRIES = 3  # losses in a row of one job; the next slice of a re-cleaning is another job
 
 

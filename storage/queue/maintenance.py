@@ -39,21 +39,22 @@ from crawlclean.storage.store.urls import EndedUrl
 
 log = logging.getLogger(__name__)
 
-MAX_CRASHES = 3
-MAX_LOST_LEASES = 20
-LOST_JOB_MS = 10_000
-NEW_JOB_MS = 500
-STRANDED_BATCH_MS = 1_000
-SWEEP_CHUNK = 200
+MAX_CRASHES = 3  # of workers at one page: then the page is poison, not its workers
+MAX_LOST_LEASES = 20  # of one URL: then it kills spiders
+LOST_JOB_MS = 10_000  # RQ knows the job: it may be between its queue and its claim
+NEW_JOB_MS = 500  # RQ does not know the job: its maker is about to enqueue it
+STRANDED_BATCH_MS = 1_000  # an older batch has no spider that flushes it
+SWEEP_CHUNK = 200  # leases, claims or jobs of a round: the server stops for its script
+# Of the memory limit: the rest is for pages in flight and what workers offer.
 MEMORY_WATERMARK = 0.7
-SCAN_COUNT = 1000
-PURGE_CHUNK = 500
+SCAN_COUNT = 1000  # keys looked at by one command: the server answers others in between
+PURGE_CHUNK = 500  # keys of one script: the server stops for it
 PURGING = "cc:purging"
 LOST_PURGE_MS = 60_000
 """A purge that takes longer is taken for one whose process died: to purge twice does no harm."""
-REBUILD_CHUNK = 1000
+REBUILD_CHUNK = 1000  # URLs of one script: the server stops for it
 REBUILDING = "rebuilding"
-REOPEN_CHUNK = 200
+REOPEN_CHUNK = 200  # URLs of one script, each with all its fields: the server stops for it
 TRIAL_MS = 300_000
 """A trial that no spider took until then waits like the host's other URLs."""
 # One key a crawl: cc:h:news

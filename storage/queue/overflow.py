@@ -133,14 +133,14 @@ log = logging.getLogger(__name__)
 
 URL_BYTES = 190  # memory of a pending URL, measured (benchmarks/results/frontier.json)
 SHARE = 4  # pending URLs may take a quarter of the memory limit
-WITHOUT_LIMIT = 5_000_000
+WITHOUT_LIMIT = 5_000_000  # pending URLs, where the server has no memory limit: nearly a gigabyte
 MEMORY_MARK = 0.55  # of the memory limit; below the mark that stops leasing (maintenance.py)
-LEAST_URLS = 20
-SPILL_URLS = 1000
+LEAST_URLS = 20  # however little memory there is: a crawl must have URLs to go on with
+SPILL_URLS = 1000  # a block compresses better the longer it is, and comes back as a whole
 SPILLS_AT_ONCE, URLS_AT_ONCE = 64, 8000  # in one transaction of the store
-ROUND_S = 0.5
-HOSTS_A_LOOK, HOSTS_A_REFILL = 1000, 100
-FORGET_MS = 10_000
+ROUND_S = 0.5  # of spilling, and of refilling: the housekeeper has other work
+HOSTS_A_LOOK, HOSTS_A_REFILL = 1000, 100  # of one command: the server answers others in between
+FORGET_MS = 10_000  # a server that dies may lose its last second, and need the spill again
 
 SPILLED, REFILLED, LOST = "urls_spilled", "urls_refilled", "urls_lost"
 

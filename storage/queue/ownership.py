@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LISTEN_S = 25.0
 """A housekeeper is heard every ten seconds."""
-LOOK_S = 0.5
+LOOK_S = 0.5  # between two looks at the store while we listen
 
 
 def ignore(_line: str) -> None:

@@ -18,9 +18,9 @@ from crawlclean.storage.store.urls import Visit
 MOST_OF_A_HOST = 60
 """A host with the usual pause of a second serves them in a minute, beside new URLs in two."""
 
-CHUNK = 200
+CHUNK = 200  # URLs or hosts of one call: the server answers others in between
 LOCK = "cc:keeper"  # the name that the lock had in 0.2
-MOST_WAIT_MS = 600_000
+MOST_WAIT_MS = 600_000  # 10 minutes: what is offered is due by now or soon
 LONGEST_VALUE = 1000  # characters of an ETag; servers refuse heads of requests over 8 KB
 
 

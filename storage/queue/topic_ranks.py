@@ -33,11 +33,12 @@ Score = Callable[[Sequence[tuple[bytes, bytes]]], Sequence[int]]
 SLICE = 500  # URLs of a command: 1 to 3 ms of the server, for which a lease waits
 HEAD = 100  # URLs of a long queue that are ranked first: what is leased until the rest is ranked
 LEAST_MOVE = 2  # ranks: a smaller change is .02 logits and costs a write
+# Of links: seeds, images and sitemaps rank before them, and no rank is 1000 or more.
 BEST_RANK, WORST_RANK = 101, 998
 AGE_RANKS, AGE_MS = 50, 7 * 86_400_000
 """A waiting URL rises by 50 ranks, 1 logit, in 7 days: one of p = .01 is at p = .5 in 4.6 weeks."""
 
-HELD_MS = 20_000
+HELD_MS = 20_000  # a process that is silent for so long has lost its hosts to others
 WAIT_S = 0.1  # between two looks while other processes hold the last hosts of a ranking
 _FEATURES = re.compile(rb"[a-z_]+ \d+ \d+=([\w-]+) ")
 _ROLE, _PAGE = 16, ord("p")  # of an entry

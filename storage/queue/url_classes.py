@@ -28,7 +28,7 @@ from crawlclean.storage.queue.entries import RANK_SCORE, from_ms, read_pending
 
 REFUSED, FOLLOWED = "=", "+"
 MOST_RANKED = 50_000  # pending URLs of a host that are ranked anew when its rules change
-CHUNK = 1000
+CHUNK = 1000  # entries of one command: the server answers others in between
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

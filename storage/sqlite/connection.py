@@ -26,7 +26,7 @@ from crawlclean.cleaning.errors import (
 )
 from crawlclean.storage.sqlite.schema import prepare
 
-BUSY_TIMEOUT_S = 30.0
+BUSY_TIMEOUT_S = 30.0  # for other writers: a long transaction is over by then
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
 """Size to which the write-ahead log is truncated when it is reused."""
 REMEDY = "put a backup back or move it away, and run the same command again"

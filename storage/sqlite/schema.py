@@ -13,7 +13,7 @@ from crawlclean.cleaning.errors import SchemaMismatch, StoreDamaged
 from crawlclean.storage.store.ports import check_schema_number
 from crawlclean.storage.store.tables import SQLITE_TABLES, TABLES, Table
 
-APPLICATION_ID = 0x63726C63
+APPLICATION_ID = 0x63726C63  # "crlc" in ASCII: the database is ours
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
 SCHEMA = 15

@@ -73,7 +73,7 @@ from crawlclean.storage.store.visits import Visits, Work
 MOVED_FROM_BYTES = 1 << 20
 """Shorter segments are left as they are: their files are hardly worth the copies."""
 
-MOVED_AT_ONCE = 50
+MOVED_AT_ONCE = 50  # in one transaction: other writers come in between
 
 _RAW = "SELECT crawl_id, count(*), sum(length) FROM raw GROUP BY crawl_id ORDER BY crawl_id"
 _RECORDS = "SELECT crawl_id, count(*) FROM records GROUP BY crawl_id ORDER BY crawl_id"
@@ -109,7 +109,7 @@ def delete_pictures(db: sqlite3.Connection, pages: Sequence[tuple[str, str]]) ->
             db.executemany("DELETE FROM picture_keys WHERE key = ? AND seq = ?", keys)
 
 
-DELETE_ROWS = 500
+DELETE_ROWS = 500  # in one transaction: other writers come in between
 MOST_NAMED = 3  # segments in one line
 CHECK_S = 2.0
 """For the check before each run; it reads some 500 MB/s, and a larger file is not read whole."""

@@ -18,7 +18,7 @@ from crawlclean.storage.store.urls import time_or_none
 if TYPE_CHECKING:
     from crawlclean.cleaning.document.document import RawPage
 
-READ_ROWS = 200
+READ_ROWS = 200  # held in memory at once: a row has a whole answer
 _FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at", "reason")
 
 

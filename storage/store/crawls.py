@@ -19,7 +19,7 @@ from crawlclean.storage.store.rows import RowType, spec_from_json, spec_to_json
 
 LIFE_S = 60.0
 """A queue that was not heard for so long is gone."""
-KEPT_S = 86_400.0
+KEPT_S = 86_400.0  # a day: a queue that was silent for so long and has no crawl is gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class Queues(Member):
 #
 # A spill is a block of up to 1,000 entries of one host's queue (``storage/queue/overflow.py``).
 
-DELETED_AT_ONCE = 1000
+DELETED_AT_ONCE = 1000  # ids of one statement: other writers come in between
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

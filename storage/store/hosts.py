@@ -192,7 +192,7 @@ def write_trust(tables: Tables, key: HostKey, trust: HostTrust) -> None:
     tables.put("visit_trust", {"host": key[0], "crawl_id": key[1], "packed": packed})
 
 
-READ_PAGES = 1000
+READ_PAGES = 1000  # held in memory at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

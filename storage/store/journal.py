@@ -308,7 +308,7 @@ _OPEN = [OperationState.WAITING.value, OperationState.RUNNING.value]
 # A counter is stored as the total since the queue began. A fall means that the queue began anew:
 # ``per_second`` draws it as a gap.
 
-MINUTE_S, QUARTER_S, HOUR_S, DAY_S = 60, 900, 3600, 86_400
+MINUTE_S, QUARTER_S, HOUR_S, DAY_S = 60, 900, 3600, 86_400  # seconds of the units
 
 BLOCKS: Final[Mapping[int, int]] = {MINUTE_S: 60, QUARTER_S: 96, DAY_S: 366}
 """Samples of a block by step: an hour, a day, a year of 366 days counted from 1970."""

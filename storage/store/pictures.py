@@ -45,8 +45,8 @@ def id_of(url: str, role: PageRole) -> str:
     return image_id(url) if role is PageRole.IMAGE else page_id(url)
 
 
-DUE_AT_ONCE = 100
-READ_PAGES = 200
+DUE_AT_ONCE = 100  # pages of a round: its caller asks again
+READ_PAGES = 200  # held in memory at once: a row has a whole record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,9 +129,9 @@ KEY_ROWS = 64
 CANDIDATES = 32
 """Pictures compared with a new one, those with the most keys in common."""
 
-READ_ROWS = 1000
-ATTEMPTS = 20
-NUMBER_DIGITS = 15
+READ_ROWS = 1000  # held in memory at once
+ATTEMPTS = 20  # more than two are needed only when others join the same pictures
+NUMBER_DIGITS = 15  # hex digits of a page id, 60 bits: both stores have signed numbers of 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,8 +34,8 @@ from crawlclean.storage.store.rows import (
     unpack_record,
 )
 
-READ_ROWS = 200
-READ_LINKS = 200
+READ_ROWS = 200  # held in memory at once: a row has a whole record
+READ_LINKS = 200  # held in memory at once: a row has all links of a page
 CACHE_KB = 8192  # of the keys in memory; more are in a temporary file
 
 LEAST_COLUMNS = 60

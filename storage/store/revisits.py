@@ -53,7 +53,7 @@ from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedul
 
 READ_DUE = 20_000
 """Due rows read at once, narrow ones of an index."""
-READ_STATES = 5_000
+READ_STATES = 5_000  # keys of one read: bounds its statement and its answer
 BEGUN_AT_ONCE = 500
 """URLs that get their first schedule in one call of ``begin``; a record of each is read."""
 SOON_US = 12 * HOUR * SECOND_US

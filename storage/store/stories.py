@@ -54,8 +54,8 @@ AT_ONCE_POINTERS = 10_000
 FENCE = ("fetched_at", "model_version", "digest")
 """Columns that name a version of a record."""
 
-ATTEMPTS = 50
-NUMBER_DIGITS = 15
+ATTEMPTS = 50  # many are needed only when others join the same stories
+NUMBER_DIGITS = 15  # hex digits of a page id, 60 bits: both stores have signed numbers of 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,7 @@ from crawlclean.storage.topic_types import (
 
 # Rows of the topics' tables: values of ``storage/topic_types.py`` to columns, and back.
 
-DAY_US = 86_400_000_000
+DAY_US = 86_400_000_000  # microseconds of a day, in which times are stored
 TIME_BITS = 42
 """Bits of a fence below the topic's version: milliseconds since 1970 need 41 until 2039."""
 

@@ -24,10 +24,10 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Member, Scan, of, steps
 from crawlclean.storage.store.rows import RowType, from_microseconds, log_from_json, to_microseconds
 
-READ_ENDS = 1000
-READ_FAILURES = 1000
-READ_IDS = 100
-READ_KEYS = 5000
+READ_ENDS = 1000  # held in memory at once
+READ_FAILURES = 1000  # held in memory at once
+READ_IDS = 100  # held in memory at once: its caller stops early as a rule
+READ_KEYS = 5000  # keys of one read: bounds its statement and its answer
 MOST_CRAWLS = 200  # above it a URL is looked for in all of them at once
 
 _AT = ("fetched_at", *PAGE_KEY)  # failures are read in this order

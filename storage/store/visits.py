@@ -317,7 +317,7 @@ NEVER = frozenset(
     )
 )
 """Failures that another visit would only repeat."""
-SECOND_US = 1_000_000
+SECOND_US = 1_000_000  # microseconds of a second, in which times are stored
 
 ClassKey = tuple[str, str, str]
 """(host, crawl, URL class): ``("www.example.com", "news", "/news/*.html")``."""
