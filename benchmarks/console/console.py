@@ -6,10 +6,7 @@ for each address: medians (of the server the mean), and the 95th percentile of w
 The application is asked in its own process, without a socket; what queue and store answer is asked
 anew by every request, but for what the console remembers for seconds.
 
-``make bench-console``, ``make bench-console ARGS="--records 100000 --data /tmp/large"``;
-``ARGS=--crawl`` measures pages beside a running crawl of 100 hosts, ``ARGS=--hostile`` what five
-minutes of hostile requests do to such a crawl, ``ARGS=--mongo`` pages over 100,000 records in the
-MongoDB server of the tests.
+``make bench-console``, ``make bench-console ARGS="--records 100000 --data /tmp/large"``.
 """
 
 from __future__ import annotations
@@ -27,12 +24,8 @@ from typing import Any
 from flask.testing import FlaskClient
 from redis import Redis
 
-from benchmarks.console import under_attack, under_crawl
-from benchmarks.console.large_mongo import measure_on_mongo
 from benchmarks.console.large_store import fill_queue, host_name, write_store
 from benchmarks.console.large_topic import TOPIC, write_topic
-from benchmarks.console.under_attack import measure_under_attack
-from benchmarks.console.under_crawl import measure_under_crawl
 from benchmarks.kit.results import keep, show
 from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.storage.opening import DATABASE
@@ -103,21 +96,8 @@ def main() -> int:
     parser.add_argument(
         "--data", type=Path, help="folder to keep the store in, and to find it again"
     )
-    parser.add_argument(
-        "--keep", action="store_true", help="write benchmarks/results/console*.json"
-    )
-    parser.add_argument("--crawl", action="store_true", help="pages beside a running crawl")
-    parser.add_argument("--mongo", action="store_true", help="pages over MongoDB, 100,000 records")
-    parser.add_argument("--hostile", action="store_true", help="hostile requests beside a crawl")
-    parser.add_argument("--crawled", type=int, default=100, help="hosts of this crawl")
-    parser.add_argument("--seconds", type=float, default=30.0, help="of a stretch of this crawl")
-    parser.add_argument("--rounds", type=int, default=10, help="stretches under attack")
-    parser.add_argument("--rate", type=float, default=200.0, help="hostile requests a second")
+    parser.add_argument("--keep", action="store_true", help="write benchmarks/results/console.json")
     asked = parser.parse_args()
-    if asked.crawl or asked.hostile:
-        return beside_crawl(asked)
-    if asked.mongo:
-        return over_mongo(asked)
     with tempfile.TemporaryDirectory() as folder:
         data = asked.data or Path(folder)
         data.mkdir(exist_ok=True)
@@ -167,47 +147,6 @@ def measure_screens(data: Path, asked: argparse.Namespace) -> tuple[dict[str, di
     finally:
         server.stop()
     return screens, figures_ms
-
-
-def beside_crawl(asked: argparse.Namespace) -> int:
-    """Measures beside a running crawl; 1 when a goal is missed."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if asked.hostile:
-            result = measure_under_attack(
-                folder, asked.crawled, asked.rounds, asked.seconds, asked.rate
-            )
-            missed = under_attack.missed(result)
-        else:
-            result = measure_under_crawl(folder, asked.crawled, asked.requests, asked.seconds)
-            missed = under_crawl.missed(result)
-    if asked.keep:
-        keep("console-hostile" if asked.hostile else "console-crawl", result)
-    else:
-        show(result)
-    sys.stderr.write("".join(f"missed: {each}\n" for each in missed))
-    return 1 if missed else 0
-
-
-def over_mongo(asked: argparse.Namespace) -> int:
-    """Measures over MongoDB; 1 when an address misses the goal of wall time."""
-    sizes = {"hosts": asked.hosts, "records": 100_000, "failures": 20_000}
-    load = round(os.getloadavg()[0], 1)
-    with tempfile.TemporaryDirectory() as name:
-        folder = asked.data or Path(name)
-        folder.mkdir(exist_ok=True)
-        paths = [path for path in PATHS if asked.only in path]
-        measured = measure_on_mongo(folder, (*sizes.values(),), paths, asked.requests)
-        found = {path: each for path, each in measured.items() if each}
-    result = {**sizes, "requests": asked.requests, "load_before": load, "screens": found}
-    if asked.keep:
-        keep("console-mongo", result)
-    else:
-        show(result)
-    missed = [path for path, each in found.items() if each["wall_p95_ms"] > GOAL_WALL_MS]
-    if missed:
-        sys.stderr.write(f"missed: {', '.join(missed)}\n")
-    return 1 if missed else 0
 
 
 def measure(client: FlaskClient, queue: Any, path: str, requests: int) -> dict[str, Any]:
