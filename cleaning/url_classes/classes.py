@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappush, heapreplace
 from statistics import median
+from typing import Generic, TypeVar
 
 from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.features.lines import count_units, count_words, plain_title
@@ -183,6 +184,35 @@ class FoundUrl:
     texts: list[str] = field(default_factory=list)
 
 
+_Kept = TypeVar("_Kept")
+
+
+@dataclass(slots=True)
+class _Smallest(Generic[_Kept]):
+    """What has the smallest hashes.
+
+    Attributes:
+        by_hash: Hash of the URL -> what is kept of it.
+        bound: Hashes from here on are not kept.
+    """
+
+    by_hash: dict[int, _Kept] = field(default_factory=dict)
+    bound: int = _RANGE
+
+    def cut(self, limit: int) -> None:
+        """Keeps the ``limit`` smallest hashes below the bound, which falls to the next one."""
+        if len(self.by_hash) > limit:
+            self.bound = min(self.bound, sorted(self.by_hash)[limit])
+        for digest in [digest for digest in self.by_hash if digest >= self.bound]:
+            del self.by_hash[digest]
+
+    def add(self, more: _Smallest[_Kept]) -> None:
+        """Adds others; hashes that only one of the two would keep are not kept."""
+        self.by_hash.update(more.by_hash)
+        self.bound = min(self.bound, more.bound)
+        self.cut(len(self.by_hash))
+
+
 @dataclass(slots=True)
 class Stratum:
     """The sampled URLs of one shape and words.
@@ -192,24 +222,20 @@ class Stratum:
         words: The values of its ``{w}`` slots, ``("thread",)``; None for the shared stratum of a
             shape with too many.
         links: Links to its URLs, those not kept included.
-        found: Hash -> URL.
-        pages: Hash of the URL -> facts of its page.
-        bound: Hashes of URLs from here on are not kept.
-        page_bound: Hashes of pages from here on are not kept.
+        found: Its URLs.
+        pages: The facts of its pages.
     """
 
     key: str
     words: _Words | None
     links: int = 0
-    found: dict[int, FoundUrl] = field(default_factory=dict)
-    pages: dict[int, PageFacts] = field(default_factory=dict)
-    bound: int = _RANGE
-    page_bound: int = _RANGE
+    found: _Smallest[FoundUrl] = field(default_factory=_Smallest)
+    pages: _Smallest[PageFacts] = field(default_factory=_Smallest)
 
     @property
     def scale(self) -> float:
         """URLs of the host that one kept URL stands for, >= 1."""
-        return _RANGE / self.bound
+        return _RANGE / self.found.bound
 
 
 @dataclass(slots=True)
@@ -260,11 +286,11 @@ class UrlSample:
             return
         self._keep(stratum, facts.url)
         digest = _hash(facts.url)
-        known = stratum.pages.get(digest)
-        if digest >= stratum.page_bound or (known is not None and known >= facts):
+        known = stratum.pages.by_hash.get(digest)
+        if digest >= stratum.pages.bound or (known is not None and known >= facts):
             return
         self._pages += known is None
-        stratum.pages[digest] = facts
+        stratum.pages.by_hash[digest] = facts
         if self._pages > 2 * MAX_PAGES:
             self._trim_pages()
 
@@ -280,11 +306,11 @@ class UrlSample:
     def _keep(self, stratum: Stratum, url: str) -> FoundUrl | None:
         """Returns the sampled URL, added if need be; None when its hash is beyond the bound."""
         digest = _hash(url)
-        if digest >= stratum.bound:
+        if digest >= stratum.found.bound:
             return None
-        found = stratum.found.get(digest)
+        found = stratum.found.by_hash.get(digest)
         if found is None:
-            found = stratum.found[digest] = FoundUrl(url)
+            found = stratum.found.by_hash[digest] = FoundUrl(url)
             self._urls += 1
             if self._urls > 2 * MAX_URLS:
                 self._trim_urls()
@@ -312,8 +338,8 @@ class UrlSample:
         _, gone = heapreplace(self._largest_shapes, entry)
         shape = self._shapes.pop(gone)
         for stratum in shape.every():
-            self._urls -= len(stratum.found)
-            self._pages -= len(stratum.pages)
+            self._urls -= len(stratum.found.by_hash)
+            self._pages -= len(stratum.pages.by_hash)
         return True
 
     def _new_stratum(self, shape: _OfShape, key: str, words: _Words) -> Stratum:
@@ -326,8 +352,11 @@ class UrlSample:
                 shape.rest = Stratum(key, None)
             if entry < shape.largest[0]:
                 return shape.rest
-            _, gone = heapreplace(shape.largest, entry)
-            _merge(shape.rest, shape.strata.pop(gone))
+            _, words_gone = heapreplace(shape.largest, entry)
+            gone = shape.strata.pop(words_gone)
+            shape.rest.links += gone.links
+            shape.rest.found.add(gone.found)
+            shape.rest.pages.add(gone.pages)
         stratum = shape.strata[words] = Stratum(key, words)
         return stratum
 
@@ -335,45 +364,22 @@ class UrlSample:
         return [stratum for shape in self._shapes.values() for stratum in shape.every()]
 
     def _trim_urls(self) -> None:
-        every = self._every()
-        self._url_limit = _limit([len(s.found) for s in every], self._url_limit, MAX_URLS)
-        for stratum in every:
-            stratum.bound = _cut(stratum.found, self._url_limit, stratum.bound)
-        self._urls = sum(len(s.found) for s in every)
+        found = [stratum.found for stratum in self._every()]
+        self._url_limit, self._urls = _trim(found, self._url_limit, MAX_URLS)
 
     def _trim_pages(self) -> None:
-        every = self._every()
-        self._page_limit = _limit([len(s.pages) for s in every], self._page_limit, MAX_PAGES)
-        for stratum in every:
-            stratum.page_bound = _cut(stratum.pages, self._page_limit, stratum.page_bound)
-        self._pages = sum(len(s.pages) for s in every)
+        pages = [stratum.pages for stratum in self._every()]
+        self._page_limit, self._pages = _trim(pages, self._page_limit, MAX_PAGES)
 
 
-def _merge(rest: Stratum, gone: Stratum) -> None:
-    """Moves a stratum into the shared one of its shape."""
-    rest.links += gone.links
-    rest.found.update(gone.found)
-    rest.pages.update(gone.pages)
-    rest.bound = min(rest.bound, gone.bound)
-    rest.page_bound = min(rest.page_bound, gone.page_bound)
-    _cut(rest.found, len(rest.found), rest.bound)
-    _cut(rest.pages, len(rest.pages), rest.page_bound)
-
-
-def _limit(sizes: list[int], limit: int, most: int) -> int:
-    """Halves ``limit`` until all strata together hold at most ``most``; returns the new limit."""
+def _trim(every: list[_Smallest[_Kept]], limit: int, most: int) -> tuple[int, int]:
+    """Halves a limit of each until all hold ``most``; returns the new limit and what all hold."""
+    sizes = [len(each.by_hash) for each in every]
     while limit > 1 and sum([min(size, limit) for size in sizes]) > most:
         limit //= 2
-    return limit
-
-
-def _cut(kept: dict[int, FoundUrl] | dict[int, PageFacts], limit: int, bound: int) -> int:
-    """Keeps the ``limit`` smallest hashes below ``bound``; returns the new bound."""
-    if len(kept) > limit:
-        bound = min(bound, sorted(kept)[limit])
-    for digest in [digest for digest in kept if digest >= bound]:
-        del kept[digest]
-    return bound
+    for each in every:
+        each.cut(limit)
+    return limit, sum(len(each.by_hash) for each in every)
 
 
 def _hash(text: str) -> int:
@@ -413,6 +419,11 @@ class UrlClass:
     links: int = 0
     found: list[FoundUrl] = field(default_factory=list)
     pages: list[PageFacts] = field(default_factory=list)
+
+    def wild_values(self, url: str) -> tuple[str, ...]:
+        """The values of the wildcard slots of a URL: ``("170", "2")`` of ``/thread-170-2.html``."""
+        fixed = {slot for slot, _ in self.fixed}
+        return tuple(value for i, value in enumerate(shape_of(url).values) if i not in fixed)
 
 
 @dataclass(slots=True)
@@ -456,14 +467,14 @@ def _add_rows(rows: dict[tuple[str, ...], _Row], stratum: Stratum) -> None:
             row = rows[words] = _Row(words)
         return row
 
-    for _, found in sorted(stratum.found.items()):
+    for _, found in sorted(stratum.found.by_hash.items()):
         row = row_of(found.url)
         row.count += stratum.scale
         row.links += round(found.links * stratum.scale)
         row.found.append(found)
-    for _, page in sorted(stratum.pages.items()):
+    for _, page in sorted(stratum.pages.by_hash.items()):
         row_of(page.url).pages.append(page)
-    if stratum.words is not None and stratum.found:
+    if stratum.words is not None and stratum.found.by_hash:
         rows[stratum.words].links = stratum.links
 
 

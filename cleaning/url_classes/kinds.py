@@ -32,7 +32,6 @@ from crawlclean.cleaning.posts.posts import is_forum
 from crawlclean.cleaning.records import PageKind, UrlKind
 from crawlclean.cleaning.url_classes.classes import PageFacts, UrlClass
 from crawlclean.cleaning.url_classes.rules import kind_by_words
-from crawlclean.cleaning.urls.shapes import shape_of
 
 # Evidence for the kind of a URL class: the anchor texts of its URLs, and its fetched pages.
 #
@@ -487,7 +486,11 @@ def inherit_kinds(classes: Sequence[Evidence], kinds: list[UrlKind | None]) -> N
     known = [i for i, kind in enumerate(kinds) if kind is not None]
     missing = [i for i, kind in enumerate(kinds) if kind is None]
     found: dict[int, UrlKind] = {}
-    starts = {i: _values(classes[i]) for i in known if kinds[i] in _PAGED}
+    starts = {
+        i: {classes[i].urls.wild_values(found.url) for found in classes[i].urls.found}
+        for i in known
+        if kinds[i] in _PAGED
+    }
     by_path: dict[str, list[int]] = {}
     of_shape: dict[str, Counter[UrlKind]] = {}
     loose = [_loose(one.urls.template) for one in classes]
@@ -511,35 +514,25 @@ def inherit_kinds(classes: Sequence[Evidence], kinds: list[UrlKind | None]) -> N
             kinds[i] = kind
 
 
-def _values(one: Evidence) -> frozenset[tuple[str, ...]]:
-    """The values of the wildcard slots of each URL: ``("170", "2")`` of ``/thread-170-2.html``."""
-    fixed = {slot for slot, _ in one.urls.fixed}
-    return frozenset(_wild(found.url, fixed) for found in one.urls.found)
-
-
-def _wild(url: str, fixed: set[int]) -> tuple[str, ...]:
-    return tuple(value for i, value in enumerate(shape_of(url).values) if i not in fixed)
-
-
-def _continues(one: Evidence, first: Evidence, starts: frozenset[tuple[str, ...]]) -> bool:
+def _continues(one: Evidence, first: Evidence, starts: set[tuple[str, ...]]) -> bool:
     """Whether a class holds later pages of the URLs of another class.
 
     Args:
         one: The class that may hold later pages.
         first: The class that may hold first pages.
-        starts: The ``_values`` of ``first``.
+        starts: The ``wild_values`` of the URLs of ``first``.
     """
     words = {word for _, word in one.urls.fixed}
     if not {word for _, word in first.urls.fixed} <= words or not one.urls.found:
         return False
     count = len(next(iter(starts), ()))
-    fixed = {slot for slot, _ in one.urls.fixed}
     compared = one.urls.found[:MAX_COMPARED]
-    if not count or len(_wild(compared[0].url, fixed)) <= count:
+    values = [one.urls.wild_values(found.url) for found in compared]
+    if not count or len(values[0]) <= count:
         return False
     shared = Counter(text for found in compared for text in found.texts)
     paged = sum(any(text.isdigit() or shared[text] > 2 for text in f.texts) for f in compared)
-    begun = sum(_wild(found.url, fixed)[:count] in starts for found in compared)
+    begun = sum(each[:count] in starts for each in values)
     numbered = any(text.isdigit() for text in shared)
     return numbered and paged >= PAGE_LINKS * len(compared) and begun >= BEGUN * len(compared)
 

@@ -294,7 +294,13 @@ def test_a_sample_does_not_depend_on_the_order(
             for url, text in found:
                 sample.add_link(url, text)
             return [
-                (s.key, s.words, s.links, s.bound, sorted(f.url for f in s.found.values()))
+                (
+                    s.key,
+                    s.words,
+                    s.links,
+                    s.found.bound,
+                    sorted(f.url for f in s.found.by_hash.values()),
+                )
                 for s in sample.strata()
             ]
 
