@@ -261,8 +261,7 @@ def _add_places(
             places.append(_Place(best, {c.page: c.of_path[best][1] for c in explained}))
         else:
             break
-        gone = {c.page for c in explained}
-        chains = [chain for chain in chains if chain.page not in gone]
+        chains = [chain for chain in chains if not _explains(best, chain)]
     return chains
 
 

@@ -120,7 +120,7 @@ def find_twins(
         # A page that many others are equal to is a notice.
         if len({there for _, there in found.same}) >= MIN_SAME
         and len(found.same) >= SAME_SHARE * (len(found.same) + found.other)
-        and _is_better(classes[j], classes[i], found, pairs.get((j, i)))
+        and _is_better(classes[j], classes[i], found, pairs.get((j, i), _Pairs()))
     ]
     choices = _find_choices(classes) if proven else set()
     twins: dict[int, list[Twin]] = {}
@@ -256,12 +256,9 @@ def _same_title(one: str, other: str) -> bool:
     return len(shorter) >= TITLE_CHARS and shorter in longer
 
 
-def _is_better(one: Evidence, than: Evidence, pairs: _Pairs, back: _Pairs | None) -> bool:
+def _is_better(one: Evidence, than: Evidence, pairs: _Pairs, back: _Pairs) -> bool:
     """Whether ``one`` is the form to keep."""
-    pointing_back = back.pointing if back is not None else 0
-    if pairs.pointing != pointing_back:
-        return pairs.pointing > pointing_back
-    return _worth(one) > _worth(than)
+    return (pairs.pointing, _worth(one)) > (back.pointing, _worth(than))
 
 
 def _worth(one: Evidence) -> tuple[bool, int, int, str]:

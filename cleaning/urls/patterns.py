@@ -75,7 +75,7 @@ def pattern_of(url: str) -> str:
     if end <= 8 or end == len(url) or "?" in url or "%" in url or ";" in url:
         return next(iter(patterns_of(url)), "")
     folder = _folder_pattern(url[:end])
-    return _short(folder + _last(url[end:], is_folder=False)) if folder[-1] == "/" else folder
+    return _short(folder + _last(url[end:])) if folder[-1] == "/" else folder
 
 
 @lru_cache(maxsize=2048)
@@ -115,7 +115,7 @@ def patterns_of(url: str) -> tuple[str, ...]:
     elif in_query:
         shown, stem = [], f"/{SESSION}"  # any path has it
     else:
-        stem = "/".join(["", *shown, _last(last, is_folder=is_folder)])
+        stem = "/".join(["", *shown, "*/" if is_folder else _last(last)])
     groups = [f"{stem}?**"] if query else []
     groups += [
         "/".join(["", *shown[:depth], "**"]) for depth in range(min(len(shown), GROUP_DEPTH), 0, -1)
@@ -173,10 +173,8 @@ def _general(segment: str) -> str:
     return _ESCAPE_OR_DIGITS.sub(lambda found: "#" if found[1] else found[0], segment)
 
 
-def _last(segment: str, *, is_folder: bool) -> str:
-    """A wildcard for the last segment, with its extension: ``*.html``, ``*/`` for a folder."""
-    if is_folder:
-        return "*/"
+def _last(segment: str) -> str:
+    """A wildcard for the last segment, with its extension: ``*.html``."""
     dot = segment.rfind(".")
     extension = segment[dot:] if dot >= 0 else ""
     return "*" + (extension.lower() if _EXTENSION.fullmatch(extension) else "")

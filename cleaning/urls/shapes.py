@@ -201,13 +201,7 @@ def _parameters(query: str) -> list[tuple[str, list[str]]]:
         if not _NAME.fullmatch(name):
             name = "*"
         name = _DIGITS.sub("0", name)
-        if not value:
-            shown, values = f"{name}=", []
-        elif value.isdigit():
-            shown, values = f"{name}={{n}}", [value]
-        elif _WORDS.fullmatch(value):
-            shown, values = f"{name}={{w}}", [value]
-        else:
-            shown, values = f"{name}={{s}}", [value]
-        found.setdefault(name, (shown, values))
+        slot = "n" if value.isdigit() else "w" if _WORDS.fullmatch(value) else "s"
+        read = (f"{name}={{{slot}}}", [value]) if value else (f"{name}=", [])
+        found.setdefault(name, read)
     return list(found.values())
