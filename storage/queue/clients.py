@@ -12,12 +12,12 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from importlib.resources import files
-from inspect import isfunction
+from inspect import iscoroutinefunction, isfunction
 from typing import Any, TypeVar
 
 from redis import Redis, exceptions
@@ -161,8 +161,20 @@ def raises_queue_errors(of: type[T]) -> type[T]:
     """
     for name, method in list(vars(of).items()):
         if isfunction(method) and not name.startswith("_"):
-            setattr(of, name, queue_errors()(method))
+            setattr(of, name, _translated(method))
     return of
+
+
+def _translated(method: Any) -> Any:
+    if not iscoroutinefunction(method):
+        return queue_errors()(method)
+
+    @wraps(method)
+    async def call(*args: Any, **named: Any) -> Any:
+        with queue_errors():
+            return await method(*args, **named)
+
+    return call
 
 
 async def keep_listening(client: Any, channel: str, heard: Callable[[], None]) -> None:
@@ -340,12 +352,12 @@ class Scripts:
     def __init__(self, client: Any) -> None:
         self._scripts = {name: client.register_script(script_source(name)) for name in SCRIPTS}
 
-    def __call__(self, name: str, args: Iterable[Arg]) -> Any:
+    def __call__(self, name: str, *args: Arg) -> Any:
         """Runs a script; returns the server's answer as the client decodes it (bytes, ints).
 
         With asyncio's client the answer must be awaited.
         """
-        return self._scripts[name](args=list(args))
+        return self._scripts[name](args=args)
 
 
 class QueueMember:

@@ -12,7 +12,6 @@ import json
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from crawlclean.cleaning.errors import QueueUnavailable
 from crawlclean.storage.config import StorageConfig
@@ -36,6 +35,7 @@ from crawlclean.storage.queue.clients import (
     keep_listening,
     open_async_client,
     queue_errors,
+    raises_queue_errors,
 )
 from crawlclean.storage.queue.entries import (
     log_detail,
@@ -99,6 +99,7 @@ class RobotsErrors:
     forbid_ttl_ms: int
 
 
+@raises_queue_errors
 class FetchQueue:
     """The queue for one spider; every method raises ``QueueUnavailable`` while the server is away.
 
@@ -128,16 +129,12 @@ class FetchQueue:
         self.session = f"{process_name()}.{uuid.uuid4().hex[:8]}"
         self.woken = asyncio.Event()
 
-    async def _run(self, name: str, *args: Arg) -> Any:
-        with queue_errors():
-            return await self._scripts(name, args)
-
     async def lease(self, n: int) -> LeaseBatch:
         """Leases up to ``n`` URLs, at most one per free slot of a host; renews the session.
 
         A call that fails may have leased URLs: call ``reconcile`` before the next ``lease``.
         """
-        answer = await self._run(
+        answer = await self._scripts(
             "lease",
             self.session,
             n,
@@ -147,26 +144,24 @@ class FetchQueue:
             self._host_patience_ms,
         )
         wait = int(answer[1])
-        with queue_errors():
-            leases = tuple(read_lease(row) for row in answer[2:])
+        leases = tuple(read_lease(row) for row in answer[2:])
         return LeaseBatch(
             leases=leases, wait_ms=None if wait < 0 else wait, paused=answer[0] == b"full"
         )
 
     async def renew(self, trouble: str = "") -> None:
         """Keeps the session alive for another ``SESSION_TTL_MS``; ``trouble``: why it is idle."""
-        with queue_errors():
-            async with self._client.pipeline(transaction=False) as pipe:
-                pipe.time()
-                pipe.hget("cc:clock", "ahead")  # as queue_ms of the blocking client
-                (seconds, micros), ahead = await pipe.execute()
-            now_ms = seconds * 1000 + micros // 1000 + int(ahead or 0)
-            await self._client.zadd("cc:spiders", {self.session: now_ms + SESSION_TTL_MS})
-        await self._run("beat", *beat_args(ProcessRole.SPIDER, self.session, trouble))
+        async with self._client.pipeline(transaction=False) as pipe:
+            pipe.time()
+            pipe.hget("cc:clock", "ahead")  # as queue_ms of the blocking client
+            (seconds, micros), ahead = await pipe.execute()
+        now_ms = seconds * 1000 + micros // 1000 + int(ahead or 0)
+        await self._client.zadd("cc:spiders", {self.session: now_ms + SESSION_TTL_MS})
+        await self._scripts("beat", *beat_args(ProcessRole.SPIDER, self.session, trouble))
 
     async def reconcile(self, held: Sequence[Lease]) -> int:
         """Gives back the leases of this session that are not in ``held``; returns their number."""
-        return int(await self._run("reconcile", self.session, *(lease.token for lease in held)))
+        return int(await self._scripts("reconcile", self.session, *(lease.token for lease in held)))
 
     async def put(
         self,
@@ -195,7 +190,7 @@ class FetchQueue:
             detail += f", {result.elapsed_ms} ms"
             if result.certificate:
                 detail += f", wrong certificate: {result.certificate}"
-        accepted, job = await self._run(
+        accepted, job = await self._scripts(
             "put",
             lease.crawl_id,
             lease.page_id,
@@ -218,7 +213,7 @@ class FetchQueue:
 
     async def flush(self, age_ms: int = FLUSH_MS) -> int:
         """Turns batches older than ``age_ms`` into jobs; returns the number of jobs."""
-        jobs = await self._run("flush", age_ms)
+        jobs = await self._scripts("flush", age_ms)
         for job in jobs:
             await self._enqueue(job.decode())
         return len(jobs)
@@ -239,7 +234,7 @@ class FetchQueue:
             elapsed_ms: Duration of the request.
         """
         return bool(
-            await self._run(
+            await self._scripts(
                 "nack",
                 lease.crawl_id,
                 lease.page_id,
@@ -260,7 +255,7 @@ class FetchQueue:
             away: The party that may have failed.
             detail: The reason, one line for the decision log.
         """
-        answer = await self._run(
+        answer = await self._scripts(
             "host_unreachable",
             lease.crawl_id,
             lease.page_id,
@@ -277,7 +272,7 @@ class FetchQueue:
         Hosts at one address share its clock and slots: another host may be in use just now.
         """
         leased = (lease.crawl_id, lease.page_id, lease.token)
-        return bool(await self._run("locate", *leased, address, ADDRESS_TTL_MS))
+        return bool(await self._scripts("locate", *leased, address, ADDRESS_TTL_MS))
 
     async def keep_cookies(self, lease: Lease, cookies: Collection[StoredCookie]) -> int:
         """Changes the jar of a lease's host from ``lease.cookies`` to these; returns how many."""
@@ -286,7 +281,7 @@ class FetchQueue:
         new = [arg for f, v in after.items() if before.get(f) != v for arg in (f, v)]
         leased: tuple[Arg, ...] = (lease.crawl_id, lease.page_id, lease.token)
         limits = (MOST_COOKIES, MOST_JAR_BYTES)
-        return int(await self._run("keep_cookies", *leased, *limits, len(gone), *gone, *new))
+        return int(await self._scripts("keep_cookies", *leased, *limits, len(gone), *gone, *new))
 
     async def put_robots(
         self,
@@ -372,24 +367,21 @@ class FetchQueue:
         self, lease: Lease, verdict: str, host_wait_ms: int, *details: Arg
     ) -> bool:
         leased = (lease.crawl_id, lease.page_id, lease.token)
-        return bool(await self._run("robots", *leased, verdict, host_wait_ms, *details))
+        return bool(await self._scripts("robots", *leased, verdict, host_wait_ms, *details))
 
     async def robots(self, host: str) -> str:
         """The robots rules in force for a host, as text; ``""`` allows all."""
-        with queue_errors():
-            ours, read = await self._client.hmget(f"cc:g:{host}", "robots_override", "robots_rules")
+        ours, read = await self._client.hmget(f"cc:g:{host}", "robots_override", "robots_rules")
         return (ours or read or b"").decode("utf-8", "replace")
 
     async def stopped_classes(self, crawl_id: str, host: str) -> dict[str, str]:
         """The stopped URL classes of a host with their reasons, ``{"/cal/*": "no novelty"}``."""
-        with queue_errors():
-            found = await self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
+        found = await self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
         return {pattern.decode(): why.decode() for pattern, why in found.items()}
 
     async def spec(self, crawl_id: str) -> CrawlSpec | None:
         """The order of a crawl; None when it was purged."""
-        with queue_errors():
-            packed = await self._client.hget(f"cc:c:{crawl_id}", "spec")
+        packed = await self._client.hget(f"cc:c:{crawl_id}", "spec")
         return spec_from_json(packed) if packed else None
 
     async def watch(self) -> None:
@@ -398,11 +390,10 @@ class FetchQueue:
 
     async def count(self, counters: dict[str, int]) -> None:
         """Adds to the process counters, ``{"leases": 3}``."""
-        with queue_errors():
-            async with self._client.pipeline(transaction=False) as pipe:
-                for name, value in counters.items():
-                    pipe.hincrby("cc:metrics", name, value)
-                await pipe.execute()
+        async with self._client.pipeline(transaction=False) as pipe:
+            for name, value in counters.items():
+                pipe.hincrby("cc:metrics", name, value)
+            await pipe.execute()
 
     async def close(self) -> None:
         """Ends the session; the housekeeper may give its leases to other spiders at once."""

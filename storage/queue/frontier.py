@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, StorageError
 from crawlclean.cleaning.urls.normal_form import host_of
@@ -81,9 +80,6 @@ class Frontier:
         self.processes = Processes(self._client, self._scripts)
         self.operations = OperationJobs(self._client)
 
-    def _run(self, name: str, *args: Arg) -> Any:
-        return self._scripts(name, args)
-
     def hold_for_disk(self, *, is_full: bool) -> None:
         """Stops leasing while the store's disk is full, or resumes it; pages in flight wait."""
         if is_full:
@@ -128,7 +124,7 @@ class Frontier:
         create_crawl(self._client, self._scripts, spec, crawl_fields(spec, CrawlState.RUNNING))
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
         self._touch_hosts(spec.crawl_id)
-        self._run("set_state", spec.crawl_id, "")
+        self._scripts("set_state", spec.crawl_id, "")
 
     def add(self, crawl_id: str, discoveries: Sequence[Discovery]) -> int:
         """Offers URLs; returns how many are new.
@@ -149,7 +145,7 @@ class Frontier:
             args: list[Arg] = [crawl_id]
             for discovery in run:
                 args += offer_args(discovery)
-            new: bytes | None = self._run("add", *args)
+            new: bytes | None = self._scripts("add", *args)
             if new is None:
                 raise NotFound(f"no crawl {crawl_id} in the queue")
             marks += [mark == ord("1") for mark in new]
@@ -201,7 +197,7 @@ class Frontier:
         Raises:
             NotFound: No such crawl.
         """
-        if not self._run("set_state", crawl_id, str(state)):
+        if not self._scripts("set_state", crawl_id, str(state)):
             raise NotFound(f"no crawl {crawl_id} in the queue")
         if state is CrawlState.RUNNING:
             self._touch_hosts(crawl_id)
@@ -334,7 +330,7 @@ class Frontier:
 
     def claim(self, job_id: str, worker: str) -> list[QueuedPage]:
         """Claims the pages of a job for ``CLAIM_TTL_MS``; empty when another worker has them."""
-        flat = self._run("claim", job_id, worker, CLAIM_TTL_MS)
+        flat = self._scripts("claim", job_id, worker, CLAIM_TTL_MS)
         pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
         if not pairs:
             return []
@@ -354,11 +350,11 @@ class Frontier:
 
     def mark(self, job_id: str, page_id: str) -> bool:
         """Records the page that is being cleaned (``""``: none); False when the claim is lost."""
-        return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, page_id))
+        return bool(self._scripts("heartbeat", job_id, CLAIM_TTL_MS, page_id))
 
     def keep_claim(self, job_id: str) -> bool:
         """Renews a claim for ``CLAIM_TTL_MS``; False when it is lost."""
-        return bool(self._run("heartbeat", job_id, CLAIM_TTL_MS, "-"))
+        return bool(self._scripts("heartbeat", job_id, CLAIM_TTL_MS, "-"))
 
     def break_claim(self, job_id: str, why: str = "") -> None:
         """Ends a claim as if its worker had died; the housekeeper redoes the pages.
@@ -367,11 +363,11 @@ class Frontier:
             job_id: The job.
             why: What the log of the page says that was being cleaned; ``""``: its worker died.
         """
-        self._run("heartbeat", job_id, 0, "-", why)
+        self._scripts("heartbeat", job_id, 0, "-", why)
 
     def give_back(self, job_id: str) -> None:
         """Ends a claim without counting a crash, for an outage of store or queue."""
-        self._run("heartbeat", job_id, 0, NO_BLAME)
+        self._scripts("heartbeat", job_id, 0, NO_BLAME)
 
     def ack(
         self,
@@ -395,7 +391,7 @@ class Frontier:
             stored_ms = to_microseconds(page.fetched_at) // 1000
             verdict = verdicts.get(page.page_id, "")
             args += [page.page_id, page.token, str(state), stored_ms, verdict]
-        return int(self._run("ack", *args))
+        return int(self._scripts("ack", *args))
 
     def widen(self, crawl_id: str, url: str) -> None:
         """Adds a URL's host to a crawl's scope: a seed redirects there."""
@@ -475,7 +471,7 @@ class Frontier:
         """Which URLs were ever offered to a crawl; offering these again changes nothing."""
         marks: list[bool] = []
         for run in chunks(page_ids, ADD_CHUNK):
-            found: bytes = self._run("has_seen", crawl_id, *map(fingerprint, run))
+            found: bytes = self._scripts("has_seen", crawl_id, *map(fingerprint, run))
             marks += [mark == ord("1") for mark in found]
         return marks
 

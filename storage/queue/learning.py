@@ -77,7 +77,7 @@ class LearningQueue(QueueMember):
 
     def replace_watch(self, host: str, old: str, new: str) -> bool:
         """Replaces a host's watch text ``old``; False when another text is stored by now."""
-        return bool(self._scripts("watch", [WATCHES, host, old, new]))
+        return bool(self._scripts("watch", WATCHES, host, old, new))
 
     def forget(self, host: str) -> None:
         """Deletes a host's counts of records and its watch text; the next record is number 1."""
@@ -199,4 +199,4 @@ class LearningQueue(QueueMember):
         )
 
     def _step(self, step: str, host: str, *args: Arg) -> int:
-        return int(self._scripts("learn", [step, host, *args]))
+        return int(self._scripts("learn", step, host, *args))

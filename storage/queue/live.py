@@ -74,7 +74,7 @@ class Processes(QueueMember):
         now = time.monotonic()
         if now - self._heard < BEAT_S:
             return
-        self._scripts("beat", beat_args(role, process_name(), work))
+        self._scripts("beat", *beat_args(role, process_name(), work))
         self._heard = now
 
     def leave(self, role: ProcessRole) -> None:
@@ -195,7 +195,7 @@ class HostWaits(QueueMember):
         for start in range(0, max(1, len(pairs)), CHUNK):
             part = pairs[start : start + CHUNK]
             now, spiders, pages, size, holds, *rows = self._scripts(
-                "waits", [text for pair in part for text in pair]
+                "waits", *(text for pair in part for text in pair)
             )
             found = zip(part, rows, strict=True)
             hosts += [_read(crawl_id, host, row) for (crawl_id, host), row in found]
@@ -248,7 +248,7 @@ def read_now(client: Any, scripts: Scripts) -> QueueNow:
         StoreDamaged: Another program has written into the queue.
     """
     with queue_errors():
-        at, flight, jobs, sessions, claims, processes, numbers = scripts("live", [MOST_READ])
+        at, flight, jobs, sessions, claims, processes, numbers = scripts("live", MOST_READ)
         with client.pipeline(transaction=False) as pipe:
             pipe.info("memory")
             pipe.info("server")

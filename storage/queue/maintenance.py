@@ -72,11 +72,11 @@ def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
     """
     _watch_memory(client)  # first: a server that is nearly full refuses the scripts
     leases, claims, poison, set_back_ms = scripts(
-        "sweep", [MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK]
+        "sweep", MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK
     )
     if set_back_ms:
         log.warning("the server's clock was set back", extra={"seconds": set_back_ms // 1000})
-    scripts("flush", [STRANDED_BATCH_MS])
+    scripts("flush", STRANDED_BATCH_MS)
     lost_until = queue_ms(client) - LOST_PURGE_MS
     for crawl in client.zrangebyscore(PURGING, "-inf", lost_until):
         purge_crawl(client, scripts, crawl.decode())
@@ -140,9 +140,9 @@ def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
     for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "ck", "b", "p", "t", "tried"):
         found = client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)
         for keys in chunks(found, PURGE_CHUNK):
-            if not scripts("drop_keys", [crawl_id, *keys]):
+            if not scripts("drop_keys", crawl_id, *keys):
                 return
-    if scripts("drop_keys", [crawl_id, *(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS)]):
+    if scripts("drop_keys", crawl_id, *(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS)):
         client.zrem(PURGING, crawl_id)
 
 
@@ -192,9 +192,9 @@ def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
 
     Returns -1 without a host when the crawl has been created anew meanwhile.
     """
-    purged = int(scripts("purge", [crawl_id, host]))  # the host's pending URLs
+    purged = int(scripts("purge", crawl_id, host))  # the host's pending URLs
     for keys in chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT), PURGE_CHUNK):
-        more = int(scripts("purge", [crawl_id, host, *keys]))
+        more = int(scripts("purge", crawl_id, host, *keys))
         if more < 0:
             return -1
         purged += more
@@ -240,7 +240,7 @@ class CrawlRebuilder(QueueConnection):
             args: list[Arg] = [crawl_id]
             for end in part:
                 args += [end.host, fingerprint(end.page_id), str(end.state)]
-            new = int(self._scripts("mark_ended", args))
+            new = int(self._scripts("mark_ended", *args))
             if new < 0:
                 raise NotFound(f"no crawl {crawl_id} in the queue")
             added += new
@@ -290,7 +290,7 @@ class UrlReopener(QueueConnection):
                 why = f"{end.state}: {end.reason}" if end.reason else str(end.state)
                 args += [end.page_id, end.host, end.url, str(end.role), end.depth, str(end.via)]
                 args += [end.referrer or "", end.link_text, found, str(end.state), why]
-            new = int(self._scripts("reopen", args))
+            new = int(self._scripts("reopen", *args))
             if new < 0:
                 raise NotFound(
                     f"no crawl {crawl_id} in the queue; `crawl recover {crawl_id}` rebuilds it"
@@ -311,5 +311,5 @@ class UrlReopener(QueueConnection):
             NotFound: The queue has no such crawl.
         """
         self.reopen(crawl_id, [end])
-        told = self._scripts("try", [crawl_id, end.page_id, end.host, TRIAL_MS])
+        told = self._scripts("try", crawl_id, end.page_id, end.host, TRIAL_MS)
         return int(told) > 0

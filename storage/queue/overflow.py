@@ -99,7 +99,7 @@ class TailRanks(QueueMember):
             self._spills.save([replace(kept, packed=pack_entries(kept.host, entries))])
             least = entries[0][0] if entries else 0
             args: list[Arg] = [crawl, host, spill_id, least, model[0]]
-            moved = int(self._scripts("move_spill", args))
+            moved = int(self._scripts("move_spill", *args))
             if moved < 0:
                 self._spills.delete([spill_id])
             done += moved == 1
@@ -174,9 +174,6 @@ class Overflow(QueueConnection):
         self._ranks = TailRanks(self._client, self._scripts, spills, model_of)
         self._cursors: dict[str, int] = {}  # crawl -> cursor of an unfinished scan of its hosts
 
-    def _run(self, name: str, *args: Arg) -> Any:
-        return self._scripts(name, args)
-
     def round(self) -> Counter[str]:
         """Runs one round of about a second at most; returns how many URLs moved.
 
@@ -215,7 +212,7 @@ class Overflow(QueueConnection):
                     queues.clear()  # the heap begins with the longest: no other is long enough
                     break
                 spill = uuid.uuid4().hex
-                taken = int(self._run("spill", crawl, host, spill, size, 2 * low))
+                taken = int(self._scripts("spill", crawl, host, spill, size, 2 * low))
                 if taken:
                     moved += taken
                     spills.append((spill, crawl, host))
@@ -293,7 +290,7 @@ class Overflow(QueueConnection):
             if spills:
                 self._spills.save(spills)
             for each in spills:
-                if not self._run("confirm_spill", each.crawl_id, each.spill_id):
+                if not self._scripts("confirm_spill", each.crawl_id, each.spill_id):
                     self._spills.delete([each.spill_id])
 
     # --- store -> queue ---
@@ -327,7 +324,7 @@ class Overflow(QueueConnection):
 
     def _refill_hosts(self, crawl: str, low: int, hosts: list[str], moved: Counter[str]) -> None:
         while hosts:
-            flat = [each.decode() for each in self._run("needs_refill", crawl, low, *hosts)]
+            flat = [each.decode() for each in self._scripts("needs_refill", crawl, low, *hosts)]
             pairs = list(zip(flat[::2], flat[1::2], strict=True))
             hosts = [host for host, spill in pairs if self._bring_back(crawl, host, spill, moved)]
 
@@ -342,7 +339,7 @@ class Overflow(QueueConnection):
         args: list[Arg] = []
         for score, entry in self._ranks.renewed(crawl, _entries_of(kept)) if kept else ():
             args += [score, entry]
-        refilled = int(self._run("refill", crawl, host, spill, *args))
+        refilled = int(self._scripts("refill", crawl, host, spill, *args))
         if refilled < 0:
             return False  # another process was first
         moved[REFILLED] += refilled

@@ -37,7 +37,7 @@ class Revisits(QueueMember):
             args: list[Arg] = [crawl_id, MOST_OF_A_HOST]
             for visit in part:
                 args += _args(visit)
-            new = int(self._scripts("revisit", args))
+            new = int(self._scripts("revisit", *args))
             if new < 0:
                 break
             taken += new
@@ -48,7 +48,7 @@ class Revisits(QueueMember):
         forgotten = 0
         names = self._client.sscan_iter(f"cc:vh:{crawl_id}", count=CHUNK)
         for hosts in chunks(names, CHUNK):
-            forgotten += int(self._scripts("forget_revisits", [crawl_id, *hosts]))
+            forgotten += int(self._scripts("forget_revisits", crawl_id, *hosts))
         return forgotten
 
     def full_hosts(self, crawl_id: str) -> frozenset[str]:

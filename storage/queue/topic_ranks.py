@@ -150,7 +150,7 @@ class TopicRanks(QueueMember):
 
     def publish_weights(self, crawl_id: str, packed: bytes, version: int) -> bool:
         """Stores the packed weights of a crawl; False when a newer version is stored."""
-        return bool(self._scripts("publish_weights", (crawl_id, packed, version)))
+        return bool(self._scripts("publish_weights", crawl_id, packed, version))
 
     def weights(self, crawl_id: str) -> tuple[bytes, int]:
         """The (packed weights, version) that were published last; ``(b"", 0)``: none."""
@@ -175,7 +175,7 @@ class TopicRanks(QueueMember):
         Returns:
             The floor.
         """
-        return int(self._scripts("steer", (crawl_id, str(pages_per_hour))))
+        return int(self._scripts("steer", crawl_id, str(pages_per_hour)))
 
     def adopt(self, crawl_id: str, fetched_by: str, pages: Sequence[tuple[str, str]]) -> None:
         """Marks pages as done that another crawl has fetched; a repetition changes nothing.
@@ -192,7 +192,7 @@ class TopicRanks(QueueMember):
             args: list[Arg] = [crawl_id, fetched_by]
             for page, host in part:
                 args += [host, fingerprint(page), page]
-            self._scripts("adopt", args)
+            self._scripts("adopt", *args)
 
     def harvest(self, crawl_id: str) -> tuple[int, int]:
         """The (records, relevant records without reprints) that a crawl has judged so far."""
@@ -229,9 +229,7 @@ class TopicRanks(QueueMember):
         done = Reranked()
         ranked: list[bytes | str] = []
         while not is_stopped():
-            answer, *parts = self._scripts(
-                "rank", [crawl_id, version, HELD_MS, HEAD, SLICE, *ranked]
-            )
+            answer, *parts = self._scripts("rank", crawl_id, version, HELD_MS, HEAD, SLICE, *ranked)
             hosts, states, urls = parts[::3], parts[1::3], parts[2::3]
             if hosts:
                 commands = []
@@ -287,10 +285,10 @@ class TopicHosts(QueueMember):
         args: list[Arg] = [self._crawl_id, MOST_HOSTS]
         for host in sorted(hosts):
             args += [host, owner_of(host)]
-        taken: Sequence[bytes] | None = self._scripts("open_hosts", args)
+        taken: Sequence[bytes] | None = self._scripts("open_hosts", *args)
         if taken is None:
             self._count_domains()
-            taken = self._scripts("open_hosts", args)
+            taken = self._scripts("open_hosts", *args)
         return frozenset(host.decode() for host in taken or ())
 
     def _count_domains(self) -> None:

@@ -111,13 +111,13 @@ class UrlClassLedger(QueueMember):
         fixed: list[Arg] = [crawl_id, host, len(asked.patterns), *asked.patterns]
         question = [*fixed, *map(str, asked.fingerprints)]
         while True:
-            answer = self._scripts("read_accounts", question)
+            answer = self._scripts("read_accounts", *question)
             if not answer:  # the crawl is gone
                 return Verdict()
             version, known = answer[0], _known(asked, answer)
             verdict = decide(known)
             args = [crawl_id, host, version, *_lists(verdict)]
-            if self._scripts("keep_accounts", args):
+            if self._scripts("keep_accounts", *args):
                 return verdict
 
     def stopped(self, crawl_id: str, host: str) -> dict[str, str]:
@@ -165,7 +165,7 @@ class UrlClassLedger(QueueMember):
 
     def lift(self, crawl_id: str, host: str) -> int:
         """Resets the accounts and stops of a host's classes; returns how many were stopped."""
-        return int(self._scripts("lift_stops", [crawl_id, host]))
+        return int(self._scripts("lift_stops", crawl_id, host))
 
     def known(self, crawl_id: str, host: str) -> HostClasses:
         """The stored rules and pins of a host."""
@@ -192,7 +192,7 @@ class UrlClassLedger(QueueMember):
         marked = {REFUSED + template: why for template, why in new.refused.items()}
         marked.update(dict.fromkeys((FOLLOWED + template for template in new.followed), ""))
         args = [crawl_id, host, version, new.rules, *chain.from_iterable(marked.items())]
-        return bool(self._scripts("keep_rules", args))
+        return bool(self._scripts("keep_rules", *args))
 
     def pin(self, host: str, template: str, word: str) -> None:
         """Stores an operator's pin of a template, ``forbid``, for every crawl; ``""`` deletes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -129,9 +129,9 @@ def before_scripts(work: Callable[[str], None]) -> pytest.MonkeyPatch:
     """Calls ``work`` with the name of each script before it runs, until the patch is undone."""
     real = Scripts.__call__
 
-    def call(scripts: Scripts, name: str, args: Iterable[Arg]) -> Any:
+    def call(scripts: Scripts, name: str, *args: Arg) -> Any:
         work(name)
-        return real(scripts, name, args)
+        return real(scripts, name, *args)
 
     patch = pytest.MonkeyPatch()
     patch.setattr(Scripts, "__call__", call)

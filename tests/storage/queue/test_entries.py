@@ -182,7 +182,7 @@ def test_fingerprints_of_few_digits(frontier: Frontier, client: Any) -> None:
         args: list[str | int | bytes] = []
         for pid in few:
             args += [A, fingerprint(pid), pid + "0" * 16, "page", 50, b"seed 0 0 h/\t:\t"]
-        added = frontier._run("add", "c", *args)
+        added = frontier._scripts("add", "c", *args)
         assert added == (b"1" if round_ == 0 else b"0") * len(few)
     frontier.add("c", [replace(d, url=d.url + "-") for d in urls(3000)])
     assert all(frontier.has_seen("c", pid) for pid in few)

@@ -195,7 +195,7 @@ def test_purging_takes_the_tail(
     frontier.add("c", urls(200))
     tail = new_tail(20)
     tail.round()
-    tail._run("spill", "c", "a.example", "half", 2, 0)  # a housekeeper is on its way
+    tail._scripts("spill", "c", "a.example", "half", 2, 0)  # a housekeeper is on its way
     if target == "c":
         frontier.purge("c")
     else:
@@ -214,7 +214,7 @@ def test_a_spill_purged_on_its_way_is_not_kept(
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(50))
     tail = new_tail(20)
-    tail._run("spill", "c", "a.example", "p", 10, 0)
+    tail._scripts("spill", "c", "a.example", "p", 10, 0)
     save = store.spills.save
 
     def purge_and_save(spills: Any) -> None:
@@ -288,7 +288,7 @@ def dying(tail: Overflow, store: SqliteStore, after: int, *, done: bool) -> None
 
         return call
 
-    tail._run = fatal(tail._run)  # type: ignore[method-assign]
+    tail._scripts = fatal(tail._scripts)  # type: ignore[assignment]
     keeper = type("Keeper", (), {})()
     for name in ("save", "get", "delete"):
         setattr(keeper, name, fatal(getattr(store.spills, name)))

@@ -114,7 +114,7 @@ def test_the_result_names_the_process_in_its_place(bench: Bench) -> None:
     assert bench.frontier.processes.take_to_replace([NAME]) == [NAME]
     assert "Another one starts in its place" in client.get(live).text
     beat = beat_args(ProcessRole.WORKER, f"{NAME.partition('.')[0]}.999999")
-    bench.frontier._scripts("beat", beat)
+    bench.frontier._scripts("beat", *beat)
     shown = client.get(live).text
     assert "started in its place" in shown
     assert ".999999" in shown
