@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from twisted.internet.interfaces import (
 )
 from zope.interface import implementer
 
-from crawlclean.crawler.addresses.public import is_public
+from crawlclean.crawler.addresses.public import is_public, read_address
 
 MAX_HOSTS = 100_000  # names remembered
 TEMPORARY_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_MEMORY, socket.EAI_SYSTEM})
@@ -104,11 +103,7 @@ class AddressGuard:
 
 def _is_private_literal(hostname: str) -> bool:
     """Whether a name is an IP literal of a private address."""
-    try:
-        ipaddress.ip_address(hostname)
-    except ValueError:
-        return False
-    return not is_public(hostname)
+    return read_address(hostname) is not None and not is_public(hostname)
 
 
 def is_local_name(hostname: str) -> bool:
@@ -260,10 +255,5 @@ async def address_of(hostname: str, *, allow_private: bool) -> str:
     receiver: Any = _Addresses()
     with resolver.permitting() if allow_private else nullcontext():
         resolver.resolveHostName(receiver, hostname)
-    found = []
-    for text in await receiver.complete:
-        try:
-            found.append(ipaddress.ip_address(text.partition("%")[0]))
-        except ValueError:
-            continue
+    found = [ip for ip in map(read_address, await receiver.complete) if ip]
     return str(min(found, key=lambda ip: (ip.version, int(ip)))) if found else ""

@@ -56,11 +56,18 @@ _PRIVATE6, _PUBLIC6 = (tuple(map(IPv6Network, table)) for table in (PRIVATE6, PU
 _UNICAST6, _SIX_TO_FOUR, _NAT64, _MAPPED = map(IPv6Network, (UNICAST6, SIX_TO_FOUR, NAT64, MAPPED))
 
 
+def read_address(text: str) -> IPv4Address | IPv6Address | None:
+    """Reads an IP address, without the interface behind a ``%``; None for any other text."""
+    try:
+        return ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+
+
 def is_public(address: str) -> bool:
     """Whether an IP address is global unicast, itself and any IPv4 address inside it."""
-    try:
-        ip = ip_address(address.partition("%")[0])
-    except ValueError:
+    ip = read_address(address)
+    if ip is None:
         return False
     return _is_public4(ip) if isinstance(ip, IPv4Address) else _is_public6(ip)
 

@@ -10,7 +10,6 @@ of ``ca_file``: loading them takes as long as several requests.
 
 from __future__ import annotations
 
-import ipaddress
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +29,7 @@ from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.crawler.addresses.public import read_address
 from crawlclean.storage.crawl_types import CertificateFault
 
 MAX_HOSTS = 10_000  # hosts whose fault is remembered, for answers over an older connection
@@ -144,7 +144,7 @@ class _Connections:
     def clientConnectionForTLS(self, _protocol: Any) -> SSL.Connection:  # noqa: N802 - the interface's name
         """Returns a connection before its handshake."""
         connection = SSL.Connection(self.context, None)
-        if not _is_address(self.hostname):
+        if read_address(self.hostname) is None:
             connection.set_tlsext_host_name(self.hostname.encode("ascii"))
         found: dict[CertificateFault, str] = {}
 
@@ -162,14 +162,6 @@ class _Connections:
 
         connection.set_verify(SSL.VERIFY_PEER | SSL.VERIFY_FAIL_IF_NO_PEER_CERT, check)
         return connection
-
-
-def _is_address(hostname: str) -> bool:
-    try:
-        ipaddress.ip_address(hostname)
-    except ValueError:
-        return False
-    return True
 
 
 def _wrong_name(certificate: X509, hostname: str) -> str:
