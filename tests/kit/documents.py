@@ -74,8 +74,8 @@ def commands_of(block: Block) -> list[Command]:
 
 def masked(line: str) -> str:
     """Returns a line without what differs from run to run: numbers, times, bars, widths."""
-    line = re.sub(r"\b(\d+[dhms])+\b", "0s", line)
     line = re.sub(r"\b[\w-]+\.\d+\.[0-9a-f]{6,}\b", "PROCESS", line)
+    line = re.sub(r"\b(\d+[dhms])+\b", "0s", line)
     line = re.sub(r"\d[\d,.:]*", "0", line)
     line = re.sub(r"[█-▏░#]{2,}|[█-▏]", "BAR", line)
     return re.sub(r"\s+", " ", line).strip()
