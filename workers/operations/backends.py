@@ -252,6 +252,7 @@ class Backends:
             return f"not known whether a crawl is running ({error})"
         return ""
 
+    # A command asks once: nothing is worth remembering.
     def remembered(self, key: Hashable, for_s: float, ask: Callable[[], T]) -> T:  # noqa: ARG002
         """The answer to a dear question; ``key`` and ``for_s`` are for who asks it again."""
         return ask()

@@ -166,7 +166,7 @@ def _queue(backends: Backends) -> Iterator[Frontier | None]:
     """The running queue, None when none runs."""
     with ExitStack() as opened:
         found = None
-        with suppress(NotFound):
+        with suppress(NotFound):  # no crawl runs
             found = opened.enter_context(backends.queue())
         yield found
 

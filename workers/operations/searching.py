@@ -221,9 +221,9 @@ def _is_in(at: datetime, wanted: Wanted) -> bool:
 
 def is_known_host(backends: Backends, host: str) -> bool:
     """Whether the store, or the queue while it runs, knows a host of this name."""
-    with suppress(ServiceError), backends.store() as store:
+    with suppress(ServiceError), backends.store() as store:  # none yet, or away
         if store.overview.host(host):
             return True
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         return bool(frontier.crawls_of(host))
     return False

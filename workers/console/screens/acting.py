@@ -200,7 +200,7 @@ def _offered_recleaning(console: Console, operation: Operation | None) -> int:
         plan = ACTIONS["reclean_host"].plan(console.settings, asked)
         return plan.facts.get(Fact.OLDER_RECORDS, 0)
 
-    with suppress(ServiceError):
+    with suppress(ServiceError):  # away: shown without it
         return console.backends.remembered(("offered", operation.target), OFFERED_S, count)
     return 0
 

@@ -355,7 +355,7 @@ def _ending(settings: Settings, action: Action, asked: Asked) -> tuple[str, str]
 
 def keep_refusal(settings: Settings, name: str, asked: Asked) -> None:
     """Stores that a read-only console was asked for an action; nothing where no store is."""
-    with suppress(ServiceError), existing_store(settings) as store:
+    with suppress(ServiceError), existing_store(settings) as store:  # none yet, or away
         store.audit.end(store.audit.begin(_row(name, asked, "")), REFUSED)
 
 

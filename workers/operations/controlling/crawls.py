@@ -216,7 +216,7 @@ def _rows(backends: Backends) -> list[CrawlRow]:
     def ask() -> list[CrawlRow]:
         with backends.store() as store:
             rows = store.crawls.all()
-        with suppress(ServiceError), backends.queue() as frontier:
+        with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
             rows += _queued_only(frontier, {row.spec.crawl_id for row in rows})
         return sorted(rows, key=_place, reverse=True)
 
@@ -249,7 +249,7 @@ def _statuses(
 ) -> list[CrawlStatus]:
     """The rows with their counts in the queue, while it runs."""
     counts: dict[str, CrawlCounts] = {}
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         counts = frontier.counts_of([row.spec.crawl_id for row in rows])
     return [CrawlStatus(row=row, counts=counts.get(row.spec.crawl_id), as_of=as_of) for row in rows]
 
@@ -259,7 +259,7 @@ def _waits(backends: Backends, crawl: str, most: int) -> Waits | None:
         with backends.queue() as frontier:
             return frontier.waits.of_crawl(crawl, most)
 
-    with suppress(ServiceError):
+    with suppress(ServiceError):  # away: shown without it
         return backends.remembered(("waits of", crawl), WAITS_S, ask)
     return None
 
@@ -320,7 +320,7 @@ def list_pauses(backends: Backends) -> list[Paused]:
     """
     with backends.store() as store:
         found = [(pause, pause.crawls) for pause in store.pauses.all()]
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         found = [(pause, tuple(frontier.crawls_of(pause.host))) for pause in frontier.pauses()]
     return [
         answer_of(Paused, pause, kind=TargetKind.HOST, target=pause.host, crawls=crawls)

@@ -144,7 +144,7 @@ class _OneCrawl(Crawls):
             self._fleet.stop()
         self._fleet.look_for_damage()
         if crawl.end.by is not EndedBy.PURGE:
-            with suppress(NotFound):
+            with suppress(NotFound):  # deleted meanwhile
                 return self._end(before, crawl.end)
         return self._purged()
 

@@ -391,7 +391,7 @@ def url_classes(backends: Backends, host: str) -> Part[UrlClass]:
     """
     found: list[UrlClass] = []
     crawls: Collection[str] = ()
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         stops = frontier.classes.all_stopped()
         for crawl in (crawls := frontier.crawls_of(host)):
             found += classes_of(frontier, crawl, host, stops)
@@ -432,7 +432,7 @@ def list_traps(
         rows = frontier.classes.rows_of(part.items)
     stops = zip(rows, part.items, strict=True)
     items = [_of_account(row, stop.since) for row, stop in stops]
-    with suppress(ServiceError):
+    with suppress(ServiceError):  # away: shown without it
         items = with_templates(backends, items)
     return Part(items=items, after=part.after, total=len(found))
 

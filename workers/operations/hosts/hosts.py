@@ -191,7 +191,7 @@ def paused_hosts(backends: Backends) -> list[str]:
 
 def pauses_of(backends: Backends, store: Store) -> dict[str, Pause]:
     """Returns the paused hosts by name: of the queue while it runs, else of the store."""
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         return {pause.host: pause for pause in frontier.pauses()}
     return {pause.host: pause for pause in store.pauses.all()}
 
@@ -215,6 +215,6 @@ def _place(row: HostRow, by: HostColumn) -> Place:
 
 
 def _waits_of(backends: Backends, host: str) -> Waits | None:
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         return frontier.waits.of([(crawl, host) for crawl in frontier.crawls_of(host)])
     return None

@@ -107,7 +107,7 @@ class KeptBackends(Backends):
             raise
 
     @contextmanager
-    def queue(self, *, at_rest: bool = False) -> Iterator[Frontier]:  # noqa: ARG002
+    def queue(self, *, at_rest: bool = False) -> Iterator[Frontier]:  # noqa: ARG002 - as the base
         """The queue of a running crawl; one at rest stays so.
 
         Raises:
@@ -127,7 +127,7 @@ class KeptBackends(Backends):
             raise
 
     @contextmanager
-    def queue_side(self, *, at_rest: bool = False) -> Iterator[QueueSide]:  # noqa: ARG002
+    def queue_side(self, *, at_rest: bool = False) -> Iterator[QueueSide]:  # noqa: ARG002 - as the base
         """The queue for a question that can do without; one at rest stays so."""
         with ExitStack() as opened:
             try:

@@ -77,11 +77,11 @@ def queues_now(backends: Backends) -> QueuesMoment:
     """Returns the moment; what cannot be read is named in it."""
     answer, ours = ask_queue(backends), ""
     queue = answer.queue
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         ours = frontier.identity(make=False).queue_id
     operations: list[Operation] = []
     queues: list[SharedQueue] = []
-    with suppress(ServiceError), backends.store() as store:
+    with suppress(ServiceError), backends.store() as store:  # none yet, or away
         operations = store.operations.read(limit=MOST_OPERATIONS)
         queues = _queues(store, ours)
     claims = sorted(queue.claims, key=lambda each: -each.age_s) if queue else []

@@ -51,7 +51,7 @@ def _leads_to(console: Console, text: str) -> str:
         return url_for("show_page", page_id=text)
     if SCHEME.match(text) or "/" in text:
         return url_for("show_pages", url=text if SCHEME.match(text) else f"https://{text}")
-    with suppress(ServiceError):
+    with suppress(ServiceError):  # away: shown without it
         if text in crawl_names(console.backends):
             return url_for("show_crawl", crawl=text)
     is_host = is_known_host(console.backends, text.lower())

@@ -112,7 +112,7 @@ def _in_queue(
     backends: KeptBackends, crawls: Sequence[str], pid: str, since: datetime
 ) -> tuple[str, TrialState, Sequence[Step]]:
     """The (crawl, state, steps) of a trial, as the queue tells it; its first step begins it."""
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         for crawl in crawls:
             found = frontier.tried(crawl, pid)
             steps = found[1] if found else ()
@@ -208,7 +208,7 @@ def follow(backends: KeptBackends, row: AuditRow) -> Followed:
     facts, _, _ = untold(row.did or "")
     operation = trial = None
     if seq := facts.get(Fact.OPERATION):
-        with suppress(NotFound):
+        with suppress(NotFound):  # deleted meanwhile
             operation = find_operation(backends, seq)
     action = ACTIONS.get(row.action)
     if row.action == "declare_dead" and facts:
@@ -217,13 +217,13 @@ def follow(backends: KeptBackends, row: AuditRow) -> Followed:
         return Followed(operation=operation)
     signs: Sequence[Sign] = ()
     again_since = None
-    with suppress(ServiceError):
+    with suppress(ServiceError):  # away: shown without it
         signs = signs_of(backends, row.target)
         if row.action == "resume_host" and not any(each.kind is SignKind.WALL for each in signs):
             again_since = _again_since(backends, row.target)
     url = read_asked(row.asked)[0].get("url")
     if row.action == "try_page" and facts and url:
-        with suppress(ServiceError):
+        with suppress(ServiceError):  # away: shown without it
             trial = find_trial(backends, row.target, url, row.at or datetime.now(UTC))
     return Followed(
         host=row.target, operation=operation, trial=trial, signs=signs, again_since=again_since
@@ -235,7 +235,7 @@ def _of_process(backends: KeptBackends, row: AuditRow) -> Followed:
     name = ".".join(row.target.split(".")[:2])
     machine, since = name.partition(".")[0], row.at or datetime.now(UTC)
     replacing, successor = None, ""
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         newer = [
             each
             for each in frontier.now().processes
@@ -251,7 +251,7 @@ def _of_process(backends: KeptBackends, row: AuditRow) -> Followed:
         else:
             replacing = Replacing.ASKED if is_asked else Replacing.NOT_OURS
     signs: Sequence[Sign] = ()
-    with suppress(ServiceError):
+    with suppress(ServiceError):  # away: shown without it
         silent = (each for each in signs_now(backends) if each.kind is SignKind.SILENT)
         signs = [each for each in silent if not f"{each.target}.".startswith(f"{name}.")]
     return Followed(signs=signs, replacing=replacing, successor=successor, is_of_processes=True)

@@ -125,7 +125,7 @@ def signs_now(backends: KeptBackends) -> Sequence[Sign]:
         found: list[Sign] = [*_silent(backends)]
         with suppress(ServiceError, OSError):
             found.extend(_room(backends))
-        with suppress(ServiceError), backends.store() as store:
+        with suppress(ServiceError), backends.store() as store:  # none yet, or away
             found.extend(_poison(store))
             found.extend(_barren(backends))
             pauses = pauses_of(backends, store)
@@ -230,7 +230,7 @@ QUEUED = 20
 def _barren(backends: KeptBackends) -> Iterator[Sign]:
     waits = sorted(running_waits(backends), key=lambda each: -each.urls)[:LARGEST]
     large = list(takewhile(lambda each: each.urls >= QUEUED, waits))
-    with suppress(ServiceError), backends.queue() as frontier:
+    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         stops = frontier.classes.all_stopped() if large else []
         found = ((wait, _fetched_in_vain(backends, frontier, wait, stops)) for wait in large)
         for wait, classes in islice((each for each in found if each[1]), MOST_OF_A_KIND):
@@ -293,7 +293,7 @@ LOOKED_AT = 50
 
 def _changed(backends: KeptBackends, store: Store, pauses: Mapping[str, Pause]) -> Iterator[Sign]:
     for host in _changed_hosts(store, RECENT)[:MOST_OF_A_KIND]:
-        with suppress(NotFound):
+        with suppress(NotFound):  # deleted meanwhile
             drifts = [each for each in store.drifts.of(host) if each.is_change]
             if not drifts:
                 continue
@@ -453,7 +453,7 @@ EXAMINED_S = 10.0
 
 def running_waits(backends: KeptBackends) -> Sequence[WaitingHost]:
     """Returns what some hosts of each running crawl wait for; nothing while no queue answers."""
-    with suppress(ServiceError):
+    with suppress(ServiceError):  # away: shown without it
         known = newest_crawls(backends)
         crawls = [each.name for each in known if each.state is CrawlState.RUNNING and each.counts]
         ask = partial(_waits, backends, crawls)
