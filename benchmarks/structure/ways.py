@@ -23,7 +23,7 @@ from tests.kit.console import console_of, settings_of
 from tests.kit.web import Web, html
 
 PRODUCT = f"{Path(sys.modules['crawlclean'].__file__ or '').parent}/"
-PAGES = 3
+PAGES = 3  # a page found by a link of a found page: every step of the way is taken
 TRIP_S = 120.0
 """Limit of the crawl, which takes five seconds: an unmeasured crawl of this size takes two."""
 

@@ -47,7 +47,7 @@ def cookies_after(lease: Lease, response: Response) -> tuple[StoredCookie, ...]:
         return lease.cookies
     request = Request(response.url)
     jar = _jar(lease.cookies, request)
-    jar.extract_cookies(_HostOnly(response), WrappedRequest(request))  # type: ignore[arg-type] # as above
+    jar.extract_cookies(_HostOnly(response), WrappedRequest(request))  # type: ignore[arg-type]  # duck-typed
     return tuple(
         StoredCookie(
             name=cookie.name,

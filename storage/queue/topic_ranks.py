@@ -242,7 +242,7 @@ class TopicRanks(QueueMember):
                 if commands:
                     send_packed(self._client, commands)
             elif answer == b"wait":
-                time.sleep(WAIT_S)
+                time.sleep(WAIT_S)  # nothing tells when others let the last hosts go
             else:
                 done.is_whole = answer == b"done"
                 break

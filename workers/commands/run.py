@@ -275,7 +275,7 @@ def _print_causes(result: CrawlResult) -> None:
 
 # `sites`: crawls a list of sites in parallel, each as a separate crawl, with a report.
 
-REASON_CHARS = 76
+REASON_CHARS = 76  # a line of 80 columns, indented
 HEAD = (
     f"{'RECORDS':>9} {'FAILED':>7} {'BODY CHARS':>13} {'NOISE':>5} {'MODEL':>5} {'TIME':>6}  SITE\n"
 )

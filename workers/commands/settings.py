@@ -55,7 +55,7 @@ def metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
 
 # `doctor`: checks whether this machine can run everything, or a file of the operator.
 
-MOST_SEEDS_SHOWN = 3
+MOST_SEEDS_SHOWN = 3  # enough to know the list by; the line stays a line
 MAX_PROBLEMS_SHOWN = 50  # a screen; a file that is no list at all has one a line
 KINDS = {
     "crawl": "a crawl file",

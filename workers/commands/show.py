@@ -152,7 +152,7 @@ def _record_text(found: StoredRecord) -> str:
 
 # `why`: prints every step of a URL in every crawl, or why no crawl took the URL.
 
-MOST_CRAWLS_SHOWN = 5
+MOST_CRAWLS_SHOWN = 5  # a line each: more would push the steps off the screen
 
 
 @asking(

@@ -288,7 +288,7 @@ def dying(tail: Overflow, store: SqliteStore, after: int, *, done: bool) -> None
 
         return call
 
-    tail._scripts = fatal(tail._scripts)  # type: ignore[assignment]
+    tail._scripts = fatal(tail._scripts)  # type: ignore[assignment]  # dies at a call
     keeper = type("Keeper", (), {})()
     for name in ("save", "get", "delete"):
         setattr(keeper, name, fatal(getattr(store.spills, name)))
