@@ -5,7 +5,7 @@ but ``workers/commands/console.py``, inside its function.
 
 A screen is one file of ``screens/`` (``pages/`` about pages, ``acting/`` of actions, ``frame/``
 around them: login, help), with its templates in ``templates/`` and its words in
-``words.toml``. To add one, named ``queues``:
+``workers/words.toml``. To add one, named ``queues``:
 
 1. ``screens/queues.py``: views take the ``Console`` and what the address names, and return
    ``render("queues.html", ...)``::
@@ -24,8 +24,8 @@ around them: login, help), with its templates in ``templates/`` and its words in
    stands in a template outside ``_()``; no ``style=``, ``on...=``, inline script, or ``|safe``.
    A text of strangers (title, address, anchor text, host, robots.txt) goes through the filter
    ``shown`` in HTML, and ``plain`` in ``<title>`` and attributes.
-3. ``words.toml``: ``"queues.title" = ["Queues", "队列"]``: English and Chinese, or singular,
-   plural and Chinese, chosen by ``n``.
+3. ``workers/words.toml``: ``"queues.title" = ["Queues", "队列"]``: English and Chinese, or
+   singular, plural and Chinese, chosen by ``n``.
 4. Name its addresses in ``app.py`` (``add_screens``); if the frame leads to it, in ``NAVIGATION``::
 
        routes.page("/queues", queues.show_queues)

@@ -37,8 +37,9 @@ from crawlclean.workers.console.screens import (
 )
 from crawlclean.workers.console.screens.pages import pages, search
 from crawlclean.workers.console.told_lines import told
-from crawlclean.workers.console.words import Language, all_words, say
+from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.acting.running import read_detail
+from crawlclean.workers.words import Language, all_words
 
 NAVIGATION: Final = (
     ("now", "show_now", "n"),

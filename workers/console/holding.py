@@ -16,12 +16,13 @@ from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import Hold, ProcessRole, WaitReason
 from crawlclean.storage.topic_types import TopicState
 from crawlclean.workers.console.strangers_text import plain
-from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails
 from crawlclean.workers.operations.watching.now.now import Moment
 from crawlclean.workers.operations.watching.queues import QueueState
+from crawlclean.workers.words import Language
 
 HALF = 0.5
 BEHIND_S = 30.0

@@ -23,7 +23,8 @@ from crawlclean.storage.crawl_types import CrawlState, FailureReason
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.store.models import DriftOutcome, LearnReason
 from crawlclean.workers.console.strangers_text import shown
-from crawlclean.workers.console.words import Language, of_lines, say
+from crawlclean.workers.console.words import say
+from crawlclean.workers.words import Language, of_lines
 
 NUMBERS: Final = frozenset({"n", "m", "ms", "links", "outlinks", "tags", "files"})
 """Places of whole numbers, which are grouped."""

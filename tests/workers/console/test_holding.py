@@ -19,10 +19,10 @@ from crawlclean.storage.live_state import (
     WaitReason,
 )
 from crawlclean.workers.console.holding import BEHIND_S, Level, sentence
-from crawlclean.workers.console.words import all_words
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.watching.now.now import Moment
 from crawlclean.workers.operations.watching.queues import QueueState
+from crawlclean.workers.words import all_words
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CLAIM = Claim(

@@ -29,11 +29,11 @@ from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.console.told_lines import DIGITS, NUMBERS, TERMS, _forms, told
-from crawlclean.workers.console.words import Language, of_lines
 from crawlclean.workers.jobs.outcomes import end_page, failed, note_poison
 from crawlclean.workers.jobs.url_filter import Refusal
 from crawlclean.workers.operations.urls.queued_urls import NOT_CONTENT, REFUSALS
 from crawlclean.workers.processes.sweeping import LOSSES
+from crawlclean.workers.words import Language, of_lines
 from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, later, make_failure, make_queued
 from tests.kit.worker_bench import Bench

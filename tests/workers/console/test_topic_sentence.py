@@ -19,10 +19,11 @@ from crawlclean.workers.answers.topics import (
     TopicReport,
 )
 from crawlclean.workers.console.holding import topic_sentence
-from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.console.words import say
 from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails
+from crawlclean.workers.words import Language
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 LINE = TopicLine(

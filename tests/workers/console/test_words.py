@@ -31,13 +31,14 @@ from crawlclean.storage.live_state import ProcessRole, WaitReason
 from crawlclean.storage.store.journal import EventKind, OperationState
 from crawlclean.storage.store.models import DriftOutcome, LearnReason
 from crawlclean.workers.console.actions import Refusal
-from crawlclean.workers.console.words import Language, all_words, language_of, of_lines, say
+from crawlclean.workers.console.words import language_of, say
 from crawlclean.workers.operations.acting.action import Fact, Note
 from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.acting.running import Detail
 from crawlclean.workers.operations.pages.pages import MomentKind
 from crawlclean.workers.operations.watching.signs.following import TrialState
 from crawlclean.workers.operations.watching.signs.signs import SignKind, TroubleSign
+from crawlclean.workers.words import Language, all_words, of_lines
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))

@@ -7,7 +7,6 @@ from crawlclean.workers.answers.moments import HeldBack, NowAnswer, QueueAnswer
 from crawlclean.workers.console.api.actions import list_actions
 from crawlclean.workers.console.api.registry import Question
 from crawlclean.workers.console.holding import said, sentence
-from crawlclean.workers.console.words import Language
 from crawlclean.workers.operations.controlling.crawls import get_crawl, get_crawls, lines_of
 from crawlclean.workers.operations.failures import failed_urls, failure_causes, failure_groups
 from crawlclean.workers.operations.hosts.classes import url_classes
@@ -34,6 +33,7 @@ from crawlclean.workers.operations.watching.queues import (
     shared_queues,
 )
 from crawlclean.workers.operations.watching.space import hosts_room, room_of
+from crawlclean.workers.words import Language
 
 
 def now(backends: KeptBackends) -> NowAnswer:

@@ -11,7 +11,6 @@ from crawlclean.workers.console.access import IDLE_S, LoginResult
 from crawlclean.workers.console.formats import zones
 from crawlclean.workers.console.guards import session_cookie
 from crawlclean.workers.console.routes import Console, Page, own_path, render, see
-from crawlclean.workers.console.words import Language
 from crawlclean.workers.metrics import read_metrics
 from crawlclean.workers.operations.api_tokens import list_tokens
 from crawlclean.workers.operations.watching.space import (
@@ -20,6 +19,7 @@ from crawlclean.workers.operations.watching.space import (
     LOW_QUOTA_SHARE,
     LOW_SHARE,
 )
+from crawlclean.workers.words import Language
 
 # What programs ask: whether the console lives, whether queue and store answer, the metrics.
 

@@ -14,7 +14,7 @@ from crawlclean.cleaning.records import KEPT, VerdictKind, VerdictReason
 from crawlclean.cleaning.versions import shown_lines
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import Console, Page, asked_place, render
-from crawlclean.workers.console.words import Language, say
+from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.pages.page_versions import (
     ChangedLine,
     inline_difference,
@@ -30,6 +30,7 @@ from crawlclean.workers.operations.pages.pages import (
     silent_page,
 )
 from crawlclean.workers.operations.urls.explaining import explain_from
+from crawlclean.workers.words import Language
 
 PAGE_ID = re.compile(r"[0-9a-f]{32}")
 FRAME_POLICY = (
