@@ -12,7 +12,7 @@ import logging
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
@@ -46,7 +46,6 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import UrlReopener
 from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls, HookReport
@@ -362,8 +361,7 @@ class _Job:
         """Offers a page again that ended for this reason, or redirected (None)."""
         end = self._context.store.urls.end(page_id, self._crawl_id)
         if end is not None and (reason is None or (end.reason is reason and not end.status)):
-            with closing(UrlReopener(self._frontier.url)) as reopener:
-                reopener.reopen(self._crawl_id, [end])
+            self._frontier.reopen(self._crawl_id, [end])
 
     def _take_back(self, outcomes: Sequence[Outcome]) -> None:
         """Offers what ended as another form of a page again, where the rules have turned around.

@@ -33,6 +33,7 @@ from crawlclean.storage.crawl_types import (
     QueuedPage,
 )
 from crawlclean.storage.opening import start_queue
+from crawlclean.storage.queue.clients import open_client
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier
@@ -194,7 +195,7 @@ def cost_of_a_job() -> dict[str, float]:
         assert server  # noqa: S101 - the mode is embedded
         frontier.close()
         client = Redis.from_url(server.url)
-        jobs = JobQueue(server.url)
+        jobs = JobQueue(open_client(server.url))
         process = subprocess.Popen(  # noqa: S603 - our own program
             command("worker", "--data", name), env=environment(), stderr=subprocess.DEVNULL
         )

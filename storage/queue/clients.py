@@ -327,30 +327,36 @@ PARTS = {
     "sweep": ("jobs",),
     "waits": ("topics", "choose"),
 }
-SCRIPTS = (
-    "ack", "add", "adopt", "beat", "claim", "confirm_spill", "drop_keys", "flush",
-    "forget_revisits", "has_seen", "heartbeat", "host_unreachable", "keep_accounts",
-    "keep_cookies", "keep_rules", "learn", "lease", "lift_stops", "live", "locate", "mark_ended",
-    "move_spill", "nack", "needs_refill", "open_hosts", "publish_weights", "purge", "put", "rank",
-    "read_accounts", "reconcile", "refill", "reopen", "revisit", "robots", "set_state",
-    "spill", "steer", "sweep", "try", "waits", "watch",
-)  # fmt: skip
 Arg = str | bytes | int
+
+
+_FOLDER = files("crawlclean.storage") / "queue" / "lua"
+
+
+@cache
+def _names() -> list[str]:
+    names = (each.name for each in _FOLDER.iterdir())
+    return [name.removesuffix(".lua") for name in names if name.endswith(".lua")]
 
 
 @cache
 def script_source(name: str) -> str:
     """Text of a script: its shared parts (``lua/shared/``), then ``lua/<name>.lua``."""
-    folder = files("crawlclean.storage") / "queue" / "lua"
-    parts = [folder / "shared" / f"{part}.lua" for part in (*SHARED, *PARTS.get(name, ()))]
-    return "".join(part.read_text("utf-8") for part in (*parts, folder / f"{name}.lua"))
+    parts = [_FOLDER / "shared" / f"{part}.lua" for part in (*SHARED, *PARTS.get(name, ()))]
+    return "".join(part.read_text("utf-8") for part in (*parts, _FOLDER / f"{name}.lua"))
 
 
 class Scripts:
     """The Lua scripts bound to one client, blocking or asyncio's."""
 
     def __init__(self, client: Any) -> None:
-        self._scripts = {name: client.register_script(script_source(name)) for name in SCRIPTS}
+        """Reads all scripts: the forks of a worker share them."""
+        names = [
+            each.name.removesuffix(".lua")
+            for each in _FOLDER.iterdir()
+            if each.name.endswith(".lua")
+        ]
+        self._scripts = {name: client.register_script(script_source(name)) for name in names}
 
     def __call__(self, name: str, *args: Arg) -> Any:
         """Runs a script; returns the server's answer as the client decodes it (bytes, ints).
@@ -372,19 +378,6 @@ class QueueMember:
     def __init__(self, client: Any, scripts: Scripts) -> None:
         self._client = client
         self._scripts = scripts
-
-
-class QueueConnection(QueueMember):
-    """A concern of the queue with a connection of its own."""
-
-    def __init__(self, redis_url: str) -> None:
-        """Connects at the first call of a method."""
-        client = open_client(redis_url)
-        super().__init__(client, Scripts(client))
-
-    def close(self) -> None:
-        """Closes the connection."""
-        self._client.close()
 
 
 # Who a queue is: its id, made once and kept in it, and the run of its server.

@@ -34,6 +34,7 @@ from crawlclean.storage.queue.clients import (
     Scripts,
     keep_listening,
     open_async_client,
+    open_client,
     queue_errors,
     raises_queue_errors,
 )
@@ -124,7 +125,7 @@ class FetchQueue:
         self._host_patience_ms = int(host_patience_s * 1000)
         self._client = open_async_client(redis_url)
         self._scripts = Scripts(self._client)
-        self._jobs = JobQueue(redis_url)
+        self._jobs = JobQueue(open_client(redis_url))
         self._config = config
         self.session = f"{process_name()}.{uuid.uuid4().hex[:8]}"
         self.woken = asyncio.Event()

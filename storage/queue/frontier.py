@@ -42,18 +42,28 @@ from crawlclean.storage.queue.entries import (
     read_page,
     read_pause,
 )
-from crawlclean.storage.queue.jobs import JobQueue, OperationJobs
-from crawlclean.storage.queue.learning import LearningQueue
+from crawlclean.storage.queue.jobs import JobQueue, LearningQueue, OperationJobs
 from crawlclean.storage.queue.live import HostWaits, Processes, read_now
-from crawlclean.storage.queue.maintenance import create_crawl, purge_crawl, purge_pages, sweep
-from crawlclean.storage.queue.receipts import Receipt, read_receipts
+from crawlclean.storage.queue.maintenance import (
+    CrawlRebuilder,
+    create_crawl,
+    purge_crawl,
+    purge_pages,
+    sweep,
+)
+from crawlclean.storage.queue.overflow import Overflow, TopicModel
 from crawlclean.storage.queue.revisits import Revisits
 from crawlclean.storage.queue.topic_ranks import TopicRanks, owner_of
 from crawlclean.storage.queue.url_classes import UrlClassLedger
+from crawlclean.storage.store.crawls import Spills
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.rows import spec_from_json, to_microseconds
+from crawlclean.storage.store.urls import EndedUrl
 
 ADD_CHUNK = 1000  # URLs or hosts of one call: the server answers others in between
+REOPEN_CHUNK = 200  # URLs of one script, each with all its fields: the server stops for it
+TRIAL_MS = 300_000
+"""A trial that no spider took until then waits like the host's other URLs."""
 CLAIM_TTL_MS = round(SILENT_S * 1000)
 NO_BLAME = "!"
 
@@ -64,14 +74,14 @@ class Frontier:
 
     ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``revisits``
     ended URLs that are due again, ``waits`` what hosts wait for, ``topics`` what topic crawls need
-    beside, ``processes`` who works on the queue, ``operations`` the jobs of long actions.
+    beside, ``processes`` who works on the queue, ``operations`` the jobs of long actions,
+    ``rebuilding`` puts lost crawls into the queue.
     """
 
     def __init__(self, redis_url: str) -> None:
-        self.url = redis_url
         self._client = open_client(redis_url)
         self._scripts = Scripts(self._client)
-        self._jobs = JobQueue(redis_url)
+        self._jobs = JobQueue(self._client)
         self.classes = UrlClassLedger(self._client, self._scripts)
         self.learning = LearningQueue(self._client, self._scripts)
         self.revisits = Revisits(self._client, self._scripts)
@@ -79,6 +89,7 @@ class Frontier:
         self.topics = TopicRanks(self._client, self._scripts)
         self.processes = Processes(self._client, self._scripts)
         self.operations = OperationJobs(self._client)
+        self.rebuilding = CrawlRebuilder(self._client, self._scripts)
 
     def hold_for_disk(self, *, is_full: bool) -> None:
         """Stops leasing while the store's disk is full, or resumes it; pages in flight wait."""
@@ -186,6 +197,22 @@ class Frontier:
             rows = pipe.execute() if crawl_ids else []
             pairs = zip(crawl_ids, rows[::2], rows[1::2], strict=True)
             return {crawl_id: read_counts(c, hosts) for crawl_id, c, hosts in pairs if c}
+
+    def overflow(
+        self,
+        spills: Spills,
+        max_pending_urls: int = 0,
+        model_of: Callable[[str], TopicModel | None] = lambda _crawl: None,
+    ) -> Overflow:
+        """What moves URLs between this queue and a store.
+
+        Args:
+            spills: The store's spills.
+            max_pending_urls: Pending URLs of all crawls in the server's memory; 0: as many as fit
+                into a quarter of its memory limit.
+            model_of: The link model of a topic crawl, which ranks its spills anew; None: no model.
+        """
+        return Overflow(self._client, self._scripts, spills, max_pending_urls, model_of)
 
     def now(self) -> QueueNow:
         """What the queue and its processes do at this moment."""
@@ -309,9 +336,14 @@ class Frontier:
         purge_crawl(self._client, self._scripts, crawl_id)
         return counts.open + counts.done
 
-    def receipts(self, crawl_id: str) -> list[Receipt]:
-        """The last pages that ended, at most 64, the newest first; none of an unknown crawl."""
-        return read_receipts(self._client.lrange(f"cc:a:{crawl_id}", 0, -1))
+    def receipts(self, crawl_id: str) -> dict[str, int]:
+        """The last pages that ended, at most 64, with the ends of their stored responses.
+
+        ``{"4f11...": 1700000000000}``, ms since 1970 UTC; none of an unknown crawl.
+        """
+        lines = self._client.lrange(f"cc:a:{crawl_id}", 0, -1)  # the newest first
+        pairs = (line.decode().split(" ") for line in reversed(lines))
+        return {page_id: int(stored_ms) for page_id, stored_ms in pairs}
 
     def forget_receipts(self, crawl_id: str) -> None:
         """Deletes the receipts of a crawl, before pages of the crawl are deleted in the store."""
@@ -436,6 +468,48 @@ class Frontier:
 
     # One URL
 
+    def reopen(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
+        """Makes ended URLs pending; returns how many were not pending.
+
+        The URLs begin with attempt 1. Those without a record count as neither done nor failed until
+        they end. One with a record counts as done, and is a revisit (``QueuedPage.was``): without
+        an answer its record stays, and its fetch takes nothing from the budget of pages.
+
+        Raises:
+            NotFound: No such crawl in the queue.
+        """
+        offered = 0
+        for part in chunks(ends, REOPEN_CHUNK):
+            args: list[Arg] = [crawl_id]
+            for end in part:
+                found = to_microseconds(end.discovered_at) // 1000 if end.discovered_at else 0
+                why = f"{end.state}: {end.reason}" if end.reason else str(end.state)
+                args += [end.page_id, end.host, end.url, str(end.role), end.depth, str(end.via)]
+                args += [end.referrer or "", end.link_text, found, str(end.state), why]
+            new = int(self._scripts("reopen", *args))
+            if new < 0:
+                raise NotFound(
+                    f"no crawl {crawl_id} in the queue; `crawl recover {crawl_id}` rebuilds it"
+                )
+            offered += new
+        return offered
+
+    def try_page(self, crawl_id: str, end: EndedUrl) -> bool:
+        """Has one URL fetched as soon as its host may be asked, also while the host is paused.
+
+        Until it is leased, for ``TRIAL_MS`` at most, nothing else of the host is. An attempt that
+        fails is not repeated at a paused host.
+
+        Returns:
+            Whether it waits; False: it is fetched or cleaned at this moment.
+
+        Raises:
+            NotFound: The queue has no such crawl.
+        """
+        self.reopen(crawl_id, [end])
+        told = self._scripts("try", crawl_id, end.page_id, end.host, TRIAL_MS)
+        return int(told) > 0
+
     def trace(self, crawl_id: str, page_id: str, host: str) -> tuple[str, tuple[Step, ...]] | None:
         """The (state, decision log) of a URL that is in the queue, else None.
 
@@ -451,7 +525,7 @@ class Frontier:
         return None
 
     def tried(self, crawl_id: str, page_id: str) -> tuple[str, tuple[Step, ...]] | None:
-        """The (state, decision log) of a URL that was tried (``UrlReopener.try_page``).
+        """The (state, decision log) of a URL that was tried (``try_page``).
 
         The state is a value of the field ``state``, or ``ended``; None: it was not tried, or ended
         more than an hour ago.
@@ -519,6 +593,5 @@ class Frontier:
         return f"{info.get('server_name', 'redis')} {version}"
 
     def close(self) -> None:
-        """Closes the connections."""
-        self._jobs.close()
+        """Closes the connection."""
         self._client.close()

@@ -1,4 +1,4 @@
-"""Maintenance of the queue: sweeping, purging, rebuilding, reopening failed URLs.
+"""Maintenance of the queue: sweeping, purging, rebuilding.
 
 - ``sweep`` is one round of the housekeeper, the queue's reaper: leases of dead spiders become
   pending URLs, claims of dead workers new jobs. Any number of housekeepers may run anywhere,
@@ -10,8 +10,6 @@
 - ``CrawlRebuilder`` puts a lost crawl into the queue. None of its URLs is leased before ``finish``.
   Until then the crawl has the field ``rebuilding``: a process that finds this field follows one
   that died, and repeats the whole rebuilding, which is idempotent.
-- ``UrlReopener`` makes ended URLs pending: failed ones, and pages that are fetched once more; it
-  lets one of them be tried at a host that is paused.
 """
 
 from __future__ import annotations
@@ -27,14 +25,13 @@ from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.queue.clients import (
     Arg,
-    QueueConnection,
+    QueueMember,
     Scripts,
     queue_ms,
 )
 from crawlclean.storage.queue.entries import chunks, crawl_fields, fingerprint
 from crawlclean.storage.queue.jobs import JobQueue
 from crawlclean.storage.queue.topic_ranks import TOPIC_KEYS
-from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import EndedUrl
 
 log = logging.getLogger(__name__)
@@ -54,9 +51,6 @@ LOST_PURGE_MS = 60_000
 """A purge that takes longer is taken for one whose process died: to purge twice does no harm."""
 REBUILD_CHUNK = 1000  # URLs of one script: the server stops for it
 REBUILDING = "rebuilding"
-REOPEN_CHUNK = 200  # URLs of one script, each with all its fields: the server stops for it
-TRIAL_MS = 300_000
-"""A trial that no spider took until then waits like the host's other URLs."""
 # One key a crawl: cc:h:news
 CRAWL_KEYS = ("a", "h", "vh", "sm", "bg", "x", "tn", "th", *TOPIC_KEYS)
 
@@ -214,8 +208,8 @@ def forget_traps(client: Any, crawl_id: str, host: str) -> None:
 # Rebuilding: a crawl that the queue has lost.
 
 
-class CrawlRebuilder(QueueConnection):
-    """Puts a lost crawl into the queue. Methods raise ``QueueUnavailable``."""
+class CrawlRebuilder(QueueMember):
+    """The member ``rebuilding`` of the queue; methods raise ``QueueUnavailable``."""
 
     def is_lost(self, crawl_id: str) -> bool:
         """Whether the queue lacks a crawl, or its rebuilding was interrupted."""
@@ -264,52 +258,3 @@ class CrawlRebuilder(QueueConnection):
             self._client.hset(f"cc:c:{crawl_id}", "state", str(state))
             self._client.hdel(f"cc:c:{crawl_id}", REBUILDING)
             self._client.delete(f"cc:dn:{crawl_id}")  # hosts came in without being counted
-
-
-# Reopening: ended URLs become pending.
-
-
-class UrlReopener(QueueConnection):
-    """Makes ended URLs pending. Methods raise ``QueueUnavailable``."""
-
-    def reopen(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
-        """Makes ended URLs pending; returns how many were not pending.
-
-        The URLs begin with attempt 1. Those without a record count as neither done nor failed until
-        they end. One with a record counts as done, and is a revisit (``QueuedPage.was``): without
-        an answer its record stays, and its fetch takes nothing from the budget of pages.
-
-        Raises:
-            NotFound: No such crawl in the queue.
-        """
-        offered = 0
-        for part in chunks(ends, REOPEN_CHUNK):
-            args: list[Arg] = [crawl_id]
-            for end in part:
-                found = to_microseconds(end.discovered_at) // 1000 if end.discovered_at else 0
-                why = f"{end.state}: {end.reason}" if end.reason else str(end.state)
-                args += [end.page_id, end.host, end.url, str(end.role), end.depth, str(end.via)]
-                args += [end.referrer or "", end.link_text, found, str(end.state), why]
-            new = int(self._scripts("reopen", *args))
-            if new < 0:
-                raise NotFound(
-                    f"no crawl {crawl_id} in the queue; `crawl recover {crawl_id}` rebuilds it"
-                )
-            offered += new
-        return offered
-
-    def try_page(self, crawl_id: str, end: EndedUrl) -> bool:
-        """Has one URL fetched as soon as its host may be asked, also while the host is paused.
-
-        Until it is leased, for ``TRIAL_MS`` at most, nothing else of the host is. An attempt that
-        fails is not repeated at a paused host.
-
-        Returns:
-            Whether it waits; False: it is fetched or cleaned at this moment.
-
-        Raises:
-            NotFound: The queue has no such crawl.
-        """
-        self.reopen(crawl_id, [end])
-        told = self._scripts("try", crawl_id, end.page_id, end.host, TRIAL_MS)
-        return int(told) > 0

@@ -27,7 +27,6 @@ from typing import Any
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.storage.queue.clients import (
     Arg,
-    QueueConnection,
     QueueMember,
     Scripts,
     queue_ms,
@@ -149,26 +148,19 @@ HIGHEST_SCORE = 1000 * RANK_SCORE
 _HEAD = struct.Struct(">dI")
 
 
-class Overflow(QueueConnection):
+class Overflow(QueueMember):
     """Moves spills between the queue and a store."""
 
     def __init__(
         self,
-        redis_url: str,
+        client: Any,
+        scripts: Scripts,
         spills: Spills,
-        max_pending_urls: int = 0,
-        model_of: Callable[[str], TopicModel | None] = lambda _crawl: None,
+        max_pending_urls: int,
+        model_of: Callable[[str], TopicModel | None],
     ) -> None:
-        """Connects at the first call of a method.
-
-        Args:
-            redis_url: The queue's server.
-            spills: The store's spills.
-            max_pending_urls: Pending URLs of all crawls in the server's memory; 0: as many as fit
-                into a quarter of its memory limit.
-            model_of: The link model of a topic crawl, which ranks its spills anew; None: no model.
-        """
-        super().__init__(redis_url)
+        """Has moved nothing yet; ``Frontier.overflow`` explains the arguments."""
+        super().__init__(client, scripts)
         self._spills = spills
         self._max = max_pending_urls
         self._ranks = TailRanks(self._client, self._scripts, spills, model_of)

@@ -1,7 +1,8 @@
-"""Which queue runs a crawl, where several share a store; none takes a crawl of another that lives.
+"""Whether queue and store go together: which queue runs a crawl, and whether the store is older.
 
-A crawl's row names its queue. Another queue does not have the crawl, which looks like a queue that
-has lost it: rebuilt there, the crawl would be fetched twice, and its hosts be asked by two clocks.
+Where several queues share a store, none takes a crawl of another that lives. A crawl's row names
+its queue. Another queue does not have the crawl, which looks like a queue that has lost it: rebuilt
+there, the crawl would be fetched twice, and its hosts be asked by two clocks.
 
 The queue of an embedded store is the only one (a lock on the folder). Another queue at our own
 address was replaced by ours as a rule; but two machines may each call their server ``redis``. So
@@ -22,6 +23,7 @@ from crawlclean.storage.store.crawls import QueueRow
 if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
     from crawlclean.storage.store.protocol import Store
+    from crawlclean.storage.store.urls import Urls
 
 LISTEN_S = 25.0
 """A housekeeper is heard every ten seconds."""
@@ -116,3 +118,44 @@ def owned_line(crawl: str, owner: QueueRow) -> str:
         f"crawl {crawl} is run by another queue, {owner.place}, heard {owner.silent_s:.0f} s ago: "
         f"work on it there, or take it over with `crawl recover {crawl} --force`"
     )
+
+
+# Receipts: by them a store that is older than its queue is noticed (ADR 28).
+#
+# A page is stored before its acknowledgement. So every page that ended in the queue has a row in
+# the store whose response is not older, after a kill at any moment as well. The queue keeps the
+# last pages of each crawl that ended, one for each acknowledgement, as receipts. A store that was
+# put back lacks the pages that were stored last, and these are the pages of the receipts.
+
+
+def find_gap(frontier: Frontier, urls: Urls, crawl_id: str) -> int:
+    """Returns how many of a crawl's receipts the store lacks; 0 unless the store is older.
+
+    It lacks a receipt when the page is not there, or only with an older response.
+
+    A page that is purged meanwhile is not missing: its receipt is deleted first.
+
+    Raises:
+        StorageError: Queue or store failed.
+    """
+    receipts = frontier.receipts(crawl_id)
+    stored = urls.response_times(crawl_id, receipts.keys())
+    missing = {page for page, stored_ms in receipts.items() if stored.get(page, -1) < stored_ms}
+    if missing:
+        missing &= frontier.receipts(crawl_id).keys()
+    return len(missing)
+
+
+def check_store(frontier: Frontier, urls: Urls, crawl_id: str) -> None:
+    """Checks that the store is not older than the queue of a crawl.
+
+    Raises:
+        StorageError: The store is older; or queue or store failed.
+    """
+    missing = find_gap(frontier, urls, crawl_id)
+    if missing:
+        raise StorageError(
+            f"the store is older than its queue: it lacks at least {missing} finished URLs of "
+            f"crawl {crawl_id}; put the newer store back, or run `crawl recover {crawl_id}`: then "
+            "`run` fetches them again"
+        )

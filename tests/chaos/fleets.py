@@ -47,13 +47,13 @@ import sys
 
 import crawlclean.crawler.leasing
 import crawlclean.storage.queue.fetch_queue, crawlclean.storage.queue.frontier
-import crawlclean.storage.queue.learning, crawlclean.storage.queue.maintenance
+import crawlclean.storage.queue.jobs, crawlclean.storage.queue.maintenance
 
 crawlclean.storage.queue.fetch_queue.SESSION_TTL_MS = 3000
 crawlclean.storage.queue.fetch_queue.RENEW_S = crawlclean.crawler.leasing.RENEW_S = 0.5
 crawlclean.storage.queue.frontier.CLAIM_TTL_MS = 5000
 crawlclean.storage.queue.maintenance.LOST_JOB_MS = 3000
-crawlclean.storage.queue.learning.LOST_MS = 3000
+crawlclean.storage.queue.jobs.LOST_MS = 3000
 if {"run", "housekeeper"} & {*sys.orig_argv}:  # `run` forks its housekeeper
     import crawlclean.workers.processes.sweeping
 

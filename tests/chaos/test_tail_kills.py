@@ -16,7 +16,6 @@ from redis import Redis
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.overflow import Overflow
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.queues import Spider, ack_all, let_time_pass
 
@@ -29,7 +28,7 @@ FORK = multiprocessing.get_context("fork")
 
 def move(url: str, path: Path) -> None:
     """Moves the tail without a pause, until it is killed."""
-    tail = Overflow(url, SqliteStore(path).spills, MOST)
+    tail = Frontier(url).overflow(SqliteStore(path).spills, MOST)
     while True:
         tail.round()
 
@@ -95,12 +94,11 @@ def test_kills_lose_and_double_nothing(
             assert counts.done + counts.open == offered
         spilled = frontier.counts("c").spilled
         assert spilled > 0
-        tail = Overflow(server.url, store.spills, MOST)
+        tail = frontier.overflow(store.spills, MOST)
         deadline = time.monotonic() + 60
         while frontier.counts("c").open and time.monotonic() < deadline:
             tail.round()
             fetch_some()
-        tail.close()
         counts = frontier.counts("c")
         assert (counts.stored, counts.pending, counts.spilled) == (offered, 0, 0)
         assert counts.state is CrawlState.FINISHED

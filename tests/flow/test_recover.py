@@ -15,7 +15,7 @@ import pytest
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.storage.queue.embedded import socket_url
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.receipts import find_gap
+from crawlclean.storage.queue.ownership import find_gap
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import counted, crawlclean, run_crawl, start, stored_urls

@@ -29,7 +29,7 @@ from crawlclean.cleaning.model.rules import ClassShares
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.urls.normal_form import normalize
-from crawlclean.storage.queue.learning import LearningQueue
+from crawlclean.storage.queue.jobs import LearningQueue
 from crawlclean.storage.store.hosts import ArchivedPage
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
 from crawlclean.storage.store.protocol import Store

@@ -18,7 +18,7 @@ from crawlclean.cleaning.learn.views import MAX_SAMPLE
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.storage.queue.counters import Counter
-from crawlclean.storage.queue.learning import LearningQueue
+from crawlclean.storage.queue.jobs import LearningQueue
 from crawlclean.storage.store.models import LearnReason
 from crawlclean.workers.context import Context
 from crawlclean.workers.jobs.drift import answer, complete, judge

@@ -27,7 +27,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.storage.crawl_types import Outcome
-from crawlclean.storage.queue.learning import LearningQueue
+from crawlclean.storage.queue.jobs import LearningQueue
 from crawlclean.storage.store.hosts import RecordVersion
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.context import Context

@@ -22,7 +22,7 @@ from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.maintenance import MEMORY_WATERMARK
-from crawlclean.storage.queue.receipts import find_gap
+from crawlclean.storage.queue.ownership import find_gap
 from crawlclean.storage.sqlite.schema import sqlite_version
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.answers.control import Check, CheckStatus, TargetKind

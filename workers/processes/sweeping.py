@@ -18,11 +18,9 @@ from datetime import UTC, datetime
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import ProcessRole
-from crawlclean.storage.opening import queue_url
 from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import RENEW_S
-from crawlclean.storage.queue.overflow import Overflow
 from crawlclean.storage.queue.ownership import announce
 from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, OperationState
 from crawlclean.workers.context import Context
@@ -63,8 +61,8 @@ class Sweeping:
         self._queue_outage, self._store_outage = queue, store
         storage = context.settings.storage
         models = TopicModels(context.frontier.topics)
-        self._overflow = Overflow(
-            queue_url(storage), context.store.spills, storage.max_pending_urls, models.of
+        self._overflow = context.frontier.overflow(
+            context.store.spills, storage.max_pending_urls, models.of
         )
         self._sampler, self._queue = Sampler(context), WatchedQueue(context)
         self._indexer = Indexer(context.settings, context.store)

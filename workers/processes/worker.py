@@ -49,7 +49,7 @@ from crawlclean.storage.queue.embedded import die_with_parent
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob, delete_remnant
-from crawlclean.storage.queue.receipts import find_gap
+from crawlclean.storage.queue.ownership import find_gap
 from crawlclean.workers.context import process_context
 
 log = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 -- ARGV: job, registered domain of its host, then five values a page: page id, token, final state (record, redirect,
 -- failed, ...), time of its response as stored, ms, and relevant or not if the crawl's topic has judged the page, else ''.
 -- Returns how many pages counted; an old token changes nothing. The job ends with its last page, and the last page
--- that counted leaves a receipt (receipts.py). A revisit leaves none, because the store keeps the older record of an
+-- that counted leaves a receipt (ownership.py). A revisit leaves none, because the store keeps the older record of an
 -- unchanged page; of the counters of URLs it changes those in which the URL ended otherwise than before.
 local RECEIPTS = 64 -- more than workers of one crawl that are between save and ack at a time
 

@@ -8,7 +8,7 @@
 -- Keys: cc:learn, zset, host -> last work, ms; hashes by host:
 --   cc:learn:jobs    newest job      cc:learn:tasks  task, '["workers.tasks.learn_site", 100]'
 --   cc:learn:tries   losses so far   cc:learn:aside  re-cleaning task that learning interrupted
---   cc:learn:asked   records at the last learning; for the other hashes see storage/queue/learning.py
+--   cc:learn:asked   records at the last learning; for the other hashes see storage/queue/jobs.py
 local step, host, job = ARGV[1], ARGV[2], ARGV[3]
 if job ~= '' and redis.call('HGET', 'cc:learn:jobs', host) ~= job then
   return 0

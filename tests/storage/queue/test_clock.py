@@ -14,7 +14,7 @@ import pytest
 from crawlclean.storage.crawl_types import Lease, QueuedPage, UrlState
 from crawlclean.storage.queue.clients import queue_ms
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.learning import LOST_MS
+from crawlclean.storage.queue.jobs import LOST_MS
 from tests.kit.queues import (
     A,
     Spider,

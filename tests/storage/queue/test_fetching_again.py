@@ -11,7 +11,6 @@ import pytest
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import CrawlState, FetchResult, UrlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import UrlReopener
 from tests.kit.queues import (
     A,
     Spider,
@@ -35,21 +34,17 @@ def counters(client: Any) -> dict[str, int]:
 
 
 @pytest.fixture
-def reopener(frontier: Frontier, spider: Spider, client: Any) -> Any:
-    """Reopens URLs of a finished crawl with one record and a budget of two pages."""
+def finished(frontier: Frontier, spider: Spider, client: Any) -> None:
+    """A finished crawl with one record and a budget of two pages."""
     frontier.open_crawl(spec("c", A, max_pages=2))
     assert fetch_all(spider) == ack_all(frontier, client) == 1
     assert frontier.counts("c").state is CrawlState.FINISHED
-    opened = UrlReopener(frontier.url)
-    yield opened
-    opened.close()
 
 
-def test_a_page_is_fetched_again_once(
-    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
-) -> None:
-    assert reopener.reopen("c", [END, END]) == 1
-    assert reopener.reopen("c", [END]) == 0
+@pytest.mark.usefixtures("finished")
+def test_a_page_is_fetched_again_once(frontier: Frontier, spider: Spider, client: Any) -> None:
+    assert frontier.reopen("c", [END, END]) == 1
+    assert frontier.reopen("c", [END]) == 0
     assert counters(client) == {**STORED, "pending": 1}
     assert frontier.counts("c").state is CrawlState.RUNNING
     (lease,) = spider.lease()
@@ -65,15 +60,15 @@ def test_a_page_is_fetched_again_once(
 
 
 @pytest.mark.parametrize("found", [END.discovered_at, None])
+@pytest.mark.usefixtures("finished")
 def test_a_page_keeps_the_time_of_its_discovery(
     frontier: Frontier,
     spider: Spider,
     client: Any,
-    reopener: UrlReopener,
     found: datetime | None,
 ) -> None:
     """An imported page has none."""
-    reopener.reopen("c", [replace(END, discovered_at=found)])
+    frontier.reopen("c", [replace(END, discovered_at=found)])
     (lease,) = spider.lease()
     assert spider.put(lease)
     spider.flush()
@@ -84,10 +79,11 @@ def test_a_page_keeps_the_time_of_its_discovery(
     assert steps[:2] == first
 
 
+@pytest.mark.usefixtures("finished")
 def test_attempts_that_fail_wait_with_the_retries(
-    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+    frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    reopener.reopen("c", [END])
+    frontier.reopen("c", [END])
     (lease,) = spider.lease()
     spider.nack(lease)
     assert counters(client) == {**STORED, "pending": 1}
@@ -101,10 +97,11 @@ def test_attempts_that_fail_wait_with_the_retries(
     assert frontier.counts("c").state is CrawlState.RUNNING
 
 
+@pytest.mark.usefixtures("finished")
 def test_a_page_that_is_gone_gives_its_place_in_the_budget_back(
-    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+    frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    reopener.reopen("c", [END])
+    frontier.reopen("c", [END])
     (lease,) = spider.lease()
     assert spider.put(lease, FetchResult(status=404))
     spider.flush()
@@ -112,11 +109,10 @@ def test_a_page_that_is_gone_gives_its_place_in_the_budget_back(
     assert counters(client) == {"done": 1, "failed": 1}
 
 
-def test_a_purge_of_the_host_forgets_what_waits(
-    frontier: Frontier, client: Any, reopener: UrlReopener
-) -> None:
-    reopener.reopen("c", [END])
+@pytest.mark.usefixtures("finished")
+def test_a_purge_of_the_host_forgets_what_waits(frontier: Frontier, client: Any) -> None:
+    frontier.reopen("c", [END])
     assert frontier.purge("c", "a.example") == 1
     assert counters(client) == STORED
     with pytest.raises(NotFound):
-        reopener.reopen("none", [END])
+        frontier.reopen("none", [END])

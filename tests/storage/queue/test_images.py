@@ -14,7 +14,6 @@ from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CrawlState, Discovery, PageRole, UrlState
 from crawlclean.storage.queue.entries import offer_args, pack_entries, read_pending, unpack_entries
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.overflow import Overflow
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.pictures import IMAGE_RANK, image_id
 from tests.kit.queues import (
@@ -99,25 +98,25 @@ def test_a_spent_budget_holds_back_pages_and_no_image(
 
 
 def test_images_are_counted_on_their_way_to_the_store_and_back(
-    frontier: Frontier, client: Any, spider: Spider, store: SqliteStore, queue_url: str
+    frontier: Frontier, client: Any, spider: Spider, store: SqliteStore
 ) -> None:
     frontier.open_crawl(spec("c", slots=50))
     frontier.add("c", images(300))
-    with closing(Overflow(queue_url, store.spills, 40)) as tail:
+    tail = frontier.overflow(store.spills, 40)
+    tail.round()
+    counts = frontier.counts("c")
+    assert counts.spilled > 0
+    assert counts.images == 300 - counts.spilled
+    fetched: list[str] = []
+    while frontier.counts("c").open:
         tail.round()
-        counts = frontier.counts("c")
-        assert counts.spilled > 0
-        assert counts.images == 300 - counts.spilled
-        fetched: list[str] = []
-        while frontier.counts("c").open:
-            tail.round()
-            let_time_pass(client, "a.example")
-            for lease in spider.pages():
-                assert lease.role is PageRole.IMAGE
-                fetched.append(lease.url)
-                spider.put(lease)
-            spider.flush()
-            ack_all(frontier, client, UrlState.IMAGE)
+        let_time_pass(client, "a.example")
+        for lease in spider.pages():
+            assert lease.role is PageRole.IMAGE
+            fetched.append(lease.url)
+            spider.put(lease)
+        spider.flush()
+        ack_all(frontier, client, UrlState.IMAGE)
     assert len(fetched) == len(set(fetched)) == 300
     assert (frontier.counts("c").images, frontier.counts("c").stored) == (0, 0)
 

@@ -8,14 +8,22 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.jobs import LEARN_SITE, LEARNING, PAGES, RECLEAN_HOST
-from crawlclean.storage.queue.learning import HOSTS, JOBS, MAX_TRIES, TASKS
+from crawlclean.storage.queue.jobs import (
+    LEARN_JOBS,
+    LEARN_SITE,
+    LEARN_TASKS,
+    LEARNED_HOSTS,
+    LEARNING,
+    MOST_TRIES,
+    PAGES,
+    RECLEAN_HOST,
+)
 
 HOST = "a.example"
 
 
 def job_of(client: Any) -> str:
-    return str(client.hget(JOBS, HOST))
+    return str(client.hget(LEARN_JOBS, HOST))
 
 
 def waiting(client: Any, queue: str) -> list[str]:
@@ -26,7 +34,7 @@ def waiting(client: Any, queue: str) -> list[str]:
 def lose(client: Any) -> None:
     """Deletes the jobs in RQ, and sets the last work on the host to the distant past."""
     client.delete(f"rq:queue:{PAGES}", f"rq:queue:{LEARNING}")
-    client.zadd(HOSTS, {HOST: 1})
+    client.zadd(LEARNED_HOSTS, {HOST: 1})
 
 
 def test_learning_goes_before_pages_and_recleaning_behind(frontier: Frontier, client: Any) -> None:
@@ -62,9 +70,9 @@ def test_a_lost_job_is_enqueued_with_its_task_up_to_a_limit(
     job = learning.begin(HOST, 8, 8)
     assert learning.requeue_lost() == (0, []), "a process works on the host"
     learning.enqueue_recleaning(HOST, job, 7, {"after": 3})
-    client.zadd(HOSTS, {HOST: 1})
+    client.zadd(LEARNED_HOSTS, {HOST: 1})
     assert learning.requeue_lost() == (0, []), "the job waits for a worker"
-    for _ in range(MAX_TRIES):
+    for _ in range(MOST_TRIES):
         lose(client)
         assert learning.requeue_lost() == (1, [])
         repeat = Job.fetch(job_of(client), frontier._client, serializer=JSONSerializer)
@@ -72,7 +80,7 @@ def test_a_lost_job_is_enqueued_with_its_task_up_to_a_limit(
     lose(client)
     assert learning.requeue_lost() == (0, [HOST])
     assert learning.count() == 0
-    assert not [key for key in (JOBS, TASKS) if client.exists(key)]
+    assert not [key for key in (LEARN_JOBS, LEARN_TASKS) if client.exists(key)]
 
 
 def test_a_lost_recleaning_resumes_from_its_saved_progress(frontier: Frontier, client: Any) -> None:
@@ -89,7 +97,7 @@ def test_a_lost_recleaning_resumes_from_its_saved_progress(frontier: Frontier, c
 def test_the_next_slice_resets_the_losses(frontier: Frontier, client: Any) -> None:
     learning = frontier.learning
     learning.begin(HOST, 8, 8)
-    for part in range(2 * MAX_TRIES):
+    for part in range(2 * MOST_TRIES):
         lose(client)
         assert learning.requeue_lost() == (1, [])
         learning.enqueue_recleaning(HOST, job_of(client), 1, {"part": part})
@@ -103,7 +111,7 @@ def test_a_job_of_a_dead_process_is_enqueued_at_once(frontier: Frontier, client:
     assert learning.requeue_lost() == (0, [])
     learning.declare_lost(HOST, job)
     assert learning.requeue_lost() == (1, [])
-    for _ in range(2 * MAX_TRIES):
+    for _ in range(2 * MOST_TRIES):
         client.delete(f"rq:queue:{PAGES}")
         frontier.expire_sessions()
         assert learning.requeue_lost() == (1, []), "no loss is counted"

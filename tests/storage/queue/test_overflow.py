@@ -37,17 +37,9 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def new_tail(queue_url: str, store: SqliteStore) -> Iterator[Callable[..., Overflow]]:
-    """Makes tails of the store and ends them."""
-    tails: list[Overflow] = []
-
-    def make(most: int = 40) -> Overflow:
-        tails.append(Overflow(queue_url, store.spills, most))
-        return tails[-1]
-
-    yield make
-    for tail in tails:
-        tail.close()
+def new_tail(frontier: Frontier, store: SqliteStore) -> Callable[..., Overflow]:
+    """Makes tails of the store."""
+    return lambda most=40: frontier.overflow(store.spills, most)
 
 
 @pytest.fixture

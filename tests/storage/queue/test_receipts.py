@@ -14,7 +14,7 @@ import pytest
 from crawlclean.cleaning.errors import StorageError
 from crawlclean.storage.crawl_types import Discovery, Outcome, QueuedPage, UrlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.receipts import check_store, find_gap
+from crawlclean.storage.queue.ownership import check_store, find_gap
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.protocol import Store
 from tests.kit.mongo_server import MongoServer, own_store
@@ -61,7 +61,7 @@ def test_what_is_stored_is_no_gap_and_what_is_missing_is_one(
     assert len(frontier.receipts("c")) == 64
     work(frontier, spider, client, None, "lost1", "lost2")
     assert find_gap(frontier, store.urls, "c") == 2
-    assert frontier.receipts("other") == []
+    assert frontier.receipts("other") == {}
     with pytest.raises(StorageError, match=r"lacks at least 2 .* crawl c; .* `crawl recover c`"):
         check_store(frontier, store.urls, "c")
 
@@ -103,7 +103,7 @@ def test_what_was_purged_leaves_no_receipt(
     check_store(frontier, store.urls, "c")
     work(frontier, spider, client, store, "3")
     frontier.purge("c")
-    assert frontier.receipts("c") == []
+    assert frontier.receipts("c") == {}
     assert not client.exists("cc:a:c")
 
 

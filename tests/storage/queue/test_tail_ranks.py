@@ -9,7 +9,7 @@ from typing import Any
 from crawlclean.storage.crawl_types import Discovery
 from crawlclean.storage.queue.entries import unpack_features
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.overflow import Overflow, TopicModel
+from crawlclean.storage.queue.overflow import TopicModel
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.queues import Spider
 from tests.kit.topic_queues import judge_pages, topic_spec
@@ -18,12 +18,12 @@ HOSTS = ("a.example", "b.example", "c.example")
 
 
 def test_spills_of_a_topic_are_ranked_anew(
-    frontier: Frontier, spider: Spider, client: Any, queue_url: str, tmp_path: Path
+    frontier: Frontier, spider: Spider, client: Any, tmp_path: Path
 ) -> None:
     """The model turns the order round: the URLs that wait in the store are the best now."""
     models: list[TopicModel] = []
     store = SqliteStore(tmp_path / "records.sqlite")
-    tail = Overflow(queue_url, store.spills, 40, lambda _crawl: models[0] if models else None)
+    tail = frontier.overflow(store.spills, 40, lambda _crawl: models[0] if models else None)
     frontier.open_crawl(topic_spec("t", slots=1))
     for host in HOSTS:
         found = [Discovery(url=f"http://{host}/{n}", rank=300 + n) for n in range(200)]
@@ -54,5 +54,4 @@ def test_spills_of_a_topic_are_ranked_anew(
         judge_pages(spider)
         tail.round()
     assert sorted(leased) == sorted([*range(200)] * len(HOSTS))
-    tail.close()
     store.close()

@@ -16,7 +16,6 @@ from crawlclean.storage.crawl_types import (
     UrlState,
 )
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import CrawlRebuilder
 from crawlclean.storage.queue.topic_ranks import MOST_HOSTS, owner_of
 from crawlclean.storage.store.urls import Visit
 from tests.kit.queues import A, Spider, ack_all, let_time_pass, pause_host, server_ms, spec, urls
@@ -343,15 +342,14 @@ def test_a_visit_that_failed_is_repeated_though_its_page_was_adopted(
     assert sorted(next_pages(spider)) == ["a 300", "a 310"]
 
 
-def test_a_lost_topic_is_rebuilt(frontier: Frontier, spider: Spider, queue_url: str) -> None:
-    rebuilder = CrawlRebuilder(queue_url)
+def test_a_lost_topic_is_rebuilt(frontier: Frontier, spider: Spider) -> None:
+    rebuilder = frontier.rebuilding
     rebuilder.begin(topic_spec("t", slots=1))
     frontier.add("t", ranked("a.example", 400, 300) + ranked("b.example", 350))
     assert next_pages(spider) == []
     hosts = {f"h{n}.farm.co.uk" for n in range(30)}
     assert len(frontier.topics.hosts("t").take(hosts)) == MOST_HOSTS
     rebuilder.finish("t", CrawlState.STOPPED)
-    rebuilder.close()
     frontier.set_state("t", CrawlState.RUNNING)
     assert next_pages(spider) == ["a 300", "b 350", "a 400"]
     assert len(frontier.topics.hosts("t").take({*hosts, "x.farm.co.uk"})) == MOST_HOSTS

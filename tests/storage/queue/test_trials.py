@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import UrlReopener
 from crawlclean.storage.store.urls import Visit
 from tests.kit.queues import (
     Spider,
@@ -32,7 +29,7 @@ END = ended_url(f"http://{HOST}/0")
 
 
 @pytest.fixture
-def reopener(frontier: Frontier, spider: Spider, client: Any) -> Iterator[UrlReopener]:
+def paused(frontier: Frontier, spider: Spider, client: Any) -> None:
     """A crawl with three records and two URLs that wait at a host that is paused."""
     frontier.open_crawl(spec("c"))
     frontier.add("c", urls(3))
@@ -40,18 +37,16 @@ def reopener(frontier: Frontier, spider: Spider, client: Any) -> Iterator[UrlReo
     pause_host(frontier, HOST)
     frontier.add("c", urls(5))
     assert spider.lease() == ()
-    opened = UrlReopener(frontier.url)
-    yield opened
-    opened.close()
 
 
+@pytest.mark.usefixtures("paused")
 def test_one_page_of_a_paused_host_is_fetched(
-    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+    frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    assert reopener.try_page("c", END)
+    assert frontier.try_page("c", END)
     (lease,) = spider.lease()
     assert (lease.url, lease.is_revisit) == (END.url, True)
-    assert not reopener.try_page("c", END), "it is under way"
+    assert not frontier.try_page("c", END), "it is under way"
     assert spider.put(lease)
     assert spider.lease() == (), "the host is still paused"
     assert [pause.host for pause in frontier.pauses()] == [HOST]
@@ -69,11 +64,12 @@ def test_one_page_of_a_paused_host_is_fetched(
     assert {lease.url for lease in spider.pages()} == {f"http://{HOST}/3", f"http://{HOST}/4"}
 
 
+@pytest.mark.usefixtures("paused")
 def test_the_clock_of_the_host_and_its_robots_txt_come_first(
-    spider: Spider, client: Any, reopener: UrlReopener
+    frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     client.hset(f"cc:g:{HOST}", mapping={"clock": server_ms(client) + 60_000, "robots_until": 0})
-    reopener.try_page("c", END)
+    frontier.try_page("c", END)
     assert spider.lease() == ()
     let_time_pass(client, HOST)
     (robots,) = spider.lease()
@@ -84,24 +80,24 @@ def test_the_clock_of_the_host_and_its_robots_txt_come_first(
     assert lease.url == END.url
 
 
+@pytest.mark.usefixtures("paused")
 def test_an_attempt_that_fails_is_not_repeated(
-    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+    frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    reopener.try_page("c", END)
+    frontier.try_page("c", END)
     (lease,) = spider.lease()
     spider.nack(lease)
     let_time_pass(client, HOST)
     assert spider.lease() == ()
     assert frontier.counts("c").pending == 3
-    assert reopener.try_page("c", END), "asked for once more"
+    assert frontier.try_page("c", END), "asked for once more"
     (lease,) = spider.lease()
     assert lease.attempt == 2
 
 
-def test_a_trial_ends_with_its_time(
-    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
-) -> None:
-    reopener.try_page("c", END)
+@pytest.mark.usefixtures("paused")
+def test_a_trial_ends_with_its_time(frontier: Frontier, spider: Spider, client: Any) -> None:
+    frontier.try_page("c", END)
     client.hset(f"cc:g:{HOST}", "trial", f"c {END.page_id} 1700000000000")
     assert spider.lease() == ()
     assert not client.hexists(f"cc:g:{HOST}", "trial")
@@ -109,11 +105,12 @@ def test_a_trial_ends_with_its_time(
     assert len(spider.pages()) == 3
 
 
+@pytest.mark.usefixtures("paused")
 def test_nothing_else_of_a_host_that_is_not_paused_is_fetched_before(
-    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+    frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.resume_host(HOST)
-    reopener.try_page("c", END)
+    frontier.try_page("c", END)
     first, *others = spider.pages()
     assert first.url == END.url
     assert len(others) == 2
@@ -124,11 +121,12 @@ def test_nothing_else_of_a_host_that_is_not_paused_is_fetched_before(
     assert_at_rest(client)
 
 
+@pytest.mark.usefixtures("paused")
 def test_a_crawl_that_is_paused_fetches_nothing(
-    frontier: Frontier, spider: Spider, client: Any, reopener: UrlReopener
+    frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.set_state("c", CrawlState.PAUSED)
-    assert reopener.try_page("c", END)
+    assert frontier.try_page("c", END)
     assert spider.lease() == ()
     assert not client.hexists(f"cc:g:{HOST}", "trial")
 
@@ -143,8 +141,7 @@ def test_a_visit_of_a_crawl_that_keeps_fresh_is_moved_forward(
     )
     assert frontier.revisits.offer("f", [later]) == 1
     pause_host(frontier, HOST)
-    with closing(UrlReopener(frontier.url)) as opened:
-        assert opened.try_page("f", END)
+    assert frontier.try_page("f", END)
     (lease,) = spider.lease()
     assert lease.is_revisit
     assert spider.put(lease)

@@ -15,7 +15,6 @@ from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery, FailureReason, UrlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.overflow import Overflow
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.reading import read_time
@@ -198,9 +197,7 @@ def test_why_of_a_url_that_waits_in_the_store(
     store.crawls.put(spec, CrawlState.RUNNING)
     frontier.open_crawl(spec)
     frontier.add("c", [Discovery(url=f"{BASE}/{n}") for n in range(60)])
-    tail = Overflow(queue_url, store.spills, 20)
-    tail.round()
-    tail.close()
+    frontier.overflow(store.spills, 20).round()
     store.close()
     monkeypatch.setattr(
         "crawlclean.workers.operations.backends.join_queue", lambda _config: Frontier(queue_url)

@@ -18,7 +18,7 @@ from crawlclean.cleaning.records import BodySource
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import KeepRaw, QueuedPage
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.learning import JOBS, MAX_TRIES
+from crawlclean.storage.queue.jobs import LEARN_JOBS, MOST_TRIES
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.journal import EventKind
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
@@ -76,10 +76,10 @@ class Host:
         """Does the jobs of learning that were asked for."""
         queue = self.context.frontier.learning
         if queue.is_busy(HOST):
-            learn_now(self.context, self.client.hget(JOBS, HOST), HOST, 0)
+            learn_now(self.context, self.client.hget(LEARN_JOBS, HOST), HOST, 0)
         if queue.is_busy(HOST):
             version = self.store.models.newest(HOST)
-            job = self.client.hget(JOBS, HOST)
+            job = self.client.hget(LEARN_JOBS, HOST)
             reclean_now(self.context, job, HOST, version, _FRESH)
         assert not queue.is_busy(HOST)
 
@@ -238,7 +238,7 @@ def test_a_job_that_dies_is_done_again_to_the_same_end(
 
 def test_jobs_that_die_again_and_again_leave_the_host_alone(host: Host) -> None:
     host.come(redesigned())
-    for _ in range(MAX_TRIES + 1):
+    for _ in range(MOST_TRIES + 1):
         lose_host(host.client)
         redo_learning(host.context)
     assert not host.context.frontier.learning.is_busy(HOST)

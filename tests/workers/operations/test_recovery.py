@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,8 +26,6 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.queue.entries import read_pending
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import CrawlRebuilder
-from crawlclean.storage.queue.overflow import Overflow
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.crawling.recovery import Recovery
@@ -71,9 +68,8 @@ def linked(n: int) -> Outcome:
 
 
 @pytest.fixture
-def recovery(store: SqliteStore, frontier: Frontier) -> Iterator[Recovery]:
-    with closing(Recovery(Settings(), store, frontier, print)) as opened:
-        yield opened
+def recovery(store: SqliteStore, frontier: Frontier) -> Recovery:
+    return Recovery(Settings(), store, frontier, print)
 
 
 def row(store: SqliteStore) -> CrawlRow:
@@ -124,7 +120,6 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
     recovery: Recovery,
     frontier: Frontier,
     monkeypatch: pytest.MonkeyPatch,
-    queue_url: str,
 ) -> None:
     pages = store.records.linked
 
@@ -139,12 +134,12 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
     with pytest.raises(StoreUnavailable):
         recovery.recover(row(store))
     assert 0 < len(waiting(raw)) < len(EXPECTED)
-    assert CrawlRebuilder(queue_url).is_lost("c1"), "it is not whole"
+    assert frontier.rebuilding.is_lost("c1"), "it is not whole"
     monkeypatch.setattr(store.records, "linked", pages)
     assert recovery.recover(row(store)).ended == 0
     assert waiting(raw) == EXPECTED
     before = frontier.counts("c1")
-    assert not CrawlRebuilder(queue_url).is_lost("c1")
+    assert not frontier.rebuilding.is_lost("c1")
     assert recovery.recover(row(store)).offered == 0
     assert frontier.counts("c1") == before
     assert (before.done, before.stored, before.pending) == (32, 30, 12)
@@ -169,14 +164,11 @@ def test_spills_come_back_unless_the_queue_waits_for_them(
     store: SqliteStore,
     recovery: Recovery,
     frontier: Frontier,
-    queue_url: str,
 ) -> None:
     frontier.open_crawl(SPEC)
     sold = [Discovery(url=f"https://{HOST}/p{n}", rank=70, depth=4) for n in range(60)]
     frontier.add("c1", sold)
-    tail = Overflow(queue_url, store.spills, 20)
-    tail.round()
-    tail.close()
+    frontier.overflow(store.spills, 20).round()
     spilled = frontier.counts("c1").spilled
     assert spilled > 30
     recovery.recover(row(store))

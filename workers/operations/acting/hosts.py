@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from itertools import islice, product
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
@@ -11,7 +11,6 @@ from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.url_classes.rules import FORBID
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
 from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
-from crawlclean.storage.queue.maintenance import UrlReopener
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.config import Settings
@@ -201,8 +200,7 @@ def try_page(settings: Settings, asked: Asked) -> Steps:
         end = _chosen(store, asked, running)
         yield Effect({Fact.PAGES: 1}, (Note.ONE_REQUEST,), chosen={"url": end.url})
         crawl = next(each for each in running if store.urls.end(end.page_id, each))
-        with closing(UrlReopener(frontier.url)) as reopener:
-            is_waiting = reopener.try_page(crawl, end)
+        is_waiting = frontier.try_page(crawl, end)
     return Effect({Fact.PAGES: int(is_waiting)}, (Note.ONE_REQUEST,))
 
 

@@ -11,7 +11,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -21,7 +20,6 @@ from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.opening import join_queue
-from crawlclean.storage.queue.maintenance import UrlReopener
 from crawlclean.storage.store.journal import Operation, OperationState
 from crawlclean.storage.store.models import LearnReason
 from crawlclean.storage.store.rows import from_microseconds
@@ -263,12 +261,11 @@ def retry(turn: Turn) -> bool:
     crawl = asked["crawl"]
     batches = failed_batches(context.store, crawl, wanted, after=turn.cursor.get("after", ""))
     queue = context.frontier
-    with closing(UrlReopener(queue.url)) as retrying:
-        for batch in batches:
-            done = turn.done + retrying.reopen(crawl, batch)
-            record_state(queue, context.store, crawl)
-            if not turn.tell(done, turn.total, "", {"after": batch[-1].page_id}):
-                return False
+    for batch in batches:
+        done = turn.done + queue.reopen(crawl, batch)
+        record_state(queue, context.store, crawl)
+        if not turn.tell(done, turn.total, "", {"after": batch[-1].page_id}):
+            return False
     return True
 
 
@@ -287,12 +284,11 @@ def fetch_again(turn: Turn) -> bool:
     for number in range(first, len(crawls)):
         crawl = crawls[number]
         after = turn.cursor.get("after", "") if number == first else ""
-        with closing(UrlReopener(queue.url)) as reopener:
-            for pages, last in portions(context.store, crawl, wanted, after):
-                done = turn.done + (reopener.reopen(crawl, pages) if pages else 0)
-                record_state(queue, context.store, crawl)
-                if not turn.tell(done, turn.total, "", {"crawl": number, "after": last}):
-                    return False
+        for pages, last in portions(context.store, crawl, wanted, after):
+            done = turn.done + (queue.reopen(crawl, pages) if pages else 0)
+            record_state(queue, context.store, crawl)
+            if not turn.tell(done, turn.total, "", {"crawl": number, "after": last}):
+                return False
     return True
 
 

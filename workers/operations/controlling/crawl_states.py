@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.lexicon import minute, some_of
 from crawlclean.storage.crawl_types import CrawlState
-from crawlclean.storage.queue.ownership import check_owner
-from crawlclean.storage.queue.receipts import check_store
+from crawlclean.storage.queue.ownership import check_owner, check_store
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
 from crawlclean.workers.config import Settings

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -13,7 +12,6 @@ from itertools import islice
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, PageRole, UrlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import UrlReopener
 from crawlclean.storage.queue.ownership import check_owner, other_owners
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.urls import EndedUrl
@@ -101,11 +99,10 @@ def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int)
     with any_queue(settings) as frontier, existing_store(settings) as store:
         (name,) = _crawls(settings, frontier, store, crawl)
         count = 0
-        with closing(UrlReopener(frontier.url)) as retrying:
-            for batch in failed_batches(store, name, wanted, size=most):
-                count += retrying.reopen(name, batch[: most - count])
-                if count >= most:
-                    break
+        for batch in failed_batches(store, name, wanted, size=most):
+            count += frontier.reopen(name, batch[: most - count])
+            if count >= most:
+                break
         if count:
             record_state(frontier, store, name)
     return count
@@ -160,8 +157,7 @@ def _reopened(
     """Offers the URLs of each crawl; their numbers, of crawls with any."""
     offered = {}
     for crawl, batches in found.items():
-        with closing(UrlReopener(frontier.url)) as reopener:
-            count = sum(reopener.reopen(crawl, batch) for batch in batches)
+        count = sum(frontier.reopen(crawl, batch) for batch in batches)
         if count:
             record_state(frontier, store, crawl)
             offered[crawl] = count

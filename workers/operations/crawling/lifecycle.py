@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -20,8 +20,7 @@ from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, Cra
 from crawlclean.storage.opening import open_store, start_queue
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.ownership import announce, check_owner
-from crawlclean.storage.queue.receipts import check_store
+from crawlclean.storage.queue.ownership import announce, check_owner, check_store
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import EndedBy
@@ -236,14 +235,13 @@ class Crawls:
             wanted: Crawls of this run by name.
             told: A line for each of them.
         """
-        opened = Recovery(self._settings, self._store, self._frontier, self._tell)
-        with closing(opened) as recovery:
-            lost = recovery.lost_crawls()
-            for row in lost:
-                if spec := wanted.get(row.spec.crawl_id):
-                    if told:
-                        self._tell(told)
-                    recovery.recover(replace(row, spec=spec))
+        recovery = Recovery(self._settings, self._store, self._frontier, self._tell)
+        lost = recovery.lost_crawls()
+        for row in lost:
+            if spec := wanted.get(row.spec.crawl_id):
+                if told:
+                    self._tell(told)
+                recovery.recover(replace(row, spec=spec))
         return lost
 
     def _begin(self, spec: CrawlSpec, *, fresh: bool) -> tuple[int, int]:

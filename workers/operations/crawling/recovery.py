@@ -11,7 +11,7 @@
 A crawl that another queue ran is like a lost one: it is rebuilt, also where this queue has an older
 state of it. One that another queue runs (``storage/queue/ownership.py``) is left alone.
 
-A store that is older than its queue (``storage/queue/receipts.py``) lacks pages that the queue
+A store that is older than its queue (``storage/queue/ownership.py``) lacks pages that the queue
 takes for done, and the URLs that only these pages named. The queue holds fingerprints of them, no
 URLs. So the crawl is deleted in the queue, and rebuilt like one that the queue has lost.
 
@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -45,10 +44,13 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.queue.entries import Entry, read_pending, unpack_entries
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.maintenance import CrawlRebuilder, UrlReopener
-from crawlclean.storage.queue.overflow import Overflow
-from crawlclean.storage.queue.ownership import announce, check_owner, other_owners, owned_line
-from crawlclean.storage.queue.receipts import find_gap
+from crawlclean.storage.queue.ownership import (
+    announce,
+    check_owner,
+    find_gap,
+    other_owners,
+    owned_line,
+)
 from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.pictures import IMAGE_RANK, id_of
 from crawlclean.storage.store.protocol import Store
@@ -142,11 +144,8 @@ def recover_crawls(
         NotFound: No crawl has this name.
         StorageError: Nothing of the crawl is lost, or another living queue runs it.
     """
-    with (
-        any_queue(settings) as frontier,
-        existing_store(settings) as store,
-        closing(Recovery(settings, store, frontier, report)) as recovery,
-    ):
+    with any_queue(settings) as frontier, existing_store(settings) as store:
+        recovery = Recovery(settings, store, frontier, report)
         announce(settings.storage, frontier, store)
         if names and not force:
             check_owner(settings.storage, frontier, store, names, report)
@@ -186,7 +185,7 @@ def _wanted(
 
 
 class Recovery:
-    """Rebuilds crawls of one store in one queue; to be closed."""
+    """Rebuilds crawls of one store in one queue."""
 
     def __init__(
         self,
@@ -195,23 +194,18 @@ class Recovery:
         frontier: Frontier,
         report: Callable[[str], None],
     ) -> None:
-        """Connects to the queue; ``report`` gets a line of progress every few seconds."""
+        """Has done nothing yet; ``report`` gets a line of progress every few seconds."""
         self._store = store
         self._frontier = frontier
-        self._rebuilder = CrawlRebuilder(frontier.url)
+        self._rebuilder = frontier.rebuilding
         most = settings.storage.max_pending_urls
-        self._overflow = Overflow(frontier.url, store.spills, most)
+        self._overflow = frontier.overflow(store.spills, most)
         self._hooks = HookCalls(load_hooks(settings))
         self._report = report
         self._queue_id = frontier.identity().queue_id
         self._others = partial(other_owners, settings.storage, frontier, store, report)
         self._reported = time.monotonic()
         self._batches = 0
-
-    def close(self) -> None:
-        """Closes the connections that this object has opened."""
-        self._overflow.close()
-        self._rebuilder.close()
 
     def is_lost(self, row: CrawlRow) -> bool:
         """Whether the queue lacks a crawl, in whole or in part."""
@@ -442,12 +436,10 @@ def offer_again(
         return 0
     crawl = spec.crawl_id
     offered = 0
-    with closing(UrlReopener(backends.frontier.url)) as reopener:
-        for ends in _batches(_left_out(backends, spec)):
-            offered += reopener.reopen(crawl, ends)
-    opened = Recovery(backends.settings, backends.store, backends.frontier, report)
-    with closing(opened) as recovery:
-        return offered + recovery.recover(replace(row, spec=spec, state=CrawlState.STOPPED)).offered
+    for ends in _batches(_left_out(backends, spec)):
+        offered += backends.frontier.reopen(crawl, ends)
+    recovery = Recovery(backends.settings, backends.store, backends.frontier, report)
+    return offered + recovery.recover(replace(row, spec=spec, state=CrawlState.STOPPED)).offered
 
 
 def _left_out(backends: CrawlBackends, spec: CrawlSpec) -> Iterator[EndedUrl]:

@@ -23,7 +23,7 @@
 -- cc:tw:<crawl>            hash  weights, version: the link model of a topic crawl, packed
 -- cc:dn:<crawl>            hash  registered domain -> hosts of a topic crawl; "." -> 0. Counted anew when missing
 -- cc:a:<crawl>             list  receipts, the newest first: "<page> 1700000000000", the last page of an ack and the
---                                time of its response as stored, ms (receipts.py)
+--                                time of its response as stored, ms (ownership.py)
 -- cc:seen:<crawl>:<n>      set   fingerprints of URLs (-42), bucket n; cc:tx:<crawl>:<n> of texts
 -- cc:k:<crawl>:<host>      hash  URL class (/cal/*) -> account "120 3 48 200 9": pages, with_news, barren, dull, leading;
 --                                barren in quarters of a page
@@ -69,7 +69,7 @@
 -- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out;
 --                                damage: why the store's database cannot be read
 -- cc:full                  key   pages or bytes: leasing is held back, because more than permitted are in flight
--- cc:learn, cc:learn:*     hosts that are learned or re-cleaned (learn.lua, learning.py)
+-- cc:learn, cc:learn:*     hosts that are learned or re-cleaned (learn.lua, jobs.py)
 -- cc:clock                 hash  ahead: ms of the queue's clock before the server's; last: the queue's clock at the last
 --                                sweep
 -- cc:drained               key   1700000000000: hosts of cc:ready up to here were looked at for topic crawls
