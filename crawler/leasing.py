@@ -12,10 +12,9 @@ import time
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from crawlclean.cleaning.errors import QueueUnavailable, ServiceError
-from crawlclean.crawler.settings import LOOKUP_SLOTS
 from crawlclean.storage.crawl_types import (
     FetchResult,
     Lease,
@@ -125,10 +124,15 @@ class OutageDetector:
         return max(0.05, self._probe_at - self._clock())
 
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 LONGEST_SLEEP_S = 5.0  # a wake-up may be lost with its connection: then new URLs wait so long
 CANCEL_AGAIN_S = 0.1  # so soon a lost cancellation is repeated; it delays the end of a spider
+LOOKUP_SLOTS = 32
+"""For first requests to hosts, as many as pages have by default: a look-up of a name that no server
+knows takes up to 30 s.
+"""
 FLUSH_AFTER_PUT_S = 1.0  # batches older than this are left to the housekeeper
 
 
@@ -239,9 +243,8 @@ class LeaseSource:
         host_wait_ms: int = 0,
     ) -> None:
         """Puts a result into the queue and ends the lease; waits while the queue is unreachable."""
-        if await self.ask(
-            lambda: self._queue.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
-        ):
+        put = self._queue.put
+        if await self.ask(put, lease, result, outcome=outcome, host_wait_ms=host_wait_ms):
             self.counters[Counter.PAGES_PUT] += 1
         else:
             self.counters[Counter.STALE_TOKENS] += 1
@@ -250,13 +253,13 @@ class LeaseSource:
 
     async def nack(self, lease: Lease, retry: Retry, *, elapsed_ms: int = 0) -> None:
         """Gives a URL back for another attempt and ends the lease."""
-        await self.ask(lambda: self._queue.nack(lease, retry, elapsed_ms=elapsed_ms))
+        await self.ask(self._queue.nack, lease, retry, elapsed_ms=elapsed_ms)
         self.counters[Counter.NACKS] += 1
         self.end(lease)
 
     async def excuse(self, lease: Lease, away: Unreachable, detail: str) -> LeaseDecision:
         """Asks the queue about a lease without a response; COUNTS and GONE leave it held."""
-        decision = await self.ask(lambda: self._queue.excuse(lease, away, detail))
+        decision = await self.ask(self._queue.excuse, lease, away, detail)
         if decision not in (LeaseDecision.COUNTS, LeaseDecision.GONE):
             self.counters[Counter.EXCUSED] += 1
             self.end(lease)
@@ -264,17 +267,17 @@ class LeaseSource:
 
     async def locate(self, lease: Lease, address: str) -> bool:
         """Stores the IP address of a lease's host; False when the queue took the lease back."""
-        is_kept = await self.ask(lambda: self._queue.locate(lease, address))
+        is_kept = await self.ask(self._queue.locate, lease, address)
         if not is_kept:
             self.counters[Counter.ADDRESS_WAITS] += 1
             self.end(lease)
         return is_kept
 
-    async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def ask(self, call: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Makes a call to the queue; repeats it while the queue is unreachable."""
         while True:
             try:
-                return await call()
+                return await call(*args, **kwargs)
             except QueueUnavailable as error:
                 self._note_outage(error)
                 if self._stopped:

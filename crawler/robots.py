@@ -2,7 +2,7 @@
 
 - 2xx: the rules of the body. 4xx, and 3xx that cannot be followed: everything is allowed.
 - 5xx: older rules stay in force for a while. Without older rules the host waits; after
-  ``AFTER_ERRORS.patience`` such responses in a row everything is forbidden for an hour (ADR 5).
+  ``ROBOTS_PATIENCE`` such responses in a row everything is forbidden for an hour (ADR 5).
 - A connection, but no response (reset, timeout): as 5xx.
 - No connection: older rules stay in force for 15 seconds; without any, everything is allowed, so
   that the pages of the host fail with their own cause.
@@ -19,15 +19,18 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import OrderedDict
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 
 from protego import Protego
 
+from crawlclean import __dist__
 from crawlclean.cleaning.errors import InvalidUrl
 from crawlclean.cleaning.records import Via
 from crawlclean.cleaning.urls.normal_form import resolve
+from crawlclean.crawler.config import CrawlConfig
 from crawlclean.crawler.transfer.responses import retry_after_ms, slow_down_ms
 from crawlclean.storage.crawl_types import Discovery, FailureReason, FetchResult, Lease, PageRole
-from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsErrors, RobotsVerdict
+from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 
 log = logging.getLogger(__name__)
 
@@ -39,13 +42,6 @@ ERRORS = "robots.txt cannot be had"
 FORBID_ALL = f"# {ERRORS}\nUser-agent: *\nDisallow: /\n"
 ALLOW_ALL = ""
 UNREACHABLE_TTL_MS = 15 * 1000  # short: fetched again soon after the host is back
-AFTER_ERRORS = RobotsErrors(
-    wait_ms=300 * 1000,  # after the first 5xx; doubles with each further one
-    longest_wait_ms=3600 * 1000,  # a host that is repaired is crawled again by then
-    patience=3,  # 5xx in a row: 5 and 10 minutes of waiting
-    forbid_all=FORBID_ALL,
-    forbid_ttl_ms=3600 * 1000,  # then it is asked for again (ADR 5)
-)
 # 5 minutes: a file may ask for days, by which a crawl would never end.
 LONGEST_CRAWL_DELAY_MS = 300_000
 CACHED_HOSTS = 1000  # parsed again when more hosts take turns; bounds memory
@@ -103,7 +99,7 @@ async def end_robots(
         log.warning("robots.txt cannot be had", extra={"host": lease.host, "reason": why})
         return await queue.hold_robots(
             lease,
-            AFTER_ERRORS,
+            FORBID_ALL,
             host_wait_ms=max(host_wait_ms, retry_after_ms(result.headers) or 0),
             elapsed_ms=result.elapsed_ms,
             is_answer=result.status > 0,
@@ -147,6 +143,15 @@ def rules_for(text: str, name: str) -> str:
             if names and not (is_pattern and patterns > MAX_PATTERNS):
                 kept.append(line)
     return "".join(f"{line}\n" for line in kept)
+
+
+def user_agent(config: CrawlConfig) -> str:
+    """Returns our user agent: ``crawler/1.0 (+https://example.com/about)``, or ``crawler/1.0``."""
+    try:
+        name = f"{__dist__}/{version(__dist__)}"
+    except PackageNotFoundError:
+        name = __dist__
+    return f"{name} (+{config.contact})" if config.contact else name
 
 
 def product_token(user_agent: str) -> str:

@@ -31,8 +31,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import Outlink, Via
 from crawlclean.cleaning.url_classes.stopping import PageYield
 from crawlclean.cleaning.urls.normal_form import normal_page_id
-from crawlclean.crawler.robots import RobotsRules
-from crawlclean.crawler.settings import user_agent
+from crawlclean.crawler.robots import RobotsRules, user_agent
 from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,

@@ -11,7 +11,6 @@ import logging
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,13 +25,14 @@ from crawlclean.cleaning.errors import FetchError, PageTooLarge, QueueUnavailabl
 from crawlclean.cleaning.urls.normal_form import resolve
 from crawlclean.crawler.addresses.guard import is_web_port
 from crawlclean.crawler.addresses.public import is_public
+from crawlclean.crawler.config import CrawlConfig
 from crawlclean.crawler.fetch_log import FetchLog
-from crawlclean.crawler.lease_filter import LeaseFilter
+from crawlclean.crawler.hosts_file import HostOverrides
 from crawlclean.crawler.leasing import LeaseSource, OutageDetector
-from crawlclean.crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES, end_robots
+from crawlclean.crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES, end_robots, user_agent
 from crawlclean.crawler.transfer.certificates import WrongCertificate
 from crawlclean.crawler.transfer.content_encoding import undo_codings
-from crawlclean.crawler.transfer.requests import RequestBuilder, elapsed_ms
+from crawlclean.crawler.transfer.requests import LeaseFilter, RequestBuilder, elapsed_ms
 from crawlclean.crawler.transfer.responses import (
     CUT_SHORT,
     address_refused,
@@ -82,40 +82,32 @@ class SiteSpider(Spider):
 
     name = "site"
 
-    def __init__(self, queue: FetchQueue, crawler: Crawler) -> None:
+    def __init__(
+        self, redis_url: str, config: CrawlConfig, storage: StorageConfig, hosts: HostOverrides
+    ) -> None:
         super().__init__()
-        settings = crawler.settings
-        data: str = settings["EMBEDDED_DATA"]
-        embedded = StorageConfig(data=Path(data)) if data else None
-        self._network = OutageDetector(NETWORK_PATIENCE * settings.getfloat("HOST_PATIENCE"))
+        queue = FetchQueue(redis_url, storage, config.host_patience_s)
+        self._network = OutageDetector(NETWORK_PATIENCE * config.host_patience_s)
         self.source = LeaseSource(
-            queue,
-            settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
-            lambda: _patience_s(embedded) if embedded else None,
-            self._network,
+            queue, config.concurrency, lambda: _patience_s(storage), self._network
         )
         self._queue = queue
-        self._user_agent: str = settings["USER_AGENT"]
-        sizes = settings.getint("DOWNLOAD_MAXSIZE"), settings.getint("IMAGE_MAXSIZE")
-        is_verified = settings.getbool("VERIFY_TLS")
-        self._requests = RequestBuilder(settings["HOSTS_FILE"], *sizes, verify_tls=is_verified)
+        self._user_agent = user_agent(config)
+        self._requests = RequestBuilder(hosts, config)
         self._guard = self._requests.guard
         self._filter = LeaseFilter(queue, self.source, self._requests, self._user_agent)
-        self._max_attempts = settings.getint("MAX_ATTEMPTS")
-        path = Path(settings["FETCH_LOG"]) if settings["FETCH_LOG"] else None
-        self._log = FetchLog(path, settings.getint("FETCH_LOG_BYTES"))
+        self._max_attempts = config.max_attempts
+        # A machine with neither a queue nor a data folder has no log.
+        has_folder = storage.is_embedded or storage.data.is_dir()
+        path = storage.data / "logs" / "fetch.log" if has_folder else None
+        self._log = FetchLog(path, config.fetch_log_bytes)
         self._ending: set[asyncio.Task[None]] = set()
         self._reporting: asyncio.Future[None] | None = None
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *_args: Any, **_kwargs: Any) -> SiteSpider:
-        """Creates the spider of a crawler whose settings name the queue (``QUEUE_URL``)."""
-        settings = crawler.settings
-        pages, size = settings["QUEUE_LIMITS"]
-        limits = StorageConfig(max_pages_in_flight=pages, max_bytes_in_flight=size)
-        queue = FetchQueue(settings["QUEUE_URL"], limits, settings.getfloat("HOST_PATIENCE"))
-        spider = cls(queue, crawler)
-        spider._set_crawler(crawler)
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
+        """Creates the spider of a crawler by the arguments of ``__init__``."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
         crawler.signals.connect(spider.stop_at_enough, signals.bytes_received)
         crawler.signals.connect(spider.callback_failed, signals.spider_error)
@@ -260,7 +252,7 @@ class SiteSpider(Spider):
         cookies = self._requests.cookies_after(lease, response)
         if cookies == lease.cookies:
             return lease, []
-        await self.source.ask(lambda: self._queue.keep_cookies(lease, cookies))
+        await self.source.ask(self._queue.keep_cookies, lease, cookies)
         known = {(each.name, each.path) for each in lease.cookies}
         new = [each.name for each in cookies if (each.name, each.path) not in known]
         return replace(lease, cookies=cookies), new
@@ -401,14 +393,13 @@ class SiteSpider(Spider):
             await self.source.put(lease, result, outcome=outcome, host_wait_ms=host_wait_ms)
             return
         await self.source.ask(
-            lambda: end_robots(
-                self._queue,
-                lease,
-                result,
-                self._user_agent,
-                asked=asked,
-                was_reached=was_reached,
-            )
+            end_robots,
+            self._queue,
+            lease,
+            result,
+            self._user_agent,
+            asked=asked,
+            was_reached=was_reached,
         )
         self.source.counters[Counter.ROBOTS_READ] += 1
         self.source.end(lease)
@@ -421,6 +412,6 @@ class SiteSpider(Spider):
         self._log.close()
 
 
-def _patience_s(embedded: StorageConfig) -> float | None:
-    """Returns how long to wait for an unreachable embedded queue, seconds; 0 after its run."""
-    return 0.0 if has_ended(embedded) else patience_s(embedded)
+def _patience_s(storage: StorageConfig) -> float | None:
+    """Returns how long to wait for an unreachable queue, seconds; 0 after its run, None: ever."""
+    return 0.0 if has_ended(storage) else patience_s(storage)

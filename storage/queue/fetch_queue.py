@@ -58,6 +58,10 @@ FLUSH_BYTES = 1 << 20  # a few large pages are work enough for one job
 FLUSH_MS = 200  # so long a page waits for others of its host
 THREAD_BYTES = 256 << 10  # a smaller body is compressed sooner than a thread starts
 ROBOTS_TTL_MS = 24 * 3600 * 1000  # 24 h: RFC 9309 asks not to use a copy for longer
+ROBOTS_WAIT_MS = 300 * 1000  # after the first 5xx; doubles with each further one
+LONGEST_ROBOTS_WAIT_MS = 3600 * 1000  # a host that is repaired is crawled again by then
+ROBOTS_PATIENCE = 3  # 5xx in a row: 5 and 10 minutes of waiting
+FORBIDDEN_TTL_MS = 3600 * 1000  # then robots.txt is asked for again (ADR 5)
 MOST_COOKIES = 50  # a host: what every browser keeps at least (RFC 6265, 6.1)
 MOST_JAR_BYTES = 8 << 10  # servers refuse a request whose headers are longer
 # An hour: addresses change, and a look-up delays the first request of a host.
@@ -79,25 +83,6 @@ class RobotsVerdict:
     ttl_ms: int = ROBOTS_TTL_MS
     crawl_delay_ms: int = 0
     sitemaps: tuple[Discovery, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RobotsErrors:
-    """How a host is treated while its robots.txt cannot be had.
-
-    Attributes:
-        wait_ms: Time to the next request after the first error; doubles with each in a row.
-        longest_wait_ms: Limit of that time.
-        patience: Errors in a row after which the rules are ``forbid_all``.
-        forbid_all: Rules that forbid every URL.
-        forbid_ttl_ms: How long these rules are valid.
-    """
-
-    wait_ms: int
-    longest_wait_ms: int
-    patience: int
-    forbid_all: str
-    forbid_ttl_ms: int
 
 
 @raises_queue_errors
@@ -319,7 +304,7 @@ class FetchQueue:
     async def hold_robots(
         self,
         lease: Lease,
-        errors: RobotsErrors,
+        forbid_all: str,
         *,
         host_wait_ms: int = 0,
         elapsed_ms: int = 0,
@@ -328,11 +313,11 @@ class FetchQueue:
         """Ends a lease of a robots.txt that cannot be had; False when the token is old.
 
         Rules from an earlier request stay in force until the next request. Without rules the host
-        waits; after ``errors.patience`` errors in a row its rules are ``forbid_all`` for a while.
+        waits; after ``ROBOTS_PATIENCE`` errors in a row its rules are ``forbid_all`` for a while.
 
         Args:
             lease: The lease of robots.txt.
-            errors: Waits and patience.
+            forbid_all: Rules that forbid every URL.
             host_wait_ms: Least pause of the host.
             elapsed_ms: Duration of the request.
             is_answer: Whether it was answered, with 5xx.
@@ -342,11 +327,11 @@ class FetchQueue:
             "errors" if is_answer else "unanswered",
             host_wait_ms,
             elapsed_ms,
-            errors.wait_ms,
-            errors.longest_wait_ms,
-            errors.patience,
-            errors.forbid_all,
-            errors.forbid_ttl_ms,
+            ROBOTS_WAIT_MS,
+            LONGEST_ROBOTS_WAIT_MS,
+            ROBOTS_PATIENCE,
+            forbid_all,
+            FORBIDDEN_TTL_MS,
         )
 
     async def miss_robots(self, lease: Lease, *, ttl_ms: int) -> bool:

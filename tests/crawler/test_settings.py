@@ -14,11 +14,11 @@ from scrapy.http import Headers, HtmlResponse
 from scrapy.settings import Settings
 
 from crawlclean.crawler.config import CrawlConfig
-from crawlclean.crawler.leasing import OutageDetector
-from crawlclean.crawler.settings import LOOKUP_SLOTS, scrapy_settings, user_agent
+from crawlclean.crawler.leasing import LOOKUP_SLOTS, OutageDetector
+from crawlclean.crawler.robots import user_agent
+from crawlclean.crawler.run import scrapy_settings
 from crawlclean.crawler.spiders.site import SiteSpider
 from crawlclean.crawler.transfer.responses import header_pairs
-from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import FailureReason, FetchResult, Lease, PageRole
 
 
@@ -30,7 +30,7 @@ def test_the_user_agent_names_us_and_whom_to_ask() -> None:
 
 def test_settings_are_plain_and_leave_nothing_to_scrapy() -> None:
     config = CrawlConfig(concurrency=7, timeout_s=5, max_page_bytes=99, max_attempts=2)
-    settings = scrapy_settings("unix:///x", config, StorageConfig())
+    settings = scrapy_settings(config)
     assert json.loads(json.dumps(settings)) == settings
     kinds = ("EXTENSIONS", "SPIDER_MIDDLEWARES", "DOWNLOADER_MIDDLEWARES")
     known = Settings(settings)

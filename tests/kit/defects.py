@@ -10,9 +10,9 @@ from typing import Any
 
 from crawlclean.cleaning.errors import StorageError
 from crawlclean.crawler import leasing
-from crawlclean.crawler.lease_filter import LeaseFilter
 from crawlclean.crawler.leasing import LeaseSource
 from crawlclean.crawler.spiders.site import SiteSpider
+from crawlclean.crawler.transfer.requests import LeaseFilter
 from crawlclean.storage.crawl_types import FetchResult, Lease
 from crawlclean.workers.cli import main
 

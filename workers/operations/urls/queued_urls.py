@@ -359,8 +359,7 @@ class Judge:
         if not text:
             return lambda _host, _url: True, str
         try:  # their parser is absent without the extra `crawl`
-            from crawlclean.crawler.robots import RobotsRules
-            from crawlclean.crawler.settings import user_agent
+            from crawlclean.crawler.robots import RobotsRules, user_agent
         except ModuleNotFoundError:
             self._is_robots_unread = True
             return lambda _host, _url: True, str

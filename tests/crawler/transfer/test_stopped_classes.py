@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlclean.crawler.lease_filter import CACHED_HOSTS, FIRST_PROBE, StoppedClasses
+from crawlclean.crawler.transfer.requests import CACHED_HOSTS, FIRST_PROBE, StoppedClasses
 
 HOST = "a.example"
 
