@@ -189,7 +189,7 @@ def _changed(
 ) -> Rows:
     from crawlclean.workers.operations.controlling.crawl_states import change_state, this_user
 
-    change = change_state(backends.settings, asked.target, state, who=this_user(), why=why)
+    change = change_state(backends, asked.target, state, who=this_user(), why=why)
     return Rows(found=[change], lines=lambda each: [_line(each, asked.command)])
 
 
@@ -241,13 +241,13 @@ def purge(backends: Backends, asked: argparse.Namespace) -> Rows | int:
         return f"deleted {urls} and {records} of {each.target}"
 
     if asked.dry_run or not asked.yes:
-        plan = purging.plan_purge(backends.settings, asked.target)
+        plan = purging.plan_purge(backends, asked.target)
         if asked.dry_run:
             return Rows(found=[plan], lines=lambda each: [planned(each)])
         if not is_confirmed(planned(plan)):
             sys.stderr.write("nothing was deleted\n")
             return Exit.FAILED
-    found = purging.purge(backends.settings, asked.target, keep_records=asked.keep_records)
+    found = purging.purge(backends, asked.target, keep_records=asked.keep_records)
     return Rows(found=[found], lines=lambda each: [done(each)])
 
 
@@ -294,12 +294,12 @@ def drop_raw(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     """
     from crawlclean.workers.operations.controlling import purging
 
-    found = purging.drop_raw(backends.settings, asked.target, dry_run=True)
+    found = purging.drop_raw(backends, asked.target, dry_run=True)
     line = f"{found.responses:,} archived responses of {found.target}, {found.freed_bytes:,} bytes"
     if not asked.dry_run:
         if not asked.yes and not is_confirmed(f"drop-raw drops {line}"):
             sys.stderr.write("nothing was dropped\n")
             return Exit.FAILED
-        found = purging.drop_raw(backends.settings, asked.target)
+        found = purging.drop_raw(backends, asked.target)
     what = "would drop" if asked.dry_run else "dropped"
     return Rows(found=[found], lines=lambda _: [f"{what} {line}"])

@@ -147,18 +147,18 @@ def classes(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     )
     from crawlclean.workers.output.host_report import classes_text
 
-    settings, pins = backends.settings, _pins(asked)
+    pins = _pins(asked)
     if pins and not asked.host:
         raise ConfigError("--pin, --forbid and --reset need a HOST")
     if asked.lift:
-        lifted = lift_stops(settings, asked.host)
+        lifted = lift_stops(backends, asked.host)
         sys.stdout.write(f"{lifted} stopped classes are fetched again\n")
     if pins:
-        pin_classes(settings, asked.host, pins)
+        pin_classes(backends, asked.host, pins)
         for template, word in pins.items():
             sys.stdout.write(f"{template}: {_decided(word)}\n")
         if asked.forbid:
-            sys.stdout.write(_waiting(size_of(settings, asked.host, asked.forbid)))
+            sys.stdout.write(_waiting(size_of(backends, asked.host, asked.forbid)))
     if pins or asked.lift:
         return Exit.DONE
     if asked.stopped:

@@ -152,7 +152,7 @@ def rollback(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The copy that is the version in use."""
     from crawlclean.workers.operations.hosts.host_models import take_up
 
-    about = take_up(backends.settings, asked.host, asked.to_version)
+    about = take_up(backends, asked.host, asked.to_version)
     told = (
         f"version {asked.to_version} of {about.host} is in use again, as version {about.version}; "
         f"`model reclean {about.host}` applies it to the stored pages"

@@ -73,7 +73,7 @@ def retry(backends: Backends, asked: argparse.Namespace) -> Rows:
     from crawlclean.workers.operations.controlling.fetching_again import retry_failed
 
     reasons = {FailureReason(each) for each in asked.reasons}
-    offered = retry_failed(backends.settings, asked.target, asked.of_host, reasons)
+    offered = retry_failed(backends, asked.target, asked.of_host, reasons)
     return Rows(
         found=[RetriedCrawl(crawl=name, urls=count) for name, count in offered.items()],
         lines=_back("failed URL"),
@@ -109,7 +109,7 @@ def refetch(backends: Backends, asked: argparse.Namespace) -> Rows:
 
     now = datetime.now(UTC)
     wanted = PageFilter(since=read_since(asked.since, now), until=now, no_body=asked.no_body)
-    offered = fetch_again(backends.settings, asked.target, wanted)
+    offered = fetch_again(backends, asked.target, wanted)
     return Rows(
         found=[RefetchedCrawl(crawl=name, urls=count) for name, count in offered.items()],
         lines=_back("page"),

@@ -46,9 +46,9 @@ def config(settings: Settings, arguments: argparse.Namespace) -> int:
 def metrics(settings: Settings, _arguments: argparse.Namespace) -> int:
     """Prints every counter and gauge."""
     from crawlclean.workers.metrics import read_metrics
-    from crawlclean.workers.operations.backends import any_queue
+    from crawlclean.workers.operations.backends import Backends
 
-    with any_queue(settings) as frontier:
+    with Backends(settings) as backends, backends.queue(at_rest=True) as frontier:
         sys.stdout.write(read_metrics(frontier, settings.storage))
     return 0
 

@@ -185,7 +185,7 @@ def topic(settings: Settings, arguments: argparse.Namespace) -> int:
         raise ConfigError("--query, --webhook and others go with --edit, or with the crawl")
     with Backends(settings) as backends:
         if action in ("pause", "resume"):
-            done = _change_state(settings, arguments.name, action)
+            done = _change_state(backends, arguments.name, action)
             if not arguments.json:
                 write_lines([done])
                 return Exit.DONE
@@ -253,13 +253,13 @@ def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
     return status_of([result.ended_by], has_records=bool(result.records or result.why))
 
 
-def _change_state(settings: Settings, name: str, action: str) -> str:
+def _change_state(backends: Backends, name: str, action: str) -> str:
     """Pauses or resumes a topic; returns a line about it."""
     from crawlclean.workers.operations.topics.topics import change_topic_state
 
     is_pause = action == "pause"
     state = CrawlState.PAUSED if is_pause else CrawlState.RUNNING
-    after = change_topic_state(settings, name, state)
+    after = change_topic_state(backends, name, state)
     goes_on = is_pause or after is CrawlState.RUNNING
     return f"topic {name} is {after}{'' if goes_on else f'; `topic {name}` goes on with it'}"
 

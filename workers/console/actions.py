@@ -20,6 +20,7 @@ from crawlclean.storage.console_tokens import ConsoleFile
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.access import Access
 from crawlclean.workers.operations.acting.action import Action, Asked, Effect, perform, told
+from crawlclean.workers.operations.backends import Backends
 
 FORM_S = 3600
 """A confirm page serves for so long: its numbers are old afterwards."""
@@ -96,7 +97,8 @@ class Actions:
         """
         if asked.values.get("until") == "":
             asked = replace(asked, values={**asked.values, "until": str(time.time_ns() // 1000)})
-        plan = action.plan(self._settings, asked)
+        with Backends(self._settings) as backends:
+            plan = action.plan(backends, asked)
         chosen = {name: text or plan.chosen.get(name, "") for name, text in asked.values.items()}
         asked = replace(asked, values=chosen)
         at, expected = int(self._clock()), told(plan.facts, plan.notes)
@@ -132,7 +134,8 @@ class Actions:
             self._file.note_action(form.token, seq)
 
         try:
-            return perform(self._settings, action, form.asked, form.expected, note)
+            with Backends(self._settings) as backends:
+                return perform(backends, action, form.asked, form.expected, note)
         finally:
             self._at_work.difference_update(begun)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
@@ -35,46 +35,6 @@ TURN_S = 10.0
 """How long a command waits for a run that ends: it takes the folder until its queue is saved."""
 
 
-@contextmanager
-def any_queue(settings: Settings) -> Iterator[Frontier]:
-    """Opens the queue of a running crawl; with no crawl running, of an embedded server.
-
-    The server is started here, and stopped at the end. A run that is ending, or starting, is
-    waited for: its folder is taken, and its queue cannot be joined.
-
-    Raises:
-        NotFound: The data folder holds no crawl.
-        DataDirectoryInUse: Another process keeps the folder, and lets nobody join.
-    """
-    server, frontier = _joined_or_started(settings)
-    try:
-        yield frontier
-    finally:
-        frontier.close()
-        if server:
-            server.stop()
-
-
-def _joined_or_started(settings: Settings) -> tuple[EmbeddedServer | None, Frontier]:
-    until = time.monotonic() + TURN_S
-    while True:
-        try:
-            return None, join_queue(settings.storage)
-        except NotFound:
-            open_store(
-                settings.storage
-            ).close()  # raises NotFound before a server is started in a folder without a crawl
-        try:
-            server, frontier = start_queue(settings.storage)
-        except DataDirectoryInUse:
-            if time.monotonic() > until:
-                raise
-            time.sleep(LOOK_S)  # nothing tells when another process frees its folder
-        else:
-            frontier.expire_sessions()  # of a run that was killed
-            return server, frontier
-
-
 @dataclass(frozen=True, slots=True)
 class QueueSide:
     """The queue for an operation that can do without.
@@ -88,51 +48,6 @@ class QueueSide:
     frontier: Frontier | None = None
     is_running: bool = False
     why_not: str = ""
-
-
-@contextmanager
-def queue_side(settings: Settings, *, at_rest: bool) -> Iterator[QueueSide]:
-    """Opens the queue of a running crawl or, where nothing is lost by this, of one at rest.
-
-    A folder that is read-only, or that has lost its queue, is left as it is.
-
-    Args:
-        settings: Where the queue is.
-        at_rest: Whether an embedded server may be started when no crawl runs: this costs 0.3 s.
-    """
-    server: EmbeddedServer | None = None
-    try:
-        server, side = _open_queue(settings, at_rest=at_rest)
-    except ServiceError as error:
-        side = QueueSide(why_not=str(error))
-    except ModuleNotFoundError:
-        side = QueueSide(why_not=f"it needs `pip install '{__dist__}[crawl]'`")
-    try:
-        yield side
-    finally:
-        if side.frontier:
-            side.frontier.close()
-        if server:
-            server.stop()
-
-
-def _open_queue(settings: Settings, *, at_rest: bool) -> tuple[EmbeddedServer | None, QueueSide]:
-    """Returns the queue, and its server when it was started here."""
-    try:
-        return None, QueueSide(frontier=join_queue(settings.storage), is_running=True)
-    except NotFound:
-        if not at_rest:
-            return None, QueueSide(why_not="no crawl is running")
-    import crawlclean.storage.queue.frontier  # noqa: F401 - its client may be absent: before a server starts
-
-    data = settings.storage.data
-    if not os.access(data, os.W_OK):
-        raise StoreUnavailable(f"{data} is read-only")
-    if not has_queue_file(data):
-        raise NotFound("the queue is lost")
-    server, frontier = start_queue(settings.storage)
-    frontier.expire_sessions()  # of a run that was killed
-    return server, QueueSide(frontier=frontier)
 
 
 @contextmanager
@@ -153,6 +68,13 @@ def existing_store(settings: Settings, patience_s: float | None = None) -> Itera
         store.close()
 
 
+def _close(server: EmbeddedServer | None, frontier: Frontier) -> None:
+    """Closes a queue, and stops its server when it was started here."""
+    frontier.close()
+    if server:
+        server.stop()
+
+
 class Backends:
     """Queue and store for the questions of one call of a command, which closes them at its end.
 
@@ -168,6 +90,9 @@ class Backends:
     names_near: ClassVar[bool] = True
     """Whether an error about an unknown name has those like it, which takes a moment to find, or
     the command that lists them."""
+
+    may_start: ClassVar[bool] = True
+    """Whether a server is started where no crawl runs, for those who ask for it."""
 
     examined_hosts: ClassVar[int] = 2_000
     """Hosts whose waits are read for lists, of all crawls: about 0.2 s."""
@@ -204,24 +129,79 @@ class Backends:
         """The queue of a running crawl.
 
         Args:
-            at_rest: Whether a command may start a server where no crawl runs.
+            at_rest: Whether a server is started, and stopped at the end, where no crawl runs. A run
+                that is ending, or starting, is waited for: its folder is taken, and its queue
+                cannot be joined.
 
         Raises:
             NotFound: No crawl runs on the data folder; with ``at_rest`` it holds no crawl.
             QueueUnavailable: The server does not answer.
+            DataDirectoryInUse: Another process keeps the folder, and lets nobody join.
         """
+        server: EmbeddedServer | None = None
         if at_rest:
-            with any_queue(self.settings) as frontier:
-                yield frontier
+            server, frontier = self._joined_or_started()
         else:
-            with closing(join_queue(self.settings.storage)) as frontier:
-                yield frontier
+            frontier = join_queue(self.settings.storage)
+        try:
+            yield frontier
+        finally:
+            _close(server, frontier)
+
+    def _joined_or_started(self) -> tuple[EmbeddedServer | None, Frontier]:
+        until = time.monotonic() + TURN_S
+        while True:
+            try:
+                return None, join_queue(self.settings.storage)
+            except NotFound:
+                # Raises NotFound before a server is started in a folder without a crawl.
+                open_store(self.settings.storage).close()
+            try:
+                return self._started()
+            except DataDirectoryInUse:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(LOOK_S)  # nothing tells when another process frees its folder
+
+    def _started(self) -> tuple[EmbeddedServer | None, Frontier]:
+        server, frontier = start_queue(self.settings.storage)
+        frontier.expire_sessions()  # of a run that was killed
+        return server, frontier
 
     @contextmanager
     def queue_side(self, *, at_rest: bool = False) -> Iterator[QueueSide]:
-        """The queue for a question that can do without; ``at_rest`` as in ``queue``."""
-        with queue_side(self.settings, at_rest=at_rest) as side:
+        """The queue of a running crawl for a question that can do without.
+
+        A folder that is read-only, or that has lost its queue, is left as it is.
+
+        Args:
+            at_rest: Whether a server may be started where no crawl runs: this costs 0.3 s.
+        """
+        with ExitStack() as opened:
+            try:
+                side = self._side(opened, at_rest=at_rest)
+            except ServiceError as error:
+                side = QueueSide(why_not=str(error))
+            except ModuleNotFoundError:
+                side = QueueSide(why_not=f"it needs `pip install '{__dist__}[crawl]'`")
             yield side
+
+    def _side(self, opened: ExitStack, *, at_rest: bool) -> QueueSide:
+        try:
+            return QueueSide(frontier=opened.enter_context(self.queue()), is_running=True)
+        except NotFound:
+            if not (at_rest and self.may_start):
+                return QueueSide(why_not="no crawl is running")
+        import crawlclean.storage.queue.frontier  # noqa: F401 - its client may be absent: before a server starts
+
+        data = self.settings.storage.data
+        if not os.access(data, os.W_OK):
+            raise StoreUnavailable(f"{data} is read-only")
+        if not has_queue_file(data):
+            raise NotFound("the queue is lost")
+        server, frontier = self._started()
+        opened.callback(_close, server, frontier)
+        return QueueSide(frontier=frontier)
 
     def figures(self, store: Store) -> Overview:
         """The figures of lists."""

@@ -15,6 +15,7 @@ from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.workers.console.access import Access
 from crawlclean.workers.console.actions import Actions
 from crawlclean.workers.console.routes import Console
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawl_states import change_state
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from tests.kit.console import (
@@ -52,7 +53,8 @@ def box(client: FlaskClient, address: str) -> str:
 
 def test_a_paused_host_says_who_when_why_and_who_may_end_it(bench: Bench) -> None:
     settings = settings_of(bench.data)
-    change_state(settings, HOST, CrawlState.PAUSED, who="li@night", why=SLOW)
+    with Backends(settings) as backends:
+        change_state(backends, HOST, CrawlState.PAUSED, who="li@night", why=SLOW)
     said = box(acting_console(settings, bench.data), f"/hosts/{HOST}")
     assert re.search(r"Paused since \d{4}-\d\d-\d\d \d\d:\d\d.* by li@night", said)
     assert "too slow &lt;b&gt;here&lt;/b&gt;" in said

@@ -15,6 +15,7 @@ from crawlclean.storage.opening import open_store
 from crawlclean.storage.queue.embedded import DataLock
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations import backends
+from crawlclean.workers.operations.backends import Backends
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_a_run_that_ends_is_waited_for(settings: Settings) -> None:
     lock = DataLock(settings.storage.data)
     ending = threading.Timer(0.3, lock.release)
     ending.start()
-    with backends.any_queue(settings) as frontier:
+    with Backends(settings).queue(at_rest=True) as frontier:
         assert list(frontier.crawl_ids()) == []
     ending.join()
 
@@ -41,7 +42,7 @@ def test_a_folder_that_stays_taken_is_said(
     lock = DataLock(settings.storage.data)
     with (
         pytest.raises(DataDirectoryInUse, match="in use by process"),
-        backends.any_queue(settings),
+        Backends(settings).queue(at_rest=True),
     ):
         pass
     lock.release()

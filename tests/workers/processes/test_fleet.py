@@ -22,6 +22,7 @@ from crawlclean.storage.queue.entries import process_name
 from crawlclean.workers.config import Settings, load_settings, variable
 from crawlclean.workers.operations.acting.action import Asked, Fact
 from crawlclean.workers.operations.acting.actions import ACTIONS
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.processes.fleet import Disk, size_of
 from tests.kit.console import settings_of
 from tests.kit.crawls import ROOT, start, stored_urls
@@ -79,7 +80,8 @@ def test_a_stopped_worker_that_is_declared_dead_is_replaced(tmp_path: Path) -> N
             os.kill(stopped, signal.SIGSTOP)
             declare_dead = ACTIONS["declare_dead"]
             asked = Asked(target=f"{process_name().partition('.')[0]}.{stopped}")
-            done = declare_dead.act(settings, asked)
+            with Backends(settings) as backends:
+                done = declare_dead.act(backends, asked)
             assert set(done.facts) == {Fact.LEASES, Fact.CLAIMS}
             wait_until(lambda: not Path(f"/proc/{stopped}").exists())
             wait_until(lambda: workers_of(settings) not in ([], [stopped]))

@@ -120,7 +120,7 @@ def post_action(call: Call, body: ActionRequest, name: str) -> ActionResult:
     asked = Asked(target=body.target, values=values, who=who, place=call.place)
     actions = call.console.actions
     if actions is None:
-        keep_refusal(call.console.settings, name, asked)
+        keep_refusal(call.console.backends, name, asked)
         refuse(403, "the console is read-only: it was started without --allow-actions")
     if action.safety is Safety.TYPED and not body.dry_run:
         if not call.token.scope.permits(TokenScope.ADMIN):

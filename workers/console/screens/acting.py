@@ -127,7 +127,7 @@ def do_action(console: Console, name: str) -> Page:
     """Does an action, and leads to its row of the audit."""
     asked = _asked(console, request.form.to_dict())
     if console.actions is None:
-        keep_refusal(console.settings, name, asked)
+        keep_refusal(console.backends, name, asked)
         return render("read_only.html"), 403
     action = _known(name)
     form = Form(
@@ -197,7 +197,7 @@ def _offered_recleaning(console: Console, operation: Operation | None) -> int:
     asked = Asked(target=operation.target)
 
     def count() -> int:
-        plan = ACTIONS["reclean_host"].plan(console.settings, asked)
+        plan = ACTIONS["reclean_host"].plan(console.backends, asked)
         return plan.facts.get(Fact.OLDER_RECORDS, 0)
 
     with suppress(ServiceError):  # away: shown without it

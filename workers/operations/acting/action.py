@@ -3,7 +3,7 @@
 An action is one generator, registered by its name::
 
     @action(Safety.REVERSIBLE, Subject.HOST, inputs=(Input.WHY,))
-    def pause_host(settings, asked):
+    def pause_host(backends, asked):
         yield Effect(facts, notes)              # what it would do; nothing is changed up to here
         change_state(...)
         return Effect({Fact.HOSTS: 1}, undo=written("resume_host", asked.target))
@@ -21,10 +21,10 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from crawlclean.cleaning.errors import ConfigError, ServiceError
+from crawlclean.storage.opening import open_store
 from crawlclean.storage.store import journal as audit
 from crawlclean.storage.store.rows import from_microseconds
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.backends import Backends
 
 
 class Safety(StrEnum):
@@ -192,24 +192,24 @@ class Action:
     name: str
     safety: Safety
     subject: Subject
-    steps: Callable[[Settings, Asked], Steps]
+    steps: Callable[[Backends, Asked], Steps]
     values: tuple[str, ...] = ()
     inputs: tuple[Input, ...] = ()
     is_urgent: bool = False
 
-    def plan(self, settings: Settings, asked: Asked) -> Effect:
+    def plan(self, backends: Backends, asked: Asked) -> Effect:
         """What it would do, in numbers of this moment.
 
         Raises:
             NotFound: There is no such target.
             ConfigError: A value is wrong.
         """
-        with closing(self.steps(settings, asked)) as steps:
+        with closing(self.steps(backends, asked)) as steps:
             return next(steps)
 
-    def act(self, settings: Settings, asked: Asked) -> Effect:
+    def act(self, backends: Backends, asked: Asked) -> Effect:
         """Does it."""
-        steps = self.steps(settings, asked)
+        steps = self.steps(backends, asked)
         next(steps)
         try:
             next(steps)
@@ -233,7 +233,7 @@ def action(
         own = name or steps.__name__
         ACTIONS[own] = Action(
             name=own, safety=safety, subject=subject, values=values, inputs=inputs,
-            is_urgent=is_urgent, steps=lambda settings, asked: steps(settings, asked, **bound),
+            is_urgent=is_urgent, steps=lambda backends, asked: steps(backends, asked, **bound),
         )  # fmt: skip
         return steps
 
@@ -298,7 +298,7 @@ stopped within a transaction keeps it until it is killed."""
 
 
 def perform(
-    settings: Settings,
+    backends: Backends,
     action: Action,
     asked: Asked,
     expected: str,
@@ -311,7 +311,7 @@ def perform(
     store is locked the row comes afterwards.
 
     Args:
-        settings: Where store and queue are.
+        backends: Queue and store.
         action: The action.
         asked: What it is asked for.
         expected: What the person was told that it would do, in numbers.
@@ -321,11 +321,11 @@ def perform(
         ServiceError: The store is away: nothing was done, or the row has no end.
     """
     row = _row(action.name, asked, expected)
-    seq = _begun(settings, action, row)
+    seq = _begun(backends, action, row)
     if seq is not None:
         begun(seq)
-    did, undo = _ending(settings, action, asked)
-    with existing_store(settings) as store:
+    did, undo = _ending(backends, action, asked)
+    with backends.store() as store:
         if seq is None:
             seq = store.audit.begin(row)
             begun(seq)
@@ -333,10 +333,12 @@ def perform(
     return seq
 
 
-def _begun(settings: Settings, action: Action, row: audit.Action) -> int | None:
+def _begun(backends: Backends, action: Action, row: audit.Action) -> int | None:
     """The number of a new row; None: the store is locked, and the action does not wait for it."""
     try:
-        with existing_store(settings, URGENT_S if action.is_urgent else None) as store:
+        patience_s = URGENT_S if action.is_urgent else None
+        storage = backends.settings.storage
+        with closing(open_store(storage, patience_s=patience_s)) as store:
             return store.audit.begin(row)
     except ServiceError as error:
         if action.is_urgent and error.retryable:
@@ -344,18 +346,18 @@ def _begun(settings: Settings, action: Action, row: audit.Action) -> int | None:
         raise
 
 
-def _ending(settings: Settings, action: Action, asked: Asked) -> tuple[str, str]:
+def _ending(backends: Backends, action: Action, asked: Asked) -> tuple[str, str]:
     """Does an action; returns (what happened, what takes it back) for its row."""
     try:
-        done = action.act(settings, asked)
+        done = action.act(backends, asked)
     except ServiceError as error:
         return f"{ERROR}{error}"[:MOST_CHARS], ""
     return told(done.facts, done.notes) or "done 1", done.undo
 
 
-def keep_refusal(settings: Settings, name: str, asked: Asked) -> None:
+def keep_refusal(backends: Backends, name: str, asked: Asked) -> None:
     """Stores that a read-only console was asked for an action; nothing where no store is."""
-    with suppress(ServiceError), existing_store(settings) as store:  # none yet, or away
+    with suppress(ServiceError), backends.store() as store:  # none yet, or away
         store.audit.end(store.audit.begin(_row(name, asked, "")), REFUSED)
 
 

@@ -13,7 +13,6 @@ from crawlclean.storage.live_state import Hold, ProcessRole
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.workers.answers.control import TargetKind
-from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.acting.action import (
     Asked,
     Effect,
@@ -27,7 +26,7 @@ from crawlclean.workers.operations.acting.action import (
     written,
 )
 from crawlclean.workers.operations.acting.running import background_notes, start_operation
-from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawl_states import change_state
 from crawlclean.workers.operations.controlling.fetching_again import (
     FailureFilter,
@@ -81,9 +80,9 @@ def _stored(store: Store, crawl: str) -> dict[Fact, int]:
 @action(COUNTED, CRAWL, name="stop_crawl", state=STOPPED)
 @action(REVERSIBLE, Subject.TOPIC, name="pause_topic", state=PAUSED, of="topic")
 @action(REVERSIBLE, Subject.TOPIC, name="resume_topic", state=RUNNING, of="topic")
-def _set_state(settings: Settings, asked: Asked, state: CrawlState, of: str = "crawl") -> Steps:
+def _set_state(backends: Backends, asked: Asked, state: CrawlState, of: str = "crawl") -> Steps:
     crawl = asked.target
-    with existing_store(settings) as store:
+    with backends.store() as store:
         if of == "topic":
             crawl, facts = find_topic(store, asked.target).crawl_id, {Fact.CRAWLS: 1}
             if store.crawls.get(asked.target) is None:
@@ -92,7 +91,7 @@ def _set_state(settings: Settings, asked: Asked, state: CrawlState, of: str = "c
         else:
             facts = _stored(store, crawl)
     note = Note.IN_FLIGHT_GO_ON
-    with queue_side(settings, at_rest=False) as side:
+    with backends.queue_side() as side:
         counts = side.frontier.counts_of([crawl]).get(crawl) if side.frontier else None
         if side.frontier is None or (counts is None and of == "topic"):
             note = Note.NOT_FETCHED_YET
@@ -103,9 +102,9 @@ def _set_state(settings: Settings, asked: Asked, state: CrawlState, of: str = "c
             note = Note.HAS_ENDED
     yield Effect(facts, (note,))
     if of == "topic":
-        found = change_topic_state(settings, asked.target, state, who=asked.who)
+        found = change_topic_state(backends, asked.target, state, who=asked.who)
     else:
-        found = change_state(settings, crawl, state, who=asked.who, why=asked.get("why")).state
+        found = change_state(backends, crawl, state, who=asked.who, why=asked.get("why")).state
     undo = written(f"{'pause' if state is RUNNING else 'resume'}_{of}", asked.target)
     if found is CrawlState.FINISHED:
         return Effect({Fact.CRAWLS: int(of == "topic")}, (Note.HAS_ENDED,), undo * (of == "topic"))
@@ -135,10 +134,10 @@ _GROUP = ("host", "reason", "status", "until")
 
 @action(COUNTED, CRAWL, name="retry_some", values=_GROUP, most=SOME)
 @action(COUNTED, CRAWL, name="retry_failed", values=_GROUP)
-def _retry(settings: Settings, asked: Asked, most: int | None = None) -> Steps:
+def _retry(backends: Backends, asked: Asked, most: int | None = None) -> Steps:
     """Fetches a group of failures again; ``most`` None: all, in the background."""
     wanted = _failures(asked)
-    with existing_store(settings) as store:
+    with backends.store() as store:
         _stored(store, asked.target)
         urls, hosts, hopeless = _count_group(store, asked.target, wanted)
     if not urls:
@@ -147,19 +146,19 @@ def _retry(settings: Settings, asked: Asked, most: int | None = None) -> Steps:
     is_deadly = FailureReason.POISON in wanted.reasons
     notes = [Note.KILLS_AGAIN] if is_deadly else [Note.WILL_FAIL_AGAIN] if hopeless else []
     if most is None:
-        notes += background_notes(settings)
+        notes += background_notes(backends)
     else:
-        with queue_side(settings, at_rest=False) as side:
+        with backends.queue_side() as side:
             notes += [] if side.frontier else [Note.NOT_FETCHED_YET]
     yield Effect({Fact.URLS: count, Fact.HOSTS: min(hosts, count)}, notes)
     if most is not None:
-        offered = retry_some(settings, asked.target, wanted, most)
+        offered = retry_some(backends, asked.target, wanted, most)
         return Effect({Fact.URLS: offered}, (Note.TO_BE_FETCHED,))
     arguments = {
         "crawl": asked.target, "host": wanted.host, "reason": asked.get("reason"),
         "status": wanted.status, "until": int(asked.get("until") or time.time_ns() // 1000),
     }  # fmt: skip
-    return start_operation(settings, "retry", asked, arguments, urls)
+    return start_operation(backends, "retry", asked, arguments, urls)
 
 
 def _count_group(store: Store, crawl: str, wanted: FailureFilter) -> tuple[int, int, int]:
@@ -183,10 +182,10 @@ def _count_group(store: Store, crawl: str, wanted: FailureFilter) -> tuple[int, 
 
 @action(TYPED, CRAWL, name="purge_crawl", kind=TargetKind.CRAWL)
 @action(TYPED, Subject.HOST, name="purge_host", kind=TargetKind.HOST)
-def _purge(settings: Settings, asked: Asked, kind: TargetKind) -> Steps:
+def _purge(backends: Backends, asked: Asked, kind: TargetKind) -> Steps:
     """Deletes a crawl or a host."""
     target = asked.target
-    with existing_store(settings) as store:
+    with backends.store() as store:
         if kind is TargetKind.CRAWL:
             facts = _stored(store, target)
         elif (row := store.overview.host(target)) is None:
@@ -194,15 +193,15 @@ def _purge(settings: Settings, asked: Asked, kind: TargetKind) -> Steps:
         else:
             facts = {Fact.CRAWLS: row.crawls, Fact.RECORDS: row.records, Fact.FAILED: row.failed}
             facts[Fact.MODEL_VERSIONS] = len(store.models.versions(target))
-    with queue_side(settings, at_rest=False) as side:
+    with backends.queue_side() as side:
         if (frontier := side.frontier) and kind is TargetKind.CRAWL:
             counts = frontier.counts_of([target]).get(target)
             facts[Fact.WAITING] = counts.open if counts else 0
         elif frontier:
             crawls = frontier.crawls_of(target)
             facts[Fact.WAITING] = sum(frontier.pending_of(crawl, target) for crawl in crawls)
-    yield Effect(facts, (Note.NO_WAY_BACK, *background_notes(settings)))
-    return start_operation(settings, "purge", asked, {"kind": kind.value, "target": target})
+    yield Effect(facts, (Note.NO_WAY_BACK, *background_notes(backends)))
+    return start_operation(backends, "purge", asked, {"kind": kind.value, "target": target})
 
 
 def _pages(asked: Asked) -> PageFilter:
@@ -224,23 +223,23 @@ _STORED, _WHICH = ("since", "which", "until"), (Input.SINCE, Input.WHICH)
 
 @action(COUNTED, CRAWL, name="refetch_crawl", values=_STORED, inputs=_WHICH)
 @action(COUNTED, Subject.HOST, name="refetch_host", values=_STORED, inputs=_WHICH)
-def _refetch(settings: Settings, asked: Asked) -> Steps:
+def _refetch(backends: Backends, asked: Asked) -> Steps:
     """Fetches stored pages again."""
     wanted = _pages(asked)
-    with existing_store(settings) as store:
+    with backends.store() as store:
         crawls, host = crawls_of_target(store, asked.target)
         found = count_pages(store, crawls, replace(wanted, host=host), COUNTED_WITHIN_S)
     notes = [*([] if found.is_whole else [Note.AT_LEAST]), Note.RECORDS_STAY]
     if is_long := found.pages > FEW or not found.is_whole:
-        notes += background_notes(settings)
+        notes += background_notes(backends)
     else:
-        with queue_side(settings, at_rest=False) as side:
+        with backends.queue_side() as side:
             notes += [] if side.frontier else [Note.NOT_FETCHED_YET]
     yield Effect({Fact.PAGES: found.pages, Fact.HOSTS: found.hosts}, notes)
     if not found.pages and found.is_whole:
         raise NotFound("no stored page matches")
     if not is_long:
-        offered = fetch_again(settings, asked.target, wanted)
+        offered = fetch_again(backends, asked.target, wanted)
         facts = {Fact.PAGES: sum(offered.values()), Fact.CRAWLS: len(offered)}
         return Effect(facts, (Note.TO_BE_FETCHED,))
     arguments = {
@@ -249,17 +248,17 @@ def _refetch(settings: Settings, asked: Asked) -> Steps:
         "until": to_microseconds(wanted.until) if wanted.until else None,
     }  # fmt: skip
     total = found.pages if found.is_whole else 0
-    return start_operation(settings, "fetch_again", asked, arguments, total)
+    return start_operation(backends, "fetch_again", asked, arguments, total)
 
 
 @action(TYPED, CRAWL, name="drop_raw_crawl", kind=TargetKind.CRAWL)
 @action(TYPED, Subject.HOST, name="drop_raw_host", kind=TargetKind.HOST)
-def _drop_raw(settings: Settings, asked: Asked, kind: TargetKind) -> Steps:
+def _drop_raw(backends: Backends, asked: Asked, kind: TargetKind) -> Steps:
     """Drops archived responses."""
-    found = drop_raw(settings, asked.target, dry_run=True)
+    found = drop_raw(backends, asked.target, dry_run=True)
     if found.kind is not kind:
         raise NotFound(f"{asked.target} is no {kind.value}")
-    with queue_side(settings, at_rest=False) as side:  # at rest, or on a full disk, no worker drops
+    with backends.queue_side() as side:  # at rest, or on a full disk, no worker drops
         now = side.frontier.now() if side.frontier else None
     has_hands = bool(now and Hold.DISK not in now.holds and now.of_role(ProcessRole.WORKER))
     facts = {Fact.RESPONSES: found.responses, Fact.FREED_BYTES: found.freed_bytes}
@@ -268,25 +267,25 @@ def _drop_raw(settings: Settings, asked: Asked, kind: TargetKind) -> Steps:
         raise NotFound(f"no response of {asked.target} is archived")
     if has_hands:
         arguments = {"target": asked.target}
-        return start_operation(settings, "drop_raw", asked, arguments, found.responses)
-    done = drop_raw(settings, asked.target)
+        return start_operation(backends, "drop_raw", asked, arguments, found.responses)
+    done = drop_raw(backends, asked.target)
     return Effect({Fact.RESPONSES: done.responses, Fact.FREED_BYTES: done.freed_bytes})
 
 
 @action(REVERSIBLE, Subject.URL, name="mark_relevant", values=("topic",), word="relevant")
 @action(REVERSIBLE, Subject.URL, name="mark_not_relevant", values=("topic",), word="not-relevant")
-def _mark(settings: Settings, asked: Asked, word: str) -> Steps:
+def _mark(backends: Backends, asked: Asked, word: str) -> Steps:
     """Stores a person's word on a page of a topic."""
     topic, page = asked.get("topic"), page_id(normalize(asked.target))
-    with existing_store(settings) as store:
+    with backends.store() as store:
         find_topic(store, topic)
         mark = found.mark if (found := store.topics.page(topic, page)) else None
         is_stored = store.records.get(page) is not None
     if not is_stored:
         raise NotFound(f"{asked.target} is not stored")
-    yield Effect({Fact.PAGES: 1}, (Note.TOPIC_JUDGES_ANEW, *background_notes(settings)))
+    yield Effect({Fact.PAGES: 1}, (Note.TOPIC_JUDGES_ANEW, *background_notes(backends)))
     arguments = {"topic": topic, "url": asked.target, "word": word}
-    done = start_operation(settings, "mark", asked, arguments)
+    done = start_operation(backends, "mark", asked, arguments)
     if mark is None or mark == (word == "relevant"):
         return done  # a first mark is replaced, never taken off
     before = "mark_relevant" if mark else "mark_not_relevant"

@@ -13,7 +13,6 @@ from crawlclean.cleaning.urls.normal_form import host_of, page_id
 from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.urls import EndedUrl
-from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.acting.action import (
     Asked,
     Effect,
@@ -27,7 +26,7 @@ from crawlclean.workers.operations.acting.action import (
     written,
 )
 from crawlclean.workers.operations.acting.running import background_notes, start_operation
-from crawlclean.workers.operations.backends import any_queue, existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawl_states import change_state
 from crawlclean.workers.operations.hosts.classes import (
     class_size,
@@ -50,13 +49,13 @@ NOTHING_FETCHES = (
 )
 
 
-def _counts(settings: Settings, host: str) -> dict[Fact, int]:
+def _counts(backends: Backends, host: str) -> dict[Fact, int]:
     """The crawls of a host and its waiting URLs; of the store where no crawl runs.
 
     Raises:
         NotFound: Neither store nor queue knows the host.
     """
-    with existing_store(settings) as store, queue_side(settings, at_rest=False) as side:
+    with backends.store() as store, backends.queue_side() as side:
         row, frontier = store.overview.host(host), side.frontier
         crawls = store.statistics.crawls_of([host]).get(host, ())
         if frontier is not None:
@@ -71,15 +70,15 @@ def _counts(settings: Settings, host: str) -> dict[Fact, int]:
 
 @action(REVERSIBLE, HOST, name="pause_host", inputs=(Input.WHY,), state=CrawlState.PAUSED)
 @action(REVERSIBLE, HOST, name="resume_host", state=CrawlState.RUNNING)
-def _set_state(settings: Settings, asked: Asked, state: CrawlState) -> Steps:
+def _set_state(backends: Backends, asked: Asked, state: CrawlState) -> Steps:
     is_pause = state is CrawlState.PAUSED
     notes = (Note.ALL_CRAWLS, Note.IN_FLIGHT_GO_ON) if is_pause else (Note.ALL_CRAWLS,)
-    yield Effect(_counts(settings, asked.target), notes)
-    with existing_store(settings) as store:
+    yield Effect(_counts(backends, asked.target), notes)
+    with backends.store() as store:
         if store.crawls.get(asked.target):
             raise NotFound(f"{asked.target} is a crawl, no host")
     why = " ".join(asked.get("why").split())
-    change_state(settings, asked.target, state, who=asked.who, why=why)
+    change_state(backends, asked.target, state, who=asked.who, why=why)
     opposite = "resume_host" if is_pause else "pause_host"
     return Effect({Fact.HOSTS: 1}, undo=written(opposite, asked.target))
 
@@ -87,7 +86,7 @@ def _set_state(settings: Settings, asked: Asked, state: CrawlState) -> Steps:
 @action(REVERSIBLE, HOST, name="forbid_class", values=("template",), word=FORBID)
 @action(REVERSIBLE, HOST, name="reset_class", values=("template",), word="")
 @action(REVERSIBLE, HOST, name="pin_class", values=("template",), inputs=(Input.WORD,))
-def _decide(settings: Settings, asked: Asked, word: str | None = None) -> Steps:
+def _decide(backends: Backends, asked: Asked, word: str | None = None) -> Steps:
     """Stores a decision on a URL class, or on several; its undo is the decision before.
 
     Templates hold no blanks: several stand with a blank between them.
@@ -95,8 +94,8 @@ def _decide(settings: Settings, asked: Asked, word: str | None = None) -> Steps:
     templates, host = asked.get("template").split(), asked.target
     if not templates:
         raise ConfigError("a URL class needs its template")
-    counted = _counts(settings, host)
-    with existing_store(settings) as store, queue_side(settings, at_rest=False) as side:
+    counted = _counts(backends, host)
+    with backends.store() as store, backends.queue_side() as side:
         crawls = side.frontier.crawls_of(host) if side.frontier else ()
         crawls = crawls or store.statistics.crawls_of([host]).get(host, ())
         size = class_size(store, side.frontier, crawls, host, templates)
@@ -108,14 +107,14 @@ def _decide(settings: Settings, asked: Asked, word: str | None = None) -> Steps:
     word = asked.get("word") if word is None else word
     if word and word != FORBID and word not in set(UrlKind):
         raise ConfigError(f"{word} is not a kind of URLs; kinds: {', '.join(UrlKind)}")
-    with any_queue(settings) as frontier, existing_store(settings) as store:
-        crawls = crawls_with(settings, frontier, host)
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
+        crawls = crawls_with(backends, frontier, host)
         pins = frontier.classes.known(crawls[0], host).pins
         if Fact.CLASS_WAITING not in facts:  # no queue is started for a plan
             size = class_size(store, frontier, crawls, host, templates)
             facts[Fact.CLASS_WAITING] = size.waiting
     before = {pins.get(each, "") for each in templates}
-    pin_classes(settings, host, dict.fromkeys(templates, word))
+    pin_classes(backends, host, dict.fromkeys(templates, word))
     undo = ""
     if len(before) == 1:
         was = before.pop()
@@ -126,62 +125,62 @@ def _decide(settings: Settings, asked: Asked, word: str | None = None) -> Steps:
 
 
 @action(REVERSIBLE, HOST)
-def lift_traps(settings: Settings, asked: Asked) -> Steps:
+def lift_traps(backends: Backends, asked: Asked) -> Steps:
     """Fetches stopped URL classes again."""
-    facts = _counts(settings, asked.target)
-    with queue_side(settings, at_rest=False) as side, suppress(ServiceError):
+    facts = _counts(backends, asked.target)
+    with backends.queue_side() as side, suppress(ServiceError):
         if side.frontier is not None:
             facts[Fact.CLASSES] = len(stops_of(side.frontier, asked.target))
     yield Effect(facts, (Note.ALL_CRAWLS, Note.STAYS_ENDED))
-    return Effect({Fact.CLASSES: lift_stops(settings, asked.target)})
+    return Effect({Fact.CLASSES: lift_stops(backends, asked.target)})
 
 
 @action(COUNTED, HOST)
-def learn_host(settings: Settings, asked: Asked) -> Steps:
+def learn_host(backends: Backends, asked: Asked) -> Steps:
     """Learns the host from its archive."""
-    with existing_store(settings) as store:
+    with backends.store() as store:
         pages = sum(1 for _ in store.hosts.archived(asked.target))
         if not pages:
             raise NotFound(f"the archive holds no page of {asked.target}")
         facts = {Fact.PAGES: pages, Fact.MODEL_VERSION: store.models.newest(asked.target)}
-    yield Effect(facts, background_notes(settings))
-    return start_operation(settings, "learn", asked, {"host": asked.target})
+    yield Effect(facts, background_notes(backends))
+    return start_operation(backends, "learn", asked, {"host": asked.target})
 
 
 @action(REVERSIBLE, HOST, name="try_reclean", kind="try_reclean", first=Note.CHANGES_NOTHING)
 @action(COUNTED, HOST, name="reclean_host", kind="reclean", first=Note.TRY_FIRST)
-def _reclean(settings: Settings, asked: Asked, kind: str, first: Note) -> Steps:
+def _reclean(backends: Backends, asked: Asked, kind: str, first: Note) -> Steps:
     """Re-cleans the records that older versions of the host's model made, or only compares them."""
-    with existing_store(settings) as store:
+    with backends.store() as store:
         version = find_version(store, asked.target, None).about.version
         by_model = store.hosts.by_model(asked.target)
     older = sum(n for each, n in by_model.items() if each < version)
     records = {Fact.RECORDS: sum(by_model.values()), Fact.OLDER_RECORDS: older}
-    notes = (first, Note.MORE_THAN_SIGN, *background_notes(settings))
+    notes = (first, Note.MORE_THAN_SIGN, *background_notes(backends))
     yield Effect(records | {Fact.MODEL_VERSION: version}, notes)
-    return start_operation(settings, kind, asked, {"host": asked.target, "version": version}, older)
+    return start_operation(backends, kind, asked, {"host": asked.target, "version": version}, older)
 
 
 @action(COUNTED, HOST, values=("version",))
-def roll_back(settings: Settings, asked: Asked) -> Steps:
+def roll_back(backends: Backends, asked: Asked) -> Steps:
     """Takes up an older version of the host's model."""
     version = asked.number("version")
-    with existing_store(settings) as store:
+    with backends.store() as store:
         find_version(store, asked.target, version)
         by_model = store.hosts.by_model(asked.target)
         newest = store.models.newest(asked.target)
     older = sum(n for each, n in by_model.items() if each <= newest)
     records = {Fact.RECORDS: sum(by_model.values()), Fact.OLDER_RECORDS: older}
     yield Effect({Fact.MODEL_VERSION: newest} | records, (Note.TRY_FIRST,))
-    about = take_up(settings, asked.target, version)
+    about = take_up(backends, asked.target, version)
     undo = written("roll_back", asked.target, version=str(newest))
     return Effect({Fact.MODEL_VERSION: about.version}, undo=undo)
 
 
 @action(REVERSIBLE, HOST, values=("url",))
-def try_page(settings: Settings, asked: Asked) -> Steps:
+def try_page(backends: Backends, asked: Asked) -> Steps:
     """Fetches one page of the host once, before anybody resumes it."""
-    with existing_store(settings) as store, queue_side(settings, at_rest=False) as side:
+    with backends.store() as store, backends.queue_side() as side:
         frontier, crawls = (
             side.frontier,
             sorted(store.statistics.crawls_of([asked.target]).get(asked.target, ())),
@@ -191,7 +190,7 @@ def try_page(settings: Settings, asked: Asked) -> Steps:
         if frontier is None or not frontier.is_fetching():
             url = _chosen(store, asked, crawls).url
             yield Effect({Fact.PAGES: 1}, (Note.NEEDS_SPIDER,), chosen={"url": url})
-            raise NotFound(NOTHING_FETCHES.format(data=settings.storage.data, url=url))
+            raise NotFound(NOTHING_FETCHES.format(data=backends.settings.storage.data, url=url))
         counts = frontier.counts_of(crawls)
         live = (CrawlState.RUNNING, CrawlState.FINISHED)
         running = [name for name in crawls if name in counts and counts[name].state in live]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.storage.opening import join_queue
-from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.acting.action import (
     Asked,
     Effect,
@@ -17,19 +13,19 @@ from crawlclean.workers.operations.acting.action import (
     Subject,
     action,
 )
-from crawlclean.workers.operations.backends import existing_store
+from crawlclean.workers.operations.backends import Backends
 
 REVERSIBLE, COUNTED = Safety.REVERSIBLE, Safety.COUNTED
 
 
 @action(COUNTED, Subject.PROCESS, is_urgent=True)
-def declare_dead(settings: Settings, asked: Asked) -> Steps:
+def declare_dead(backends: Backends, asked: Asked) -> Steps:
     """Takes leases and claims from a process, ``machine.4711``."""
     parts = asked.target.split(".")
     if len(parts) < 2 or not parts[0] or not parts[1].isdigit():
         raise ConfigError(f"{asked.target} is not a name of a process, such as machine.4711")
     name = ".".join(parts[:2])
-    with closing(join_queue(settings.storage)) as frontier:
+    with backends.queue() as frontier:
         now = frontier.now()
         known = [p for p in [*now.processes, *now.lost] if f"{p.name}.".startswith(f"{name}.")]
         sessions = [each for each in now.sessions if each.name.startswith(f"{name}.")]
@@ -45,10 +41,10 @@ def declare_dead(settings: Settings, asked: Asked) -> Steps:
 
 
 @action(REVERSIBLE, Subject.OPERATION)
-def stop_operation(settings: Settings, asked: Asked) -> Steps:
+def stop_operation(backends: Backends, asked: Asked) -> Steps:
     """Ends a long action after its step."""
     seq = Asked(target="", values={"operation": asked.target}).number("operation")
-    with existing_store(settings) as store:
+    with backends.store() as store:
         operation = store.operations.get(seq)
         if operation is None:
             raise NotFound(f"there is no operation {asked.target}")

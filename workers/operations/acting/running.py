@@ -11,6 +11,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -19,17 +20,15 @@ from typing import Any
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.live_state import ProcessRole
-from crawlclean.storage.opening import join_queue
 from crawlclean.storage.store.journal import Operation, OperationState
 from crawlclean.storage.store.models import LearnReason
 from crawlclean.storage.store.rows import from_microseconds
-from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.learning import learn_host
 from crawlclean.workers.jobs.recleaning import reclean_records
 from crawlclean.workers.operations.acting.action import Asked, Effect, Fact, Note, read_told, told
-from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.fetching_again import (
     FailureFilter,
     PageFilter,
@@ -165,9 +164,9 @@ def work(command: str) -> Callable[[Callable[[Turn], bool]], Callable[[Turn], bo
     return register
 
 
-def background_notes(settings: Settings) -> tuple[Note, ...]:
+def background_notes(backends: Backends) -> tuple[Note, ...]:
     """What to say of a long action at this moment: that a worker does it, or that none is there."""
-    with queue_side(settings, at_rest=False) as side:
+    with backends.queue_side() as side:
         if side.frontier is None:
             return (Note.NEEDS_CRAWL,)
         has_hands = bool(side.frontier.now().of_role(ProcessRole.WORKER))
@@ -175,12 +174,12 @@ def background_notes(settings: Settings) -> tuple[Note, ...]:
 
 
 def start_operation(
-    settings: Settings, kind: str, asked: Asked, arguments: Mapping[str, Any], total: int = 0
+    backends: Backends, kind: str, asked: Asked, arguments: Mapping[str, Any], total: int = 0
 ) -> Effect:
     """Stores a long action and gives it to the workers.
 
     Args:
-        settings: Where store and queue are.
+        backends: Queue and store.
         kind: A key of ``WORK``.
         asked: The action that is asked for.
         arguments: What the work needs, as JSON values.
@@ -189,28 +188,25 @@ def start_operation(
     Raises:
         NotFound: No crawl runs on the data folder; the message names the command for this case.
     """
-    try:
-        frontier = join_queue(settings.storage)
-    except NotFound:
-        command = COMMANDS[kind].format(**arguments)
-        for flag in ("host", "reason") if kind == "retry" else ():
-            command += f" --{flag} {arguments[flag]}" if arguments[flag] else ""
-        data = settings.storage.data
-        raise NotFound(NO_CRAWL.format(data=data, command=command)) from None
-    try:
-        with existing_store(settings) as store:
-            operation = Operation(
-                kind=kind,
-                target=asked.target,
-                who=asked.who,
-                asked=json.dumps(dict(arguments), ensure_ascii=False),
-                total=total,
-            )
-            seq = store.operations.add(operation)
+    operation = Operation(
+        kind=kind,
+        target=asked.target,
+        who=asked.who,
+        asked=json.dumps(dict(arguments), ensure_ascii=False),
+        total=total,
+    )
+    with ExitStack() as opened:
+        try:
+            frontier = opened.enter_context(backends.queue())
+        except NotFound:
+            command = COMMANDS[kind].format(**arguments)
+            for flag in ("host", "reason") if kind == "retry" else ():
+                command += f" --{flag} {arguments[flag]}" if arguments[flag] else ""
+            data = backends.settings.storage.data
+            raise NotFound(NO_CRAWL.format(data=data, command=command)) from None
+        seq = opened.enter_context(backends.store()).operations.add(operation)
         frontier.operations.enqueue(seq)
-    finally:
-        frontier.close()
-    return Effect({Fact.OPERATION: seq}, background_notes(settings))
+    return Effect({Fact.OPERATION: seq}, background_notes(backends))
 
 
 def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
@@ -296,7 +292,8 @@ def fetch_again(turn: Turn) -> bool:
 def drop_raw(turn: Turn) -> bool:
     """Drops archived responses of a crawl or a host."""
     context = turn.context
-    crawl, host = raw_place(context.settings, context.store, turn.asked["target"])
+    with Backends(context.settings) as backends:
+        crawl, host = raw_place(backends, context.store, turn.asked["target"])
     frees = context.store.raw_space(crawl, host).freed_bytes
     before: int = turn.cursor.setdefault("frees", frees)
     while dropped := context.store.drop_raw(crawl, host, STEP):
@@ -369,7 +366,8 @@ def _result(cursor: Mapping[str, Any], *, save: bool) -> str:
 @work("crawl purge {target}")
 def purge(turn: Turn) -> bool:
     """Deletes a crawl, or a host in every crawl, in one step: it cannot be stopped."""
-    done = purge_target(turn.context.settings, turn.asked["target"], keep_records=False)
+    with Backends(turn.context.settings) as backends:
+        done = purge_target(backends, turn.asked["target"], keep_records=False)
     numbers = {str(Detail.DELETED_URLS): done.urls, str(Detail.DELETED_RECORDS): done.records}
     turn.tell(1, 1, told(numbers), turn.cursor)
     return True

@@ -14,9 +14,8 @@ from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.ownership import check_owner, check_store
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
-from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import printable
-from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.urls.near_matches import unknown_name
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
@@ -52,14 +51,14 @@ def this_user() -> str:
 
 
 def change_state(
-    settings: Settings, target: str, state: CrawlState, *, who: str = "", why: str = ""
+    backends: Backends, target: str, state: CrawlState, *, who: str = "", why: str = ""
 ) -> StateChange:
     """Pauses, resumes or stops a crawl, or pauses and resumes a host for every crawl.
 
     A crawl that has ended keeps its state. A resumed crawl that nothing runs is STOPPED.
 
     Args:
-        settings: Where store and queue are.
+        backends: Queue and store.
         target: Name of a crawl, or a host.
         state: RUNNING resumes; a host is paused by every other state.
         who: Who asks for it: ``root@machine``.
@@ -69,8 +68,8 @@ def change_state(
         NotFound: Neither a crawl nor a host has this name.
         StorageError: Another living queue runs the crawl.
     """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
-        check_owner(settings.storage, frontier, store, [target])
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
+        check_owner(backends.settings.storage, frontier, store, [target])
         if target in frontier.crawl_ids():
             return _change_crawl(frontier, store, (target, state), (who, why))
         crawls = frontier.crawls_of(target)

@@ -15,8 +15,7 @@ from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.ownership import check_owner, other_owners
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.urls import EndedUrl
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts, unknown_name
 
@@ -61,12 +60,12 @@ class FailureFilter:
 
 
 def retry_failed(
-    settings: Settings, target: str, host: str, reasons: Collection[FailureReason]
+    backends: Backends, target: str, host: str, reasons: Collection[FailureReason]
 ) -> dict[str, int]:
     """Offers failed URLs again; returns how many of each crawl wait to be fetched again.
 
     Args:
-        settings: Where store and queue are.
+        backends: Queue and store.
         target: Name of a crawl, or a host in every crawl of the queue; ``""``: every crawl.
         host: Only of this host of the crawl; ``""``: of all.
         reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
@@ -78,16 +77,16 @@ def retry_failed(
         NotFound: The queue has no crawl, and the store no host, of this name.
         StorageError: Another living queue runs the crawl.
     """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
         if target and not host and store.statistics.get(target) is not None:
             target, host = "", target
         wanted = FailureFilter(host=host, reasons=reasons)
-        crawls = _crawls(settings, frontier, store, target)
+        crawls = _crawls(backends, frontier, store, target)
         found = {crawl: failed_batches(store, crawl, wanted) for crawl in crawls}
         return _reopened(frontier, store, found)
 
 
-def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int) -> int:
+def retry_some(backends: Backends, crawl: str, wanted: FailureFilter, most: int) -> int:
     """Offers at most ``most`` failed URLs of one crawl again; returns how many.
 
     Page ids are hashes: the URLs are a sample.
@@ -96,8 +95,8 @@ def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int)
         NotFound: The queue has no crawl of this name.
         StorageError: Another living queue runs the crawl.
     """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
-        (name,) = _crawls(settings, frontier, store, crawl)
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
+        (name,) = _crawls(backends, frontier, store, crawl)
         count = 0
         for batch in failed_batches(store, name, wanted, size=most):
             count += frontier.reopen(name, batch[: most - count])
@@ -108,12 +107,12 @@ def retry_some(settings: Settings, crawl: str, wanted: FailureFilter, most: int)
     return count
 
 
-def _crawls(settings: Settings, frontier: Frontier, store: Store, crawl: str) -> list[str]:
+def _crawls(backends: Backends, frontier: Frontier, store: Store, crawl: str) -> list[str]:
     queued = frontier.crawl_ids()
     if not crawl:
-        others = other_owners(settings.storage, frontier, store)
+        others = other_owners(backends.settings.storage, frontier, store)
         return [each for each in queued if each not in others]
-    check_owner(settings.storage, frontier, store, [crawl])
+    check_owner(backends.settings.storage, frontier, store, [crawl])
     if crawl in queued:
         return [crawl]
     if store.crawls.get(crawl):
@@ -240,11 +239,11 @@ def crawls_of_target(store: Store, target: str) -> tuple[Sequence[str], str]:
     return sorted(crawls), target
 
 
-def fetch_again(settings: Settings, target: str, wanted: PageFilter) -> dict[str, int]:
+def fetch_again(backends: Backends, target: str, wanted: PageFilter) -> dict[str, int]:
     """Offers stored pages to the queue again; returns how many of each crawl.
 
     Args:
-        settings: Where store and queue are.
+        backends: Queue and store.
         target: Name of a crawl, or a host in every crawl.
         wanted: Which pages; its host is that of the target.
 
@@ -255,10 +254,10 @@ def fetch_again(settings: Settings, target: str, wanted: PageFilter) -> dict[str
         NotFound: No such crawl or host, or the queue has lost the crawl.
         StorageError: Another living queue runs the crawl.
     """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
         crawls, host = crawls_of_target(store, target)
         asked = replace(wanted, host=host)
-        check_owner(settings.storage, frontier, store, crawls)
+        check_owner(backends.settings.storage, frontier, store, crawls)
         found = {crawl: (some for some, _ in portions(store, crawl, asked)) for crawl in crawls}
         return _reopened(frontier, store, found)
 

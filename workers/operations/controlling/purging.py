@@ -11,8 +11,7 @@ from crawlclean.cleaning.errors import ConfigError, QueueUnavailable
 from crawlclean.storage.crawl_types import CrawlState, UrlState
 from crawlclean.storage.queue.ownership import check_owner
 from crawlclean.workers.answers.control import DroppedRaw, Purged, PurgePlan, TargetKind
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import any_queue, existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.fetching_again import crawls_of_target
 from crawlclean.workers.operations.topics.crawls import hand_over
 from crawlclean.workers.operations.urls.near_matches import unknown_name
@@ -25,13 +24,13 @@ PURGE_WAIT_S = 20.0
 LOOK_S = 0.1
 
 
-def plan_purge(settings: Settings, target: str) -> PurgePlan:
+def plan_purge(backends: Backends, target: str) -> PurgePlan:
     """Counts what `crawl purge` of a crawl or a host would delete; deletes nothing.
 
     Raises:
         NotFound: Neither a crawl nor a host has this name.
     """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
         queued = frontier.crawl_ids()
         store.statistics.refresh()  # who deletes decides by these numbers
         for row in store.crawls.all():
@@ -73,13 +72,13 @@ def _crawls_of(frontier: Frontier, store: Store, host: str) -> list[str]:
     return sorted(found)
 
 
-def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
+def purge(backends: Backends, target: str, *, keep_records: bool) -> Purged:
     """Deletes a crawl, or a host in every crawl, from the queue and from the store.
 
     Waits for running workers that hold pages of it and may be about to save them.
 
     Args:
-        settings: Where store and queue are.
+        backends: Queue and store.
         target: Name of a crawl, or a host.
         keep_records: Delete only the URLs in the queue.
 
@@ -87,8 +86,8 @@ def purge(settings: Settings, target: str, *, keep_records: bool) -> Purged:
         NotFound: Neither a crawl nor a host has this name.
         StorageError: Another living queue runs the crawl.
     """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
-        check_owner(settings.storage, frontier, store, [target])
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
+        check_owner(backends.settings.storage, frontier, store, [target])
         if target in frontier.crawl_ids() or store.crawls.get(target):
             return _purge_crawl(frontier, store, target, keep_records=keep_records)
         return _purge_host(frontier, store, target, keep_records=keep_records)
@@ -144,7 +143,7 @@ STEP = 1000
 """Responses that are dropped between two looks at whether to go on: about 0.2 s."""
 
 
-def raw_place(settings: Settings, store: Store, target: str) -> tuple[str | None, str | None]:
+def raw_place(backends: Backends, store: Store, target: str) -> tuple[str | None, str | None]:
     """The (crawl, host) of what is dropped; None: any.
 
     Raises:
@@ -155,7 +154,7 @@ def raw_place(settings: Settings, store: Store, target: str) -> tuple[str | None
     if host:
         return None, host
     # A queue at rest is started for this, and its file written anew when it is stopped.
-    with queue_side(settings, at_rest=True) as side:
+    with backends.queue_side(at_rest=True) as side:
         if side.frontier is not None:
             counts = side.frontier.counts_of([target]).get(target)
             if counts and counts.state in (CrawlState.RUNNING, CrawlState.PAUSED) and counts.open:
@@ -163,11 +162,11 @@ def raw_place(settings: Settings, store: Store, target: str) -> tuple[str | None
     return target, None
 
 
-def drop_raw(settings: Settings, target: str, *, dry_run: bool = False) -> DroppedRaw:
+def drop_raw(backends: Backends, target: str, *, dry_run: bool = False) -> DroppedRaw:
     """Drops the archived responses of a crawl, or of a host in every crawl.
 
     Args:
-        settings: Where store and queue are.
+        backends: Queue and store.
         target: Name of a crawl, or a host.
         dry_run: Drop nothing, count what would be dropped.
 
@@ -175,8 +174,8 @@ def drop_raw(settings: Settings, target: str, *, dry_run: bool = False) -> Dropp
         NotFound: No such crawl or host.
         ConfigError: The crawl is not at rest.
     """
-    with existing_store(settings) as store:
-        crawl, host = raw_place(settings, store, target)
+    with backends.store() as store:
+        crawl, host = raw_place(backends, store, target)
         space = store.raw_space(crawl, host)
         if not dry_run:
             store.drop_raw(crawl, host)

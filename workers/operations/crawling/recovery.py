@@ -63,7 +63,7 @@ from crawlclean.workers.jobs.images import filter_images
 from crawlclean.workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from crawlclean.workers.jobs.url_classes import MOVED
 from crawlclean.workers.jobs.url_filter import HOPS, UrlFilter
-from crawlclean.workers.operations.backends import any_queue, existing_store
+from crawlclean.workers.operations.backends import Backends
 
 if TYPE_CHECKING:
     from crawlclean.workers.operations.crawling.lifecycle import CrawlBackends
@@ -144,7 +144,11 @@ def recover_crawls(
         NotFound: No crawl has this name.
         StorageError: Nothing of the crawl is lost, or another living queue runs it.
     """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
+    with (
+        Backends(settings) as backends,
+        backends.queue(at_rest=True) as frontier,
+        backends.store() as store,
+    ):
         recovery = Recovery(settings, store, frontier, report)
         announce(settings.storage, frontier, store)
         if names and not force:

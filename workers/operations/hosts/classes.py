@@ -30,11 +30,10 @@ from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.url_classes import ClassRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
-from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.url_classes import HostUrlRules, host_rules, keep_rules, queued_rules
-from crawlclean.workers.operations.backends import Backends, any_queue, existing_store
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part, Place, part_of
-from crawlclean.workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, hosts_hint
+from crawlclean.workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, near_hosts
 from crawlclean.workers.site_models import read_model
 
 COUNTED_S = 1.0
@@ -55,7 +54,6 @@ def find_classes(backends: Backends, host: str = "") -> list[UrlClass]:
     Raises:
         NotFound: No crawl knows the host.
     """
-    settings = backends.settings
     with backends.queue(at_rest=True) as frontier:
         if host and not frontier.crawls_of(host):
             imported = _imported(backends, host)
@@ -64,7 +62,7 @@ def find_classes(backends: Backends, host: str = "") -> list[UrlClass]:
         stops = frontier.classes.all_stopped()
         return [
             found
-            for crawl, name in _hosts(settings, frontier, host)
+            for crawl, name in _hosts(backends, frontier, host)
             for found in classes_of(frontier, crawl, name, stops)
         ]
 
@@ -106,7 +104,7 @@ def stopped_classes(backends: Backends, host: str = "") -> list[UrlClass]:
     """
     with backends.queue(at_rest=True) as frontier:
         if host:
-            crawls_with(backends.settings, frontier, host)
+            crawls_with(backends, frontier, host)
         return stops_of(frontier, host)
 
 
@@ -123,33 +121,33 @@ def stops_of(frontier: Frontier, host: str = "") -> list[UrlClass]:
     ]
 
 
-def lift_stops(settings: Settings, host: str = "") -> int:
+def lift_stops(backends: Backends, host: str = "") -> int:
     """Resets the accounts of a host's URL classes in every crawl; returns how many were stopped.
 
     URLs that ended as a trap stay ended; URLs that are found from now on are fetched. Classes that
     are refused by their kind or by an operator stay refused.
 
     Args:
-        settings: Where the queue is.
+        backends: Queue and store.
         host: Lower-case authority; ``""``: all hosts.
 
     Raises:
         NotFound: No crawl knows the host.
     """
-    with any_queue(settings) as frontier:
-        hosts = list(_hosts(settings, frontier, host))
+    with backends.queue(at_rest=True) as frontier:
+        hosts = list(_hosts(backends, frontier, host))
         lifted = sum(frontier.classes.lift(crawl, name) for crawl, name in hosts)
-        _copy_rules(settings, frontier, hosts)
+        _copy_rules(backends, frontier, hosts)
     return lifted
 
 
-def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
+def pin_classes(backends: Backends, host: str, pins: Mapping[str, str]) -> None:
     """Stores an operator's decisions for URL classes of a host, in every crawl.
 
     Waiting URLs of a class end, or are fetched, by the decision; the order of the queue stays.
 
     Args:
-        settings: Where the queue is.
+        backends: Queue and store.
         host: Lower-case authority, as ``example.com``.
         pins: The decision of each template: a kind (``article``), ``forbid``, or ``""`` to forget
             an earlier decision.
@@ -161,25 +159,25 @@ def pin_classes(settings: Settings, host: str, pins: Mapping[str, str]) -> None:
     for template in pins:
         if not template.startswith("/") or template_of_words(*read_template(template)) != template:
             raise ConfigError(f"{template} is not a URL template; `classes {host}` lists them")
-    with any_queue(settings) as frontier:
-        crawls = crawls_with(settings, frontier, host)
-        _check_templates(settings, frontier, [(crawl, host) for crawl in crawls], pins)
+    with backends.queue(at_rest=True) as frontier:
+        crawls = crawls_with(backends, frontier, host)
+        _check_templates(backends, frontier, [(crawl, host) for crawl in crawls], pins)
         for template, word in pins.items():
             frontier.classes.pin(host, template, word)
         for crawl in crawls:
             keep_rules(frontier, crawl, host)
-        _copy_rules(settings, frontier, [(crawl, host) for crawl in crawls])
+        _copy_rules(backends, frontier, [(crawl, host) for crawl in crawls])
 
 
-def _copy_rules(settings: Settings, frontier: Frontier, hosts: Iterable[tuple[str, str]]) -> None:
+def _copy_rules(backends: Backends, frontier: Frontier, hosts: Iterable[tuple[str, str]]) -> None:
     """Copies the rules of (crawl, host) from the queue to the store, as workers do."""
-    with existing_store(settings) as store:
+    with backends.store() as store:
         for crawl, host in hosts:
             store.rules.put(crawl, host, queued_rules(frontier, crawl, host))
 
 
 def _check_templates(
-    settings: Settings,
+    backends: Backends,
     frontier: Frontier,
     hosts: Sequence[tuple[str, str]],
     templates: Iterable[str],
@@ -196,7 +194,7 @@ def _check_templates(
     missing = [template for template in templates if template not in known]
     if not missing:
         return
-    with existing_store(settings) as store:
+    with backends.store() as store:
         rows = [
             row
             for crawl, host in hosts
@@ -277,14 +275,14 @@ def class_size(
     return ClassSize(records=records, waiting=waiting[own], fed=fed, is_whole=is_whole)
 
 
-def size_of(settings: Settings, host: str, templates: Collection[str]) -> ClassSize:
+def size_of(backends: Backends, host: str, templates: Collection[str]) -> ClassSize:
     """Counts the URLs of classes of a host in all crawls that know it, as ``class_size`` does.
 
     Raises:
         NotFound: No crawl knows the host.
     """
-    with any_queue(settings) as frontier, existing_store(settings) as store:
-        crawls = crawls_with(settings, frontier, host)
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
+        crawls = crawls_with(backends, frontier, host)
         return class_size(store, frontier, crawls, host, templates)
 
 
@@ -295,7 +293,7 @@ def template_of_url(url: str) -> str:
     return template_of_words(shape.key, words)
 
 
-def crawls_with(settings: Settings, frontier: Frontier, host: str) -> list[str]:
+def crawls_with(backends: Backends, frontier: Frontier, host: str) -> list[str]:
     """Returns the names of the crawls that know a host.
 
     Raises:
@@ -303,15 +301,16 @@ def crawls_with(settings: Settings, frontier: Frontier, host: str) -> list[str]:
     """
     crawls = frontier.crawls_of(host)
     if not crawls:
-        hint = hosts_hint(settings, host)
+        with backends.store() as store:
+            hint = did_you_mean(near_hosts(store, host))
         raise NotFound(f"no crawl knows the host {host}; `hosts` lists them{hint}")
     return crawls
 
 
-def _hosts(settings: Settings, frontier: Frontier, host: str) -> Iterator[tuple[str, str]]:
+def _hosts(backends: Backends, frontier: Frontier, host: str) -> Iterator[tuple[str, str]]:
     """Yields (crawl, host) of every host that a crawl knows, or of the one that is named."""
     if host:
-        yield from ((crawl, host) for crawl in crawls_with(settings, frontier, host))
+        yield from ((crawl, host) for crawl in crawls_with(backends, frontier, host))
         return
     for crawl in frontier.crawl_ids():
         yield from ((crawl, name) for name in frontier.hosts(crawl))

@@ -24,9 +24,8 @@ from crawlclean.workers.answers.hosts import (
     TemplateVerdict,
 )
 from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.learning import Learned, learn_host, roll_back
-from crawlclean.workers.operations.backends import Backends, existing_store
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.hosts.hosts import drift_answer
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
@@ -137,13 +136,13 @@ def compare_models(backends: Backends, host: str, old: int, new: int) -> ModelDi
     return ModelDifferences(host=before.host, old=old, new=new, differences=lines)
 
 
-def take_up(settings: Settings, host: str, version: int) -> ModelLine:
+def take_up(backends: Backends, host: str, version: int) -> ModelLine:
     """Rolls a host back to an older version of its model; returns the copy that is in use now.
 
     Raises:
         NotFound: The host does not have the version.
     """
-    with existing_store(settings) as store:
+    with backends.store() as store:
         return roll_back(store, host_named(host), version)
 
 

@@ -24,7 +24,7 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.outcomes import stored_page
-from crawlclean.workers.operations.backends import existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends, existing_store
 from crawlclean.workers.operations.crawling.one_crawl import CrawlResult, Watcher, run_crawl
 from crawlclean.workers.operations.crawling.specs import crawl_spec, read_list
 from crawlclean.workers.operations.topics.receivers import (
@@ -184,7 +184,7 @@ def add_seeds(settings: Settings, name: str, given: Sequence[str]) -> None:
         row = store.crawls.get(name)
         if row is not None:
             store.crawls.put(spec, row.state)
-    with suppress(NotFound), queue_side(settings, at_rest=False) as side:
+    with Backends(settings) as backends, suppress(NotFound), backends.queue_side() as side:
         frontier = side.frontier
         if frontier is not None and frontier.counts(name).state is CrawlState.RUNNING:
             frontier.open_crawl(spec)

@@ -41,7 +41,7 @@ from crawlclean.workers.jobs.topics import (
     stored_model,
     with_order,
 )
-from crawlclean.workers.operations.backends import Backends, existing_store, queue_side
+from crawlclean.workers.operations.backends import Backends, existing_store
 from crawlclean.workers.operations.controlling.crawl_states import change_state
 from crawlclean.workers.operations.topics.verdicts import parts_of
 
@@ -429,7 +429,7 @@ def _catch_up(
     topic = Topic.from_bytes(row.packed)
     while done := judge_anew(store, topic):
         judged(done)
-    with suppress(ServiceError), queue_side(settings, at_rest=False) as side:
+    with Backends(settings) as backends, suppress(ServiceError), backends.queue_side() as side:
         if side.frontier is not None:
             reach_queue(store, side.frontier, row)
 
@@ -451,12 +451,12 @@ def _loosen(store: Store, topic: Topic) -> None:
 
 
 def change_topic_state(
-    settings: Settings, name: str, state: CrawlState, *, who: str = ""
+    backends: Backends, name: str, state: CrawlState, *, who: str = ""
 ) -> CrawlState:
     """Pauses or resumes a topic and its crawl; returns the state of the crawl afterwards.
 
     Args:
-        settings: Where store and queue are.
+        backends: Queue and store.
         name: Of the topic.
         state: RUNNING resumes, PAUSED pauses.
         who: Who asks for it: ``root@machine``.
@@ -464,12 +464,12 @@ def change_topic_state(
     Raises:
         NotFound: There is no such topic.
     """
-    with existing_store(settings) as store:
+    with backends.store() as store:
         row = find_topic(store, name)
         is_running = state is CrawlState.RUNNING
         new = TopicState.RUNNING if is_running else TopicState.PAUSED
         store.topics.set_state(name, new, "" if is_running else "paused by an operator")
-    return change_state(settings, row.crawl_id, state, who=who).state
+    return change_state(backends, row.crawl_id, state, who=who).state
 
 
 # Which stored pages a user should mark: those that the topic is least sure about.

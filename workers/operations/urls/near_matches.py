@@ -19,8 +19,6 @@ from crawlclean.cleaning.errors import InvalidUrl, NotFound
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.cleaning.urls.patterns import without_session
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.backends import existing_store
 
 MOST_SHOWN = 5
 MOST_HOSTS = 5000
@@ -45,17 +43,6 @@ def did_you_mean(names: Sequence[str]) -> str:
         return ""
     *first, last = names[:MOST_SHOWN]
     return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
-
-
-def hosts_hint(settings: Settings, text: str) -> str:
-    """Returns ``did_you_mean`` with the known hosts that are like a text.
-
-    Args:
-        settings: Where the store is.
-        text: A host as typed, or a URL of it.
-    """
-    with existing_store(settings) as store:
-        return did_you_mean(near_hosts(store, text))
 
 
 def unknown_name(store: Store, name: str) -> NotFound:

@@ -6,14 +6,14 @@ import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError, StoreUnavailable
 from crawlclean.storage.opening import has_ended, open_store, queue_url
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.loading import Hooks
-from crawlclean.workers.operations.backends import Backends, QueueSide
+from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.watching.held_figures import HeldFigures
 from crawlclean.workers.operations.watching.meter import Meter
 from crawlclean.workers.operations.watching.remembering import Remembered
@@ -70,6 +70,8 @@ class KeptBackends(Backends):
 
     names_near: ClassVar[bool] = False
 
+    may_start: ClassVar[bool] = False
+
     examined_hosts: ClassVar[int] = 200
     """20 ms."""
 
@@ -125,18 +127,6 @@ class KeptBackends(Backends):
             if self.settings.storage.is_embedded and has_ended(self.settings.storage):
                 raise NotFound(f"no crawl is running on {self.settings.storage.data}") from error
             raise
-
-    @contextmanager
-    def queue_side(self, *, at_rest: bool = False) -> Iterator[QueueSide]:  # noqa: ARG002 - as the base
-        """The queue for a question that can do without; one at rest stays so."""
-        with ExitStack() as opened:
-            try:
-                side = QueueSide(frontier=opened.enter_context(self.queue()), is_running=True)
-            except NotFound:
-                side = QueueSide(why_not="no crawl is running")
-            except ServiceError as error:
-                side = QueueSide(why_not=str(error))
-            yield side
 
     def figures(self, store: Store) -> Overview:
         """The figures of lists: on servers from memory, where that is faster."""
