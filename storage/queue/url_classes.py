@@ -16,75 +16,19 @@ version. When they differ the caller reads again, so no worker's change is lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from crawlclean.cleaning.url_classes.stopping import QUARTERS, Account, Asked, Known, Verdict
+from crawlclean.cleaning.url_classes.stopping import Account, Asked, Known, Verdict
 from crawlclean.storage.crawl_types import Discovery, PageRole
 from crawlclean.storage.live_state import StoppedClass
 from crawlclean.storage.queue.clients import Arg, QueueMember, queue_errors
 from crawlclean.storage.queue.entries import RANK_SCORE, from_ms, read_pending
+from crawlclean.storage.store.hosts import KeptRules
 
 REFUSED, FOLLOWED = "=", "+"
 MOST_RANKED = 50_000  # pending URLs of a host that are ranked anew when its rules change
 CHUNK = 1000  # entries of one command: the server answers others in between
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostClasses:
-    """The stored rules and pins of a host.
-
-    Attributes:
-        rules: The rules, JSON text of a worker; ``""``: none.
-        pins: Operators' decisions by template: ``{"/thread-{n}-{n}-1.html": "thread"}``.
-        version: Version of rules and pins for ``keep``, ``"3 1"``.
-    """
-
-    rules: str
-    pins: Mapping[str, str]
-    version: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassRules:
-    """New rules of a host, and the templates of URLs that they decide.
-
-    Attributes:
-        rules: The rules, JSON text of a worker.
-        refused: Templates that are not fetched, with the reason:
-            ``{"/reply.php?id={n}": "leads to forms"}``.
-        followed: Templates that are fetched although a refused one fits their URLs, too:
-            ``("/reply.php?id={n}&page={n}",)``.
-    """
-
-    rules: str
-    refused: Mapping[str, str]
-    followed: Collection[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassRow:
-    """The account of a class, or a group, of a host's URLs.
-
-    Attributes:
-        crawl_id: The crawl.
-        host: Lower-case authority.
-        pattern: The class: ``/cal/*``; a group ends with ``**``.
-        pages: Pages that ended.
-        with_news: Pages with news (``cleaning/url_classes/stopping.py``).
-        barren_in_a_row: Barren pages since the last page with news; a page with almost no body
-            counts a quarter.
-        stopped: Why the class is no longer fetched, ``no novelty``; ``""``: it is fetched.
-    """
-
-    crawl_id: str
-    host: str
-    pattern: str
-    pages: int
-    with_news: int
-    barren_in_a_row: float
-    stopped: str
 
 
 class UrlClassLedger(QueueMember):
@@ -122,8 +66,7 @@ class UrlClassLedger(QueueMember):
 
     def stopped(self, crawl_id: str, host: str) -> dict[str, str]:
         """Stopped classes and refused templates of a host, ``{"/cal/*": "no novelty"}``."""
-        found = self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
-        return {pattern.decode(): why.decode() for pattern, why in found.items()}
+        return _texts(self._client.hgetall(f"cc:ts:{crawl_id}:{host}"))
 
     def all_stopped(self) -> list[StoppedClass]:
         """The stopped classes of all hosts, by crawl, host and class: one read."""
@@ -134,29 +77,22 @@ class UrlClassLedger(QueueMember):
             for (crawl, host, pattern), ms in named
         ]
 
-    def rows_of(self, stopped: Sequence[StoppedClass]) -> list[ClassRow]:
-        """The accounts of stopped classes, in their order, by one request."""
+    def accounts_of(self, stopped: Sequence[StoppedClass]) -> list[tuple[Account, str]]:
+        """The accounts of stopped classes and why they are stopped, in their order: one request."""
         with self._client.pipeline(transaction=False) as pipe:
             for each in stopped:
                 of = f"{each.crawl_id}:{each.host}"
                 pipe.hget(f"cc:k:{of}", each.pattern)
                 pipe.hget(f"cc:ts:{of}", each.pattern)
             found = pipe.execute() if stopped else []
-            return [
-                _row(each.crawl_id, each.host, each.pattern, _account(packed or b"0 0 0 0"), why)
-                for each, packed, why in zip(stopped, found[::2], found[1::2], strict=True)
-            ]
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return [(_account(packed or b""), (why or b"").decode()) for packed, why in pairs]
 
-    def rows(self, crawl_id: str, host: str) -> list[ClassRow]:
-        """The accounts of a host, most pages first."""
+    def all_accounts(self, crawl_id: str, host: str) -> dict[str, Account]:
+        """The accounts of a host by class or group (``/cal/*``, ``/cal/**``), most pages first."""
         found = self._client.hgetall(f"cc:k:{crawl_id}:{host}")
-        accounts = {name.decode(): _account(packed) for name, packed in found.items()}
-        stopped = self.stopped(crawl_id, host)
-        rows = [
-            _row(crawl_id, host, pattern, account, stopped.get(pattern, "").encode())
-            for pattern, account in accounts.items()
-        ]
-        return sorted(rows, key=lambda row: (-row.pages, row.pattern))
+        accounts = [(name.decode(), _account(packed)) for name, packed in found.items()]
+        return dict(sorted(accounts, key=lambda each: (-each[1].pages, each[0])))
 
     def accounts(self, crawl_id: str, host: str, patterns: Sequence[str]) -> list[Account]:
         """The accounts of some classes of a host, in their order; zeros where there is none."""
@@ -167,31 +103,48 @@ class UrlClassLedger(QueueMember):
         """Resets the accounts and stops of a host's classes; returns how many were stopped."""
         return int(self._scripts("lift_stops", crawl_id, host))
 
-    def known(self, crawl_id: str, host: str) -> HostClasses:
-        """The stored rules and pins of a host."""
+    def known(self, crawl_id: str, host: str) -> KeptRules:
+        """The stored rules, pins and stopped classes of a host; not its robots.txt."""
+        return self.versioned(crawl_id, host)[0]
+
+    def versioned(self, crawl_id: str, host: str) -> tuple[KeptRules, str]:
+        """(what ``known`` returns, its version for ``keep``: ``"3 1"``)."""
         with self._client.pipeline() as pipe:
             pipe.hmget(f"cc:u:{crawl_id}:{host}", "rules", "rules_version")
             pipe.hgetall(f"cc:up:{host}")
-            (rules, kept), words = pipe.execute()
-        pins = {template.decode(): word.decode() for template, word in words.items() if template}
-        version = f"{(kept or b'0').decode()} {words.get(b'', b'0').decode()}"
-        return HostClasses(rules=(rules or b"").decode(), pins=pins, version=version)
+            pipe.hgetall(f"cc:ts:{crawl_id}:{host}")
+            (rules, kept), words, stopped = pipe.execute()
+        version = f"{(kept or b'0').decode()} {words.pop(b'', b'0').decode()}"
+        text = (rules or b"").decode()
+        return KeptRules(rules=text, pins=_texts(words), stopped=_texts(stopped)), version
 
-    def keep(self, crawl_id: str, host: str, version: str, new: ClassRules) -> bool:
+    def keep(
+        self,
+        crawl_id: str,
+        host: str,
+        version: str,
+        rules: str,
+        refused: Mapping[str, str],
+        followed: Collection[str] = (),
+    ) -> bool:
         """Replaces a host's rules and its refused templates; a purged crawl stays as it is.
 
         Args:
             crawl_id: The crawl.
             host: Lower-case authority.
-            version: ``HostClasses.version`` of the read that ``new`` was computed from.
-            new: The rules.
+            version: By ``versioned``, of the read that the rules were computed from.
+            rules: The rules, JSON text of a worker.
+            refused: Templates that are not fetched, with the reason:
+                ``{"/reply.php?id={n}": "leads to forms"}``.
+            followed: Templates that are fetched although a refused one fits their URLs, too:
+                ``("/reply.php?id={n}&page={n}",)``.
 
         Returns:
             False when rules or pins have changed since that read: read again.
         """
-        marked = {REFUSED + template: why for template, why in new.refused.items()}
-        marked.update(dict.fromkeys((FOLLOWED + template for template in new.followed), ""))
-        args = [crawl_id, host, version, new.rules, *chain.from_iterable(marked.items())]
+        marked = {REFUSED + template: why for template, why in refused.items()}
+        marked.update(dict.fromkeys((FOLLOWED + template for template in followed), ""))
+        args = [crawl_id, host, version, rules, *chain.from_iterable(marked.items())]
         return bool(self._scripts("keep_rules", *args))
 
     def pin(self, host: str, template: str, word: str) -> None:
@@ -235,18 +188,9 @@ class UrlClassLedger(QueueMember):
         return int(self._client.zadd(key, scores, xx=True, ch=True)) if scores else 0
 
 
-def _row(
-    crawl_id: str, host: str, pattern: str, account: Account, stopped: bytes | None
-) -> ClassRow:
-    return ClassRow(
-        crawl_id=crawl_id,
-        host=host,
-        pattern=pattern,
-        pages=account.pages,
-        with_news=account.with_news,
-        barren_in_a_row=account.barren / QUARTERS,
-        stopped=(stopped or b"").decode(),
-    )
+def _texts(found: Mapping[bytes, bytes]) -> dict[str, str]:
+    """The fields of a hash, in their order."""
+    return dict(sorted((name.decode(), text.decode()) for name, text in found.items()))
 
 
 def _account(packed: bytes) -> Account:

@@ -21,7 +21,6 @@ from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, refused_tem
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, UrlState
 from crawlclean.storage.queue.jobs import PAGES
-from crawlclean.storage.queue.url_classes import ClassRules
 from crawlclean.storage.store.journal import EventKind
 from crawlclean.workers.tasks import clean_pages
 from tests.kit.timing import LIMIT_S, wait_until
@@ -103,10 +102,9 @@ def test_forms_that_were_left_out_by_older_rules_are_fetched(
     bench.fetch(f"{HOST}/p/7", f"{HOST}/t/7", crawl_id="c", **left_out)
     rule = UrlRule(kind=UrlKind.DUPLICATE, template=template, twin=twin, pages=9)
     rules = UrlRules([rule])
-    version = bench.frontier.classes.known("c", "a.example").version
+    _, version = bench.frontier.classes.versioned("c", "a.example")
     refused = refused_templates(rules, {})
-    new = ClassRules(rules=rules.to_json(), refused=refused)
-    assert bench.frontier.classes.keep("c", "a.example", version, new)
+    assert bench.frontier.classes.keep("c", "a.example", version, rules.to_json(), refused)
     bench.start_worker()
     wait_until(lambda: bench.frontier.counts("c").pending == len(again))
     for lease in bench.spider.pages(len(again)):

@@ -118,9 +118,7 @@ class HostUrlRules:
 
 def host_rules(frontier: Frontier, crawl_id: str, host: str) -> HostUrlRules:
     """Returns the rules and stopped classes of a host in a crawl."""
-    known = frontier.classes.known(crawl_id, host)
-    stopped = frontier.classes.stopped(crawl_id, host)
-    return unpacked_rules(host, KeptRules(rules=known.rules, pins=known.pins, stopped=stopped))
+    return unpacked_rules(host, frontier.classes.known(crawl_id, host))
 
 
 def unpacked_rules(host: str, kept: KeptRules) -> HostUrlRules:
@@ -136,13 +134,7 @@ def unpacked_rules(host: str, kept: KeptRules) -> HostUrlRules:
 
 def queued_rules(frontier: Frontier, crawl_id: str, host: str) -> KeptRules:
     """Returns robots.txt and URL classes of a host, as the queue holds them at this moment."""
-    known = frontier.classes.known(crawl_id, host)
-    return KeptRules(
-        robots=frontier.robots(host),
-        rules=known.rules,
-        pins=dict(sorted(known.pins.items())),
-        stopped=dict(sorted(frontier.classes.stopped(crawl_id, host).items())),
-    )
+    return replace(frontier.classes.known(crawl_id, host), robots=frontier.robots(host))
 
 
 def _unpacked(rules: str) -> UrlRules:
@@ -194,16 +186,14 @@ def keep_rules(
         host: Lower-case authority.
         learned: New rules; None when only operators' pins changed.
     """
-    from crawlclean.storage.queue.url_classes import ClassRules
-
     while True:
-        known = frontier.classes.known(crawl_id, host)
+        known, version = frontier.classes.versioned(crawl_id, host)
         kept = _unpacked(known.rules) if learned is None else learned
         rules = with_pins(kept, known.pins)
         refused = refused_templates(rules, known.pins)
         followed = followed_inside(rules, refused)
-        new = ClassRules(rules=kept.to_json(), refused=refused, followed=followed)
-        if frontier.classes.keep(crawl_id, host, known.version, new):
+        text = kept.to_json()
+        if frontier.classes.keep(crawl_id, host, version, text, refused, followed):
             return
 
 

@@ -21,7 +21,6 @@ from crawlclean.cleaning.url_classes.stopping import (
 from crawlclean.cleaning.urls.patterns import patterns_of
 from crawlclean.storage.crawl_types import Discovery
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.url_classes import ClassRules
 from crawlclean.workers.jobs.url_classes import DULL_RANK
 from tests.kit.queues import Spider, ack_all, fetch_all, let_time_pass, spec, urls
 
@@ -232,8 +231,8 @@ def test_a_crawl_that_follows_every_trap_keeps_its_accounts(site: Site) -> None:
     pages = [page] * 90
     decide = partial(judge, pages=pages, limit=0)
     assert site.frontier.classes.judge("c", HOST, asked_of(pages), decide).stopped == {}
-    [row] = site.frontier.classes.rows("c", HOST)
-    assert (row.pages, row.with_news, row.barren_in_a_row) == (90, 1, 89)
+    [account] = site.frontier.classes.all_accounts("c", HOST).values()
+    assert (account.pages, account.with_news, account.barren) == (90, 1, 4 * 89)
 
 
 def test_a_lease_tells_the_version_of_the_stopped_classes(
@@ -310,7 +309,7 @@ def test_who_judges_by_what_was_changed_meanwhile_judges_again(site: Site) -> No
     verdict = ledger.judge("c", HOST, asked_of([page]), decide)
     assert [len(known.fingerprints) for known in judged] == [0, 2]
     assert verdict.accounts["/s/*"] == Account(pages=2, with_news=1, dull=1)
-    assert ledger.rows("c", HOST)[0].pages == 2
+    assert next(iter(ledger.all_accounts("c", HOST).values())).pages == 2
 
 
 def test_a_text_that_another_host_had_meanwhile_is_not_new(site: Site) -> None:
@@ -327,9 +326,9 @@ def test_a_text_that_another_host_had_meanwhile_is_not_new(site: Site) -> None:
 
 
 def test_lifting_leaves_what_is_refused_by_rules(site: Site) -> None:
-    version = site.frontier.classes.known("c", HOST).version
-    new = ClassRules(rules="[]", refused={"/reply-{n}.html": "leads to forms"})
-    site.frontier.classes.keep("c", HOST, version, new)
+    _, version = site.frontier.classes.versioned("c", HOST)
+    refused = {"/reply-{n}.html": "leads to forms"}
+    site.frontier.classes.keep("c", HOST, version, "[]", refused)
     for n in range(LIMIT + 1):
         site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
     assert site.stopped == {"/s/*", "=/reply-{n}.html"}

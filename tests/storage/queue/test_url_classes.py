@@ -6,7 +6,6 @@ from typing import Any
 
 from crawlclean.storage.crawl_types import Discovery
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.url_classes import ClassRules
 from tests.kit.queues import Spider, let_time_pass, spec, urls
 
 HOST = "a.example"
@@ -16,9 +15,8 @@ def keep(
     frontier: Frontier, rules: str, refused: dict[str, str], followed: tuple[str, ...] = ()
 ) -> bool:
     """Keeps rules by what is known now."""
-    version = frontier.classes.known("c", HOST).version
-    new = ClassRules(rules=rules, refused=refused, followed=followed)
-    return frontier.classes.keep("c", HOST, version, new)
+    _, version = frontier.classes.versioned("c", HOST)
+    return frontier.classes.keep("c", HOST, version, rules, refused, followed)
 
 
 def test_nothing_is_kept_of_a_crawl_that_is_not(frontier: Frontier, client: Any) -> None:
@@ -74,12 +72,12 @@ def test_waiting_urls_change_their_places(frontier: Frontier, spider: Spider, cl
 
 def test_rules_and_words_that_changed_meanwhile_are_not_lost(frontier: Frontier) -> None:
     frontier.open_crawl(spec())
-    old = frontier.classes.known("c", HOST).version
+    _, old = frontier.classes.versioned("c", HOST)
     frontier.classes.pin(HOST, "/x", "forbid")
-    assert not frontier.classes.keep("c", HOST, old, ClassRules(rules="[1]", refused={}))
+    assert not frontier.classes.keep("c", HOST, old, "[1]", {})
     assert keep(frontier, "[2]", {"/x": "forbidden"})
-    new = frontier.classes.known("c", HOST)
+    _, new = frontier.classes.versioned("c", HOST)
     assert keep(frontier, "[3]", {})
-    assert not frontier.classes.keep("c", HOST, new.version, ClassRules(rules="[2]", refused={}))
+    assert not frontier.classes.keep("c", HOST, new, "[2]", {})
     assert frontier.classes.known("c", HOST).rules == "[3]"
     assert frontier.classes.known("c", HOST).pins == {"/x": "forbid"}

@@ -16,6 +16,7 @@ from crawlclean.cleaning.drift.alarms import Alarm
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_of
+from crawlclean.cleaning.url_classes.stopping import Account
 from crawlclean.cleaning.urls.patterns import patterns_of
 from crawlclean.cleaning.urls.shapes import (
     example_of,
@@ -27,10 +28,15 @@ from crawlclean.cleaning.urls.shapes import (
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.storage.live_state import StoppedClass
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.url_classes import ClassRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import UrlClass
-from crawlclean.workers.jobs.url_classes import HostUrlRules, host_rules, keep_rules, queued_rules
+from crawlclean.workers.jobs.url_classes import (
+    HostUrlRules,
+    host_rules,
+    keep_rules,
+    queued_rules,
+    unpacked_rules,
+)
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import MOST_SHOWN, did_you_mean, near_hosts
@@ -330,39 +336,42 @@ def classes_of(
     stopped = frontier.classes.all_stopped() if stopped is None else stopped
     here = (crawl, host)
     since = {each.pattern: each.since for each in stopped if (each.crawl_id, each.host) == here}
-    known = host_rules(frontier, crawl, host)
-    pins = frontier.classes.known(crawl, host).pins
-    rows = {row.pattern: row for row in frontier.classes.rows(crawl, host)}
+    kept = frontier.classes.known(crawl, host)
+    known = unpacked_rules(host, kept)
+    accounts = frontier.classes.all_accounts(crawl, host)
     learned: set[str] = set()
     for rule in known.rules:
         example = rule.example or example_of(rule.template)
         patterns = patterns_of(f"http://{host}{example}")
-        own = rows.get(patterns[0]) if patterns else None
+        own = accounts.get(patterns[0]) if patterns else None
         learned.update(patterns[:1])
-        stops = [each for each in patterns if each in rows and rows[each].stopped]
+        stops = [each for each in patterns if each in accounts and kept.stopped.get(each)]
         yield replace(
             _learned(crawl, host, rule),
-            operator=pins.get(rule.template, ""),
+            operator=kept.pins.get(rule.template, ""),
             pattern_pages=own.pages if own else 0,
             pattern_pages_with_news=own.with_news if own else 0,
             refused=known.refused.get(rule.template, ""),
-            stopped=rows[stops[0]].stopped if stops else "",
+            stopped=kept.stopped[stops[0]] if stops else "",
             stopped_at=since.get(stops[0]) if stops else None,
         )
-    for pattern, row in rows.items():
-        if row.stopped or not (pattern in learned or pattern.endswith("**")):
-            yield _of_account(row, since.get(pattern))
+    for pattern, account in accounts.items():
+        why = kept.stopped.get(pattern, "")
+        if why or not (pattern in learned or pattern.endswith("**")):
+            yield _of_account(crawl, host, pattern, account, why, since.get(pattern))
 
 
-def _of_account(row: ClassRow, stopped_at: datetime | None) -> UrlClass:
+def _of_account(
+    crawl: str, host: str, pattern: str, account: Account, why: str, stopped_at: datetime | None
+) -> UrlClass:
     """A class that is not learned, or a group, as its pages are counted."""
     return UrlClass(
-        crawl=row.crawl_id,
-        host=row.host,
-        template=row.pattern,
-        pattern_pages=row.pages,
-        pattern_pages_with_news=row.with_news,
-        stopped=row.stopped,
+        crawl=crawl,
+        host=host,
+        template=pattern,
+        pattern_pages=account.pages,
+        pattern_pages_with_news=account.with_news,
+        stopped=why,
         stopped_at=stopped_at,
     )
 
@@ -428,9 +437,11 @@ def list_traps(
         behind = [each for each in found if after is None or _place_of_stop(each) < after]
         some = sorted(behind, key=_place_of_stop, reverse=True)[: limit + 1]
         part = part_of(some, limit, _place_of_stop)
-        rows = frontier.classes.rows_of(part.items)
-    stops = zip(rows, part.items, strict=True)
-    items = [_of_account(row, stop.since) for row, stop in stops]
+        accounts = frontier.classes.accounts_of(part.items)
+    items = [
+        _of_account(stop.crawl_id, stop.host, stop.pattern, account, why, stop.since)
+        for stop, (account, why) in zip(part.items, accounts, strict=True)
+    ]
     with suppress(ServiceError):  # away: shown without it
         items = with_templates(backends, items)
     return Part(items=items, after=part.after, total=len(found))

@@ -251,7 +251,10 @@ def _fetched_in_vain(
 ) -> list[UrlClass]:
     """The classes of a host's queue that bring nothing new and are still fetched."""
     crawl, host = wait.crawl, wait.host
-    if not any(_is_barren(row.pages, row.with_news) for row in frontier.classes.rows(crawl, host)):
+    if not any(
+        _is_barren(each.pages, each.with_news)
+        for each in frontier.classes.all_accounts(crawl, host).values()
+    ):
         return []  # most hosts: their classes need not be put together
     found = [
         each
