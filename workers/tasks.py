@@ -46,6 +46,7 @@ from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.journal import Event, EventKind
+from crawlclean.storage.topic_types import TopicState
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls, HookReport
 from crawlclean.workers.jobs.images import filter_images
@@ -239,7 +240,7 @@ class _Job:
         )
         self._model: SiteModel | None = None
         self._topic: CrawlTopic | None = None
-        self._adopter = Adopter(context.store, context.frontier, crawl_id, host)
+        self._adopter: Adopter | None = None
         self.is_cleaning = False
         self._are_rules_new = True
 
@@ -253,7 +254,18 @@ class _Job:
         if spec.topic:
             store, topics = self._context.store, self._frontier.topics
             self._topic = self._patiently(load_crawl_topic, store, topics, spec)
-        self._patiently(self._adopter.load, self._robots.allows)
+        running = self._patiently(self._context.store.topics.versions, state=TopicState.RUNNING)
+        others = {name: crawl for name, (_, crawl) in running.items() if crawl != self._crawl_id}
+        if others:
+            self._adopter = self._patiently(
+                Adopter,
+                self._context.store,
+                self._frontier,
+                self._host,
+                others,
+                self._robots.allows,
+                self._crawl_id,
+            )
         for start in range(0, len(pages), PORTION):
             if not self._do_some(spec, pages[start : start + PORTION]):
                 return
@@ -276,7 +288,9 @@ class _Job:
             if is_new:
                 new.setdefault(finder, []).append(discovery.url)
         self._judge(spec, page_yields([e.outcome for e in endings], new))
-        self._tally[Counter.TOPIC_PAGES_ADOPTED] += self._patiently(self._adopter.adopt, endings)
+        if self._adopter is not None:
+            adopted = self._patiently(self._adopter.adopt, endings)
+            self._tally[Counter.TOPIC_PAGES_ADOPTED] += adopted
         if self._topic is not None:
             self._tally[Counter.TOPIC_PAGES_ADOPTED] += self._patiently(
                 read_stored,
@@ -392,7 +406,9 @@ class _Job:
                 if named := self._topic.named_links(outcome):
                     new = self._patiently(unknown, self._frontier, self._crawl_id, named)
                     outcome = self._topic.with_new_links(outcome, len(new))
-            judged.append(replace(each, outcome=self._adopter.with_judgements(outcome)))
+            if self._adopter is not None:
+                outcome = self._adopter.with_judgements(outcome)
+            judged.append(replace(each, outcome=outcome))
         return judged
 
     def _offer_images(self, endings: Sequence[Ending], *, is_topic: bool) -> None:
@@ -499,7 +515,7 @@ class _Job:
             self._robots.allows,
             own,
             self._hooks,
-            self._frontier.topics.hosts(self._crawl_id),
+            self._frontier.topics,
         )
         found: dict[str, tuple[Chosen, int]] = {}
         others: dict[tuple[str, PageRole], tuple[Discovery, int]] = {}

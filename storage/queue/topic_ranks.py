@@ -12,12 +12,11 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from crawlclean.cleaning.urls.normal_form import domain_of
-from crawlclean.storage.queue.clients import Arg, QueueMember, Scripts, send_packed
+from crawlclean.storage.queue.clients import Arg, QueueMember, send_packed
 from crawlclean.storage.queue.entries import RANK_SCORE, chunks, fingerprint
 
 # Ranking anew: the waiting URLs of a topic crawl get the ranks of a newer model.
@@ -253,51 +252,39 @@ class TopicRanks(QueueMember):
         """The version of the weights by which the last ranking was begun; 0: there was none."""
         return int(self._client.hget(f"cc:ranker:{crawl_id}", " version") or 0)
 
-    def hosts(self, crawl_id: str) -> TopicHosts:
-        """The hosts of a topic crawl."""
-        return TopicHosts(self._client, self._scripts, crawl_id)
-
-
-class TopicHosts(QueueMember):
-    """The hosts of one topic crawl, which grow with it; methods raise ``QueueUnavailable``."""
-
-    def __init__(self, client: Any, scripts: Scripts, crawl_id: str) -> None:
-        super().__init__(client, scripts)
-        self._crawl_id = crawl_id
-
-    def known(self, hosts: Collection[str]) -> frozenset[str]:
-        """Which of the hosts are in the crawl."""
+    def known_hosts(self, crawl_id: str, hosts: Collection[str]) -> frozenset[str]:
+        """Which of some hosts are in a topic crawl."""
         names = list(hosts)
         with self._client.pipeline(transaction=False) as pipe:
             for host in names:
-                pipe.sismember(f"cc:h:{self._crawl_id}", host)
+                pipe.sismember(f"cc:h:{crawl_id}", host)
             marks = pipe.execute() if names else []
         return frozenset(host for host, is_in in zip(names, marks, strict=True) if is_in)
 
-    def take(self, hosts: Collection[str]) -> frozenset[str]:
-        """Takes hosts into the crawl, at most ``MOST_HOSTS`` of a registered domain.
+    def take_hosts(self, crawl_id: str, hosts: Collection[str]) -> frozenset[str]:
+        """Takes hosts into a topic crawl, at most ``MOST_HOSTS`` of a registered domain.
 
         Returns:
             Those that are in the crawl now.
         """
         if not hosts:
             return frozenset()
-        args: list[Arg] = [self._crawl_id, MOST_HOSTS]
+        args: list[Arg] = [crawl_id, MOST_HOSTS]
         for host in sorted(hosts):
             args += [host, owner_of(host)]
         taken: Sequence[bytes] | None = self._scripts("open_hosts", *args)
         if taken is None:
-            self._count_domains()
+            self._count_domains(crawl_id)
             taken = self._scripts("open_hosts", *args)
         return frozenset(host.decode() for host in taken or ())
 
-    def _count_domains(self) -> None:
+    def _count_domains(self, crawl_id: str) -> None:
         """Counts the hosts of each registered domain anew, unless another process has done it."""
         found = Counter(
             owner_of(host.decode())
-            for host in set(self._client.sscan_iter(f"cc:h:{self._crawl_id}", count=1000))
+            for host in set(self._client.sscan_iter(f"cc:h:{crawl_id}", count=1000))
         )
-        aside = f"cc:dn:{self._crawl_id}:{uuid.uuid4().hex}"
+        aside = f"cc:dn:{crawl_id}:{uuid.uuid4().hex}"
         self._client.hset(aside, mapping={_MARK: 0, **found})
-        if not self._client.renamenx(aside, f"cc:dn:{self._crawl_id}"):
+        if not self._client.renamenx(aside, f"cc:dn:{crawl_id}"):
             self._client.delete(aside)

@@ -9,7 +9,7 @@ acknowledged, and doing it twice changes nothing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from zlib import crc32
 
@@ -31,7 +31,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.topics import judged_pages
-from crawlclean.storage.topic_types import StoredReading, TopicState
+from crawlclean.storage.topic_types import StoredReading
 from crawlclean.workers.jobs.images import filter_images
 from crawlclean.workers.jobs.outcomes import Ending, stored_page
 from crawlclean.workers.jobs.topics import CrawlTopic, judgement_of, load_crawl_topic
@@ -54,38 +54,34 @@ class _Other:
 class Adopter:
     """The running topics beside a crawl's own, for the pages of one job."""
 
-    def __init__(self, store: Store, frontier: Frontier, own_crawl: str, host: str) -> None:
-        """Knows no topic yet.
+    def __init__(
+        self,
+        store: Store,
+        frontier: Frontier,
+        host: str,
+        topics: Mapping[str, str],
+        allows: Allows,
+        own_crawl: str = "",
+    ) -> None:
+        """Loads those of some topics whose scope has the host.
 
         Args:
             store: The store.
             frontier: The queue.
-            own_crawl: The crawl that fetches the pages.
             host: Host of the pages.
+            topics: Crawls of topics by name.
+            allows: The robots rules known so far.
+            own_crawl: The crawl that fetches the pages; ``""``: they are stored already.
         """
         self._store = store
         self._frontier = frontier
         self._own_crawl = own_crawl
         self._host = host
-        self._others: dict[str, _Other] = {}
-        self._allows: Allows = lambda _host, _url: True
-
-    def load(self, allows: Allows, only: str = "") -> None:
-        """Loads the topics whose scope has the host.
-
-        Without another running topic this is one small query.
-
-        Args:
-            allows: The robots rules known so far.
-            only: Name of the one topic that is loaded; ``""``: all.
-        """
         self._allows = allows
-        running = self._store.topics.versions(state=TopicState.RUNNING).items()
         self._others = {
             name: other
-            for name, (_, crawl_id) in running
-            if crawl_id != self._own_crawl and only in ("", name)
-            if (other := self._other(crawl_id)) and other.url_filter.in_scope(self._host)
+            for name, crawl_id in topics.items()
+            if (other := self._other(crawl_id)) and other.url_filter.in_scope(host)
         }
 
     def _other(self, crawl_id: str) -> _Other | None:
@@ -102,7 +98,7 @@ class Adopter:
             self._frontier.more_hosts(crawl_id),
             self._allows,
             rules,
-            gate=self._frontier.topics.hosts(crawl_id),
+            gate=self._frontier.topics,
         )
         return _Other(spec, topic, rules, url_filter)
 
@@ -264,15 +260,14 @@ def _adopt(
         if not is_own and not is_other and judge_record(by_query, record).query_part > 0:
             wanted[record.host].append((crawl_id, record))
     adopted = 0
-    gate = frontier.topics.hosts(spec.crawl_id)
+    gate, crawl_id = frontier.topics, spec.crawl_id
     for host, records in sorted(wanted.items()):
         # A relevant page brings its host into the crawl, as a link to the page would.
-        if spec.scope is Scope.TOPIC and not gate.known([host]):
+        if spec.scope is Scope.TOPIC and not gate.known_hosts(crawl_id, [host]):
             judged = (judge_record(topic, record) for _, record in records)
             if any(each.relevance >= topic.threshold for each in judged):
-                gate.take([host])
-        adopter = Adopter(store, frontier, "", host)
-        adopter.load(allows, topic.name)
+                gate.take_hosts(crawl_id, [host])
+        adopter = Adopter(store, frontier, host, {topic.name: crawl_id}, allows)
         endings = list(_endings(store, adopter, records))
         store.topics.judge([page for each in endings for page in judged_pages(each.outcome)])
         adopted += adopter.adopt(endings)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,6 +20,7 @@ from crawlclean.workers.jobs.url_classes import HostUrlRules
 
 if TYPE_CHECKING:  # `why` judges URLs without the queue's client
     from crawlclean.storage.queue.frontier import Frontier
+    from crawlclean.storage.queue.topic_ranks import TopicRanks
 
 T = TypeVar("T")
 
@@ -94,16 +95,6 @@ class Chosen(NamedTuple):
     hops: int
 
 
-class HostGate(Protocol):
-    """The hosts of a topic crawl."""
-
-    def known(self, hosts: Collection[str]) -> Collection[str]:
-        """Which of the hosts are in the crawl."""
-
-    def take(self, hosts: Collection[str]) -> Collection[str]:
-        """Takes hosts into the crawl; returns those that are in now."""
-
-
 class UrlFilter:
     """The URL filter of one crawl, for the outlinks of pages of one host.
 
@@ -118,7 +109,7 @@ class UrlFilter:
         allows: Callable[[str, str], bool] = lambda _host, _url: True,
         own: HostUrlRules | None = None,
         hooks: HookCalls | None = None,
-        gate: HostGate | None = None,
+        gate: TopicRanks | None = None,
     ) -> None:
         """Filters nothing yet.
 
@@ -128,7 +119,7 @@ class UrlFilter:
             allows: Whether the robots rules known so far allow (host, url).
             own: URL rules of the pages' host; None: none are known.
             hooks: Link filters, asked about what all else would take; None: there are none.
-            gate: Hosts of a topic crawl; None: those of its seeds alone.
+            gate: Has the hosts of topic crawls; None: those of its seeds alone.
         """
         self._spec = spec
         self._seeds = frozenset(spec.seeds)
@@ -191,10 +182,12 @@ class UrlFilter:
             return True
         if self._spec.scope is Scope.DOMAIN:
             return domain_of(host) in self._domains
-        return host in self._hosts or (self._gate is not None and host in self._gate.known([host]))
+        if host in self._hosts or self._gate is None:
+            return host in self._hosts
+        return host in self._gate.known_hosts(self._spec.crawl_id, [host])
 
     def _take_hosts(
-        self, gate: HostGate, outlinks: Sequence[Outlink], depth: int, hops: int
+        self, gate: TopicRanks, outlinks: Sequence[Outlink], depth: int, hops: int
     ) -> None:
         """Decides for the hosts of outlinks whether they are in the scope of a topic crawl.
 
@@ -215,8 +208,9 @@ class UrlFilter:
                 is_hop = outlink.via in HOPS
                 if self._refusal_of(outlink, depth + (not is_hop), hops + is_hop) is None:
                     wanted.add(host)
-        known = set(gate.known(new)) if new else set()
-        known |= set(gate.take(wanted - known))
+        crawl = self._spec.crawl_id
+        known = set(gate.known_hosts(crawl, new)) if new else set()
+        known |= gate.take_hosts(crawl, wanted - known)
         for host in new:
             self._scopes[host] = host in known
 

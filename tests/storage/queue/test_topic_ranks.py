@@ -42,18 +42,18 @@ def test_only_newer_weights_replace_weights(frontier: Frontier) -> None:
 
 def test_hosts_of_a_domain_are_few(frontier: Frontier, client: Any) -> None:
     frontier.open_crawl(topic_spec("t", A))
-    hosts = frontier.topics.hosts("t")
+    topics = frontier.topics
     farm = {f"h{n}.farm.co.uk" for n in range(2 * MOST_HOSTS)}
-    taken = hosts.take(farm)
+    taken = topics.take_hosts("t", farm)
     assert len(taken) == MOST_HOSTS
-    assert hosts.take(farm) == taken == hosts.known(farm)
-    assert hosts.take({"a.example", "other.co.uk"}) == {"a.example", "other.co.uk"}
+    assert topics.take_hosts("t", farm) == taken == topics.known_hosts("t", farm)
+    assert topics.take_hosts("t", {"a.example", "other.co.uk"}) == {"a.example", "other.co.uk"}
     ports = {f"a{n}.ports.co.uk:{8000 + n}" for n in range(30)}
-    assert len(hosts.take(ports)) == MOST_HOSTS
+    assert len(topics.take_hosts("t", ports)) == MOST_HOSTS
     addresses = {f"192.0.2.1:{8000 + n}" for n in range(30)}
-    assert hosts.take(addresses) == addresses
+    assert topics.take_hosts("t", addresses) == addresses
     client.delete("cc:dn:t")  # only a count: made again from the hosts
-    assert hosts.take(farm) == taken
+    assert topics.take_hosts("t", farm) == taken
     frontier.purge("t")
     assert list(client.scan_iter("cc:*:t*")) == []
 
@@ -277,7 +277,7 @@ def test_every_url_of_a_frozen_model_is_leased(frontier: Frontier, spider: Spide
 def test_purge_leaves_nothing_of_a_topic(frontier: Frontier, spider: Spider, client: Any) -> None:
     open_topic(frontier, a=(300, 310), b=(320,), c=(800,))
     frontier.topics.publish_weights("t", b"w", 1)
-    frontier.topics.hosts("t").take({"d.example"})
+    frontier.topics.take_hosts("t", {"d.example"})
     next_pages(spider, 1)
     frontier.purge("t")
     assert spider.lease() == ()
@@ -348,11 +348,11 @@ def test_a_lost_topic_is_rebuilt(frontier: Frontier, spider: Spider) -> None:
     frontier.add("t", ranked("a.example", 400, 300) + ranked("b.example", 350))
     assert next_pages(spider) == []
     hosts = {f"h{n}.farm.co.uk" for n in range(30)}
-    assert len(frontier.topics.hosts("t").take(hosts)) == MOST_HOSTS
+    assert len(frontier.topics.take_hosts("t", hosts)) == MOST_HOSTS
     rebuilder.finish("t", CrawlState.STOPPED)
     frontier.set_state("t", CrawlState.RUNNING)
     assert next_pages(spider) == ["a 300", "b 350", "a 400"]
-    assert len(frontier.topics.hosts("t").take({*hosts, "x.farm.co.uk"})) == MOST_HOSTS
+    assert len(frontier.topics.take_hosts("t", {*hosts, "x.farm.co.uk"})) == MOST_HOSTS
 
 
 def test_the_floor_follows_the_pages_an_hour(frontier: Frontier, client: Any) -> None:

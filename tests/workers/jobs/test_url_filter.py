@@ -67,17 +67,17 @@ class Gate:
     def __init__(self, *hosts: str, room: int = 99) -> None:
         self.hosts, self.room = set(hosts), room
 
-    def known(self, hosts: Collection[str]) -> Collection[str]:
+    def known_hosts(self, _crawl: str, hosts: Collection[str]) -> Collection[str]:
         return self.hosts & set(hosts)
 
-    def take(self, hosts: Collection[str]) -> Collection[str]:
+    def take_hosts(self, _crawl: str, hosts: Collection[str]) -> set[str]:
         self.hosts |= set(sorted(hosts)[: self.room])
         return self.hosts & set(hosts)
 
 
 def test_a_topic_crawl_takes_the_hosts_of_body_links() -> None:
     crawl = CrawlSpec(crawl_id="c", seeds=(SEED,), scope=Scope.TOPIC, exclude=("/no/",))
-    gate = Gate("known.example", room=2)
+    gate: Any = Gate("known.example", room=2)
     topic = UrlFilter(crawl, gate=gate)
     links = [
         Outlink(url=f"http://{host}.example/{kind}", via=via, kind=kind)

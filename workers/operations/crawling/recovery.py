@@ -287,7 +287,7 @@ class Recovery:
             spec,
             self._frontier.more_hosts(spec.crawl_id),
             hooks=self._hooks,
-            gate=self._frontier.topics.hosts(spec.crawl_id),
+            gate=self._frontier.topics,
         )
         for moved in _batches(self._redirects(row)):
             self._follow(row, done, moved, url_filter)
@@ -298,7 +298,7 @@ class Recovery:
         leading = (end for end in ended if end.state not in SEEN and not _is_moved_page(end))
         for ends in _batches(leading):
             if spec.scope is Scope.TOPIC:
-                self._frontier.topics.hosts(spec.crawl_id).take({end.host for end in ends})
+                self._frontier.topics.take_hosts(spec.crawl_id, {end.host for end in ends})
             found = [each for end in ends for each in rediscovered(end, url_filter)]
             self._offer(row, done, found)
         if spec.images:
