@@ -5,20 +5,11 @@ Example: the field ``pages_put`` of ``cc:metrics`` is the metric ``<prefix>_page
 
 from __future__ import annotations
 
-from enum import StrEnum
+from crawlclean.storage.store.journal import Figure
 
 
-class Counter(StrEnum):
+class Counter(Figure):
     """A process counter; the value is its metric's name without prefix and ``_total``."""
-
-    meaning: str
-
-    def __new__(cls, name: str, meaning: str = "") -> Counter:
-        """Makes a member of its value and of what it counts, a line for Prometheus."""
-        counter = str.__new__(cls, name)
-        counter._value_ = name
-        counter.meaning = meaning
-        return counter
 
     LEASES = "leases", "URLs leased to spiders"
     LEASE_WAITS = "lease_waits", "times a spider found nothing to lease"

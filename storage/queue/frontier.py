@@ -435,7 +435,7 @@ class Frontier:
 
     # The housekeeper
 
-    def sweep(self) -> Mapping[str, int]:
+    def sweep(self) -> dict[str, int]:
         """Redoes the work of dead processes; returns counts: ``{"leases_lost": 2, ...}``.
 
         Any number of housekeepers may run anywhere: every change is one script.

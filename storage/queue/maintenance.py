@@ -29,6 +29,7 @@ from crawlclean.storage.queue.clients import (
     Scripts,
     queue_ms,
 )
+from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.entries import chunks, crawl_fields, fingerprint
 from crawlclean.storage.queue.jobs import JobQueue
 from crawlclean.storage.queue.topic_ranks import TOPIC_KEYS
@@ -58,11 +59,11 @@ CRAWL_KEYS = ("a", "h", "vh", "sm", "bg", "x", "tn", "th", *TOPIC_KEYS)
 # Sweeping: leases and claims of dead processes.
 
 
-def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
+def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> dict[str, int]:
     """Gives back leases and claims of dead processes, and enqueues lost jobs.
 
     Returns:
-        ``{"leases_lost": 2, "claims_lost": 1, "poison_pages": 0, "jobs_enqueued": 1}``.
+        Counts by counter: ``{"leases_lost": 2, "claims_lost": 1, ...}``.
     """
     _watch_memory(client)  # first: a server that is nearly full refuses the scripts
     leases, claims, poison, set_back_ms = scripts(
@@ -75,10 +76,10 @@ def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> Mapping[str, int]:
     for crawl in client.zrangebyscore(PURGING, "-inf", lost_until):
         purge_crawl(client, scripts, crawl.decode())
     return {
-        "leases_lost": leases,
-        "claims_lost": claims,
-        "poison_pages": poison,
-        "jobs_enqueued": _enqueue_lost_jobs(client, jobs),
+        Counter.LEASES_LOST: leases,
+        Counter.CLAIMS_LOST: claims,
+        Counter.POISON_PAGES: poison,
+        Counter.JOBS_ENQUEUED_AGAIN: _enqueue_lost_jobs(client, jobs),
     }
 
 

@@ -18,7 +18,7 @@ import logging
 import struct
 import time
 import uuid
-from collections import Counter
+from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -31,6 +31,7 @@ from crawlclean.storage.queue.clients import (
     Scripts,
     queue_ms,
 )
+from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.entries import (
     RANK_SCORE,
     Entry,
@@ -141,8 +142,6 @@ ROUND_S = 0.5  # of spilling, and of refilling: the housekeeper has other work
 HOSTS_A_LOOK, HOSTS_A_REFILL = 1000, 100  # of one command: the server answers others in between
 FORGET_MS = 10_000  # a server that dies may lose its last second, and need the spill again
 
-SPILLED, REFILLED, LOST = "urls_spilled", "urls_refilled", "urls_lost"
-
 HIGHEST_SCORE = 1000 * RANK_SCORE
 
 _HEAD = struct.Struct(">dI")
@@ -166,7 +165,7 @@ class Overflow(QueueMember):
         self._ranks = TailRanks(self._client, self._scripts, spills, model_of)
         self._cursors: dict[str, int] = {}  # crawl -> cursor of an unfinished scan of its hosts
 
-    def round(self) -> Counter[str]:
+    def round(self) -> Tally[str]:
         """Runs one round of about a second at most; returns how many URLs moved.
 
         The result is ``{"urls_spilled": 8000, "urls_refilled": 120}``; ``urls_lost`` counts URLs
@@ -178,20 +177,20 @@ class Overflow(QueueMember):
         self._save_spills(self._unconfirmed())
         most, pending = self._room()
         moved = self._refill(most, pending)
-        moved += self._spill(most, pending + moved[REFILLED])
+        moved += self._spill(most, pending + moved[Counter.URLS_REFILLED])
         self._forget()
         return +moved
 
     # --- queue -> store ---
 
-    def spill(self) -> Counter[str]:
+    def spill(self) -> Tally[str]:
         """Moves the worst URLs to the store until the others fit into memory."""
         return self._spill(*self._room())
 
-    def _spill(self, most: int, pending: int) -> Counter[str]:
+    def _spill(self, most: int, pending: int) -> Tally[str]:
         excess = pending - most
         if excess <= 0:
-            return Counter()
+            return Tally()
         size, low = self._sizes(most, pending)
         queues = self._largest(excess // size + 64)
         begun, moved = time.monotonic(), 0
@@ -210,7 +209,7 @@ class Overflow(QueueMember):
                     spills.append((spill, crawl, host))
                     heapq.heappush(queues, (length + taken, crawl, host))
             self._save_spills(spills)
-        return Counter({SPILLED: moved}) if moved else Counter()
+        return Tally({Counter.URLS_SPILLED: moved}) if moved else Tally()
 
     def _room(self) -> tuple[int, int]:
         """Returns (pending URLs that memory has room for, pending URLs in memory)."""
@@ -287,9 +286,9 @@ class Overflow(QueueMember):
 
     # --- store -> queue ---
 
-    def _refill(self, most: int, pending: int) -> Counter[str]:
+    def _refill(self, most: int, pending: int) -> Tally[str]:
         """Refills hosts whose queues are low; counts the URLs that came back and those lost."""
-        moved: Counter[str] = Counter()
+        moved: Tally[str] = Tally()
         crawls = [crawl for crawl in self._crawls() if self._number(crawl, "spilled")]
         if not crawls:
             return moved
@@ -314,13 +313,13 @@ class Overflow(QueueMember):
                     break
         return moved
 
-    def _refill_hosts(self, crawl: str, low: int, hosts: list[str], moved: Counter[str]) -> None:
+    def _refill_hosts(self, crawl: str, low: int, hosts: list[str], moved: Tally[str]) -> None:
         while hosts:
             flat = [each.decode() for each in self._scripts("needs_refill", crawl, low, *hosts)]
             pairs = list(zip(flat[::2], flat[1::2], strict=True))
             hosts = [host for host, spill in pairs if self._bring_back(crawl, host, spill, moved)]
 
-    def _bring_back(self, crawl: str, host: str, spill: str, moved: Counter[str]) -> bool:
+    def _bring_back(self, crawl: str, host: str, spill: str, moved: Tally[str]) -> bool:
         """Puts one spill back into its host's queue; returns whether the queue has changed."""
         kept = self._spills.get(spill)
         if kept is None:
@@ -334,13 +333,13 @@ class Overflow(QueueMember):
         refilled = int(self._scripts("refill", crawl, host, spill, *args))
         if refilled < 0:
             return False  # another process was first
-        moved[REFILLED] += refilled
+        moved[Counter.URLS_REFILLED] += refilled
         if refilled < urls:
             log.error(
                 "the store has lost waiting URLs",
                 extra={"crawl": crawl, "host": host, "urls": urls - refilled},
             )
-            moved[LOST] += urls - refilled
+            moved[Counter.URLS_LOST] += urls - refilled
         return True
 
     def _forget(self) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
@@ -326,30 +326,43 @@ MOST = ".most"
 _GAP = math.nan
 
 
-class Gauge(StrEnum):
+class Figure(StrEnum):
+    """The name of a figure, with what it is: a line for Prometheus."""
+
+    meaning: str
+
+    def __new__(cls, name: str, meaning: str = "") -> Self:
+        """Makes a member of its value and its meaning."""
+        figure = str.__new__(cls, name)
+        figure._value_ = name
+        figure.meaning = meaning
+        return figure
+
+
+class Gauge(Figure):
     """A figure that rises and falls; the other names are counters (``queue/counters.py``)."""
 
-    PAGES_IN_FLIGHT = "pages_in_flight"
-    BYTES_IN_FLIGHT = "bytes_in_flight"
-    JOBS = "jobs"
-    OLDEST_JOB_S = "oldest_job_s"
-    LEASE_COUNT = "lease_count"
-    OLDEST_LEASE_S = "oldest_lease_s"
-    CLAIM_COUNT = "claim_count"
-    OLDEST_CLAIM_S = "oldest_claim_s"
-    READY_HOSTS = "ready_hosts"
-    QUEUED_HOSTS = "queued_hosts"
-    PAUSED_HOSTS = "paused_hosts"
-    STOPPED_CLASSES = "stopped_classes"
-    LEARNING = "learning"
-    MEMORY_BYTES = "memory_bytes"
-    MEMORY_LIMIT_BYTES = "memory_limit_bytes"
-    FREE_BYTES = "free_bytes"  # of the data folder's disk
-    SPIDERS = "spiders"
-    WORKERS = "workers"
-    RUNNING_CRAWLS = "running_crawls"
-    PENDING_URLS = "pending_urls"
-    SPILLED_URLS = "spilled_urls"
+    PAGES_IN_FLIGHT = "pages_in_flight", "URLs that wait for workers, or whose pages are cleaned"
+    BYTES_IN_FLIGHT = "bytes_in_flight", "their compressed bytes"
+    JOBS = "jobs", "jobs that wait for a worker"
+    OLDEST_JOB_S = "oldest_job_s", "age of the oldest job that waits"
+    LEASE_COUNT = "lease_count", "URLs that spiders have leased"
+    OLDEST_LEASE_S = "oldest_lease_s", "age of the oldest lease"
+    CLAIM_COUNT = "claim_count", "jobs that workers have claimed"
+    OLDEST_CLAIM_S = "oldest_claim_s", "age of the oldest claim"
+    READY_HOSTS = "ready_hosts", "hosts that may be asked now"
+    QUEUED_HOSTS = "queued_hosts", "hosts that have URLs"
+    PAUSED_HOSTS = "paused_hosts", "hosts that an operator paused"
+    STOPPED_CLASSES = "stopped_classes", "classes of URLs that are stopped as traps"
+    LEARNING = "learning", "hosts that wait to be learned or cleaned again"
+    MEMORY_BYTES = "memory_bytes", "memory of the queue's server"
+    MEMORY_LIMIT_BYTES = "memory_limit_bytes", "its limit, 0 without one"
+    FREE_BYTES = "free_bytes", "free bytes of the data folder's disk"
+    SPIDERS = "spiders", "spiders that live"
+    WORKERS = "workers", "workers that live"
+    RUNNING_CRAWLS = "running_crawls", "crawls that run"
+    PENDING_URLS = "pending_urls", "URLs that wait to be fetched"
+    SPILLED_URLS = "spilled_urls", "of them in the store"
 
 
 _GAUGES = frozenset(map(str, Gauge))

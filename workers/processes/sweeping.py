@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
-import shutil
 import time
-from collections import Counter as Tally
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -27,7 +25,7 @@ from crawlclean.workers.context import Context
 from crawlclean.workers.jobs.drift import GIVEN_UP_PAGES, settle
 from crawlclean.workers.jobs.images import offer_due
 from crawlclean.workers.jobs.topic_learning import TopicModels, steer
-from crawlclean.workers.metrics import gauge_values
+from crawlclean.workers.metrics import read_gauges
 from crawlclean.workers.processes.indexing import Indexer
 
 log = logging.getLogger(__name__)
@@ -37,18 +35,10 @@ BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0
 GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
 UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
-COUNTED = {
-    "leases_lost": Counter.LEASES_LOST,
-    "claims_lost": Counter.CLAIMS_LOST,
-    "poison_pages": Counter.POISON_PAGES,
-    "jobs_enqueued": Counter.JOBS_ENQUEUED_AGAIN,
+LOSSES = {
+    Counter.LEASES_LOST: "leases of dead spiders given to others: {}",
+    Counter.CLAIMS_LOST: "jobs of dead workers given to others: {}",
 }
-
-
-LOSSES = (
-    ("leases_lost", EventKind.DIED, "leases of dead spiders given to others: {}"),
-    ("claims_lost", EventKind.DIED, "jobs of dead workers given to others: {}"),
-)
 """Work that a round redoes, as events."""
 
 
@@ -100,7 +90,7 @@ class Sweeping:
         """Spills or refills pending URLs once; returns whether URLs moved."""
         moved = self._overflow.round()
         if moved:
-            self._context.frontier.count({Counter(name): n for name, n in moved.items()})
+            self._context.frontier.count(moved)
         return bool(moved)
 
 
@@ -172,11 +162,8 @@ class Sampler:
         minute = int(time.time()) // MINUTE_S
         if minute == self._minute:
             return False
-        frontier, storage = self._context.frontier, self._context.settings.storage
-        now = frontier.now()
-        crawls = frontier.counts_of(frontier.crawl_ids()).values()
-        free = shutil.disk_usage(storage.data).free if storage.is_embedded else None
-        gauges = gauge_values(now, crawls, free)
+        now = self._context.frontier.now()
+        gauges = read_gauges(now, self._context.frontier, self._context.settings.storage)
         values = {**now.counters, **{str(name): value for name, value in gauges.items()}}
         is_stored = self._context.store.samples.add(now.at, values)
         self._minute = minute
@@ -185,16 +172,13 @@ class Sampler:
 
 def sweep_once(context: Context) -> None:
     """Does one round: requeues, logs and counts the work of dead processes."""
-    swept = context.frontier.sweep()
-    tally: Tally[str] = Tally({COUNTED[name]: n for name, n in swept.items() if n})
-    if tally:
-        log.info("swept", extra={str(k): v for k, v in tally.items()})
-    lost = {name: n for name, n in swept.items() if n}
-    tally[Counter.SWEEPS] += 1
-    context.frontier.count(tally)
-    for name, kind, text in LOSSES:
-        if name in lost:
-            context.store.events.add(Event(kind=kind, text=text.format(lost[name])))
+    swept = {name: n for name, n in context.frontier.sweep().items() if n}
+    if swept:
+        log.info("swept", extra={str(name): n for name, n in swept.items()})
+    context.frontier.count({**swept, Counter.SWEEPS: 1})
+    for name, text in LOSSES.items():
+        if name in swept:
+            context.store.events.add(Event(kind=EventKind.DIED, text=text.format(swept[name])))
 
 
 def redo_learning(context: Context) -> None:

@@ -132,8 +132,8 @@ def fill_events(store: Store) -> None:
             host=HOST, model_version=3, alarm=alarm, outcome=outcome, new_version=version
         )
         store.drifts.save(replace(changed, alarm=replace(alarm, at=later(version))))
-    for _, kind, text in LOSSES:
-        store.events.add(Event(kind=kind, text=text.format(2)))
+    for text in LOSSES.values():
+        store.events.add(Event(kind=EventKind.DIED, text=text.format(2)))
     note_poison(store, killing())
 
 
