@@ -57,13 +57,14 @@ from crawlclean.workers.jobs.outcomes import (
     count_lost_fields,
     end_page,
     failed,
+    judge_index,
+    judge_loop,
     note_poison,
     redirects_a_seed,
     with_picture,
     with_stored_step,
 )
-from crawlclean.workers.jobs.recleaning_slices import reclean_now
-from crawlclean.workers.jobs.same_pages import judge_index, judge_loop
+from crawlclean.workers.jobs.recleaning import reclean_now
 from crawlclean.workers.jobs.topic_adoption import Adopter, read_stored
 from crawlclean.workers.jobs.topic_learning import learn_batch, rank_anew
 from crawlclean.workers.jobs.topics import CrawlTopic, load_crawl_topic
@@ -199,7 +200,8 @@ def reclean_host(host: str, version: int, progress: dict[str, Any]) -> None:
         progress: Written by ``RecleaningProgress.to_args``.
     """
     with _outage_logged(host):
-        reclean_now(process_context(), _rq_job().id, host, version, progress)
+        fatal = (BaseTimeoutException,)
+        reclean_now(process_context(), _rq_job().id, host, version, progress, fatal)
 
 
 def _rq_job() -> Job:

@@ -15,7 +15,7 @@ from benchmarks.kit.serving import path_of
 from crawlclean import CleanRecord, SiteModel, clean
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.jobs.recleaning_slices import verdict_changes
+from crawlclean.workers.jobs.recleaning import verdict_changes
 from crawlclean.workers.site_models import read_model
 from tests.kit.recount import recount_all
 

@@ -1,7 +1,7 @@
 """The schedule of learning during a crawl, and the job that learns a host.
 
 A host is learned at growing numbers of its records, and when its newer pages drift from its model
-(``drift.py``). The new model is used from the next page on; ``recleaning_slices.py`` re-cleans the
+(``drift.py``). The new model is used from the next page on; ``recleaning.py`` re-cleans the
 older pages.
 """
 
@@ -23,7 +23,7 @@ from crawlclean.storage.store.models import LearnReason
 from crawlclean.workers.context import Context
 from crawlclean.workers.jobs.drift import answer, complete, judge
 from crawlclean.workers.jobs.learning import Learned, archived_model, keep_model
-from crawlclean.workers.jobs.recleaning_slices import RecleaningProgress
+from crawlclean.workers.jobs.recleaning import RecleaningProgress
 
 log = logging.getLogger(__name__)
 

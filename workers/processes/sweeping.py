@@ -24,9 +24,9 @@ from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, Operati
 from crawlclean.workers.context import Context
 from crawlclean.workers.jobs.drift import GIVEN_UP_PAGES, settle
 from crawlclean.workers.jobs.images import offer_due
+from crawlclean.workers.jobs.search import Indexer
 from crawlclean.workers.jobs.topic_learning import TopicModels, steer
 from crawlclean.workers.metrics import read_gauges
-from crawlclean.workers.processes.indexing import Indexer
 
 log = logging.getLogger(__name__)
 

@@ -28,8 +28,12 @@ from crawlclean.workers.jobs.drift import QUIET_PAGES, pages_of_quiet
 from crawlclean.workers.jobs.learning import learn_host, roll_back
 from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
 from crawlclean.workers.jobs.outcomes import end_page
-from crawlclean.workers.jobs.recleaning import RecleaningCounts, older_records, reclean_records
-from crawlclean.workers.jobs.recleaning_slices import reclean_now
+from crawlclean.workers.jobs.recleaning import (
+    RecleaningCounts,
+    older_records,
+    reclean_now,
+    reclean_records,
+)
 from crawlclean.workers.processes.sweeping import redo_learning
 from crawlclean.workers.site_models import SiteModels, read_model
 from tests.kit.archived_site import (

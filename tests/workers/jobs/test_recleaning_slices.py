@@ -20,7 +20,7 @@ from crawlclean.storage.store.models import LearnReason
 from crawlclean.workers.jobs.images import filter_images
 from crawlclean.workers.jobs.learning import learn_host
 from crawlclean.workers.jobs.learning_schedule import LEARN_AT, count_records, pages_to_learn
-from crawlclean.workers.jobs.recleaning_slices import (
+from crawlclean.workers.jobs.recleaning import (
     PORTION,
     TRIED_OF_CLASS,
     RecleaningProgress,

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.storage.opening import has_ended
+from crawlclean.workers.jobs.search import Indexer
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.processes.indexing import Indexer
 
 ROUND_S = 1.0
 
