@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from tests.kit.raw_web import RawWeb, answer
 from tests.kit.web import html
 
 ONE_AT_A_TIME = {"CRAWLCLEAN_SLOTS": "1"}
+CIRCLES = [(length, linked) for length in (2, 3, 5) for linked in (True, False)]
+"""Of redirects: how many addresses they have, and whether a page links to all of them."""
 
 
 class Walled(RawWeb):
@@ -74,37 +77,43 @@ def test_cookies_lead_through_walls(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("length", [2, 3, 5])
-@pytest.mark.parametrize("all_linked", [True, False])
-def test_a_circle_of_redirects_is_a_failure(
-    tmp_path: Path, length: int, *, all_linked: bool
-) -> None:
-    data = tmp_path / "data"
+@pytest.fixture(scope="module")
+def circles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Walled, dict[str, str]]]:
+    """After a crawl of a site with circles of redirects: (server, failures)."""
+    data = tmp_path_factory.mktemp("circles") / "data"
+    entries = ["/loop"]
     with Walled() as web:
-        circle = [f"/c{n}" for n in range(length)]
-        entries = circle if all_linked else ["/way"]
-        web.answers["/"] = answer(html("首页", links=dict.fromkeys(entries, "看看")).encode())
-        web.answers["/way"] = moved("/c0")
-        for n, path in enumerate(circle):
-            web.answers[path] = moved(circle[(n + 1) % length])
-        crawl(data, web.url())
-        why = failures(data)
-        assert set(why) <= {web.url(path) for path in circle}
-        assert why, "no URL of the circle can be had"
-        assert all(" back" in each for each in why.values())
-        assert all_linked or all("also with its cookies" in each for each in why.values())
-        assert max(web.paths().count(path) for path in circle) <= 2
-
-
-def test_a_circle_of_three_ends_where_its_cookie_is_set(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with Walled() as web:
-        web.answers["/"] = answer(html("首页", links={"/loop": "看看"}).encode())
+        for length, all_linked in CIRCLES:
+            circle = circle_of(length, all_linked=all_linked)
+            entries += circle if all_linked else [f"/way-to-{length}"]
+            web.answers[f"/way-to-{length}"] = moved(f"/{length}-c0")
+            for n, path in enumerate(circle):
+                web.answers[path] = moved(circle[(n + 1) % length])
         web.wall("/loop", "gate=3", moved("/check"))
         web.answers["/check"] = moved("/set")
         web.answers["/set"] = moved("/loop", "Set-Cookie: gate=3")
+        web.answers["/"] = answer(html("首页", links=dict.fromkeys(entries, "看看")).encode())
         crawl(data, web.url())
-        assert web.url("/loop") in stored_urls(data)
+        assert web.url("/loop") in stored_urls(data), "a circle of three that sets its cookie"
+        yield web, failures(data)
+
+
+def circle_of(length: int, *, all_linked: bool) -> list[str]:
+    """The paths of a circle, which lead to each other."""
+    return [f"/{length}-{'l' if all_linked else 'c'}{n}" for n in range(length)]
+
+
+@pytest.mark.parametrize(("length", "all_linked"), CIRCLES)
+def test_a_circle_of_redirects_is_a_failure(
+    circles: tuple[Walled, dict[str, str]], length: int, *, all_linked: bool
+) -> None:
+    web, failed = circles
+    circle = circle_of(length, all_linked=all_linked)
+    why = [failed[url] for url in map(web.url, circle) if url in failed]
+    assert why, "no URL of the circle can be had"
+    assert all(" back" in each for each in why)
+    assert all_linked or all("also with its cookies" in each for each in why)
+    assert max(web.paths().count(path) for path in circle) <= 2
 
 
 def test_cookies_outlive_their_process(tmp_path: Path) -> None:
