@@ -82,10 +82,10 @@ class DataFolder:
         """(status, output, errors) of a command on the folder."""
         return call_main(*arguments, "--data", str(self.data))
 
-    def output(self, *arguments: str) -> str:
-        """What a command prints that succeeds."""
-        status, out, err = self.call(*arguments)
-        assert status == 0, err
+    def output(self, *arguments: str, status: int = 0) -> str:
+        """What a command prints that ends with this status."""
+        ended, out, err = self.call(*arguments)
+        assert ended == status, err
         return out
 
     def rows(self, *arguments: str) -> list[dict[str, Any]]:
@@ -94,10 +94,10 @@ class DataFolder:
         found = [json.loads(line) for line in self.output(*arguments).splitlines()]
         return [valid(name, row) for row in found]
 
-    def error(self, *arguments: str) -> str:
-        """The last line of errors of a command that fails with status 1."""
-        status, _, err = self.call(*arguments)
-        assert status == 1
+    def error(self, *arguments: str, status: int = 1) -> str:
+        """The last line of errors of a command that fails with this status."""
+        ended, _, err = self.call(*arguments)
+        assert ended == status
         return err.splitlines()[-1]
 
     def crawls(self) -> dict[str, dict[str, Any]]:

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from crawlclean import RawPage, SiteModel
-from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.page import Reading, read
 from crawlclean.cleaning.records import Via
 from crawlclean.cleaning.urls.normal_form import page_id
@@ -24,8 +23,7 @@ from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, UrlState
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.config import Settings
-from tests.kit.commands import call
+from tests.kit.commands import DataFolder
 from tests.kit.timing import wait_until
 from tests.kit.web import html
 
@@ -41,13 +39,13 @@ def row(n: int, host: str = "a.example", **more: str) -> str:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(storage=StorageConfig(data=tmp_path / "data"))
+def folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path / "data")
 
 
 @pytest.fixture
-def stored(settings: Settings) -> Iterator[Store]:
-    store = open_store(settings.storage, create=True)
+def stored(folder: DataFolder) -> Iterator[Store]:
+    store = open_store(StorageConfig(data=folder.data), create=True)
     yield store
     store.close()
 
@@ -58,11 +56,10 @@ def write_rows(path: Path, *rows: str) -> Path:
 
 
 def test_records_name_their_file_and_line_and_keep_its_date(
-    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: DataFolder, stored: Store, tmp_path: Path
 ) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", row(1, fetched_at="2020-02-03T04:05:06Z"), row(2))
-    assert call(settings, "import", str(rows)) == 0
-    assert capsys.readouterr().out == "2 pages of 1 host are stored as crawl import\n"
+    assert folder.output("import", str(rows)) == "2 pages of 1 host are stored as crawl import\n"
     first = stored.records.get(page_id("http://a.example/article/1.html"))
     assert first is not None
     assert first.fetched_at == datetime(2020, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -74,11 +71,10 @@ def test_records_name_their_file_and_line_and_keep_its_date(
 
 
 def test_a_host_with_enough_pages_is_learned_and_its_template_cut(
-    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: DataFolder, stored: Store, tmp_path: Path
 ) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", *(row(n) for n in range(12)), row(1, "b.example"))
-    assert call(settings, "import", str(rows)) == 0
-    out = capsys.readouterr().out
+    out = folder.output("import", str(rows))
     assert "13 pages of 2 hosts are stored" in out
     assert "a.example: learned version 1 of its model, 12 pages re-cleaned" in out
     assert "b.example" not in out  # one page has nothing in common with others
@@ -88,30 +84,27 @@ def test_a_host_with_enough_pages_is_learned_and_its_template_cut(
     assert "编号3" in record.body
 
 
-def test_the_same_command_does_the_rest(
-    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_same_command_does_the_rest(folder: DataFolder, stored: Store, tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     first, second, *others = (row(n, fetched_at="2026-01-31T12:00:00Z") for n in range(4))
     write_rows(rows, first, second)
-    assert call(settings, "import", str(rows), "--no-learn") == 0
+    folder.output("import", str(rows), "--no-learn")
     write_rows(rows, first, second, others[0], "{}", others[1])
-    capsys.readouterr()
-    assert call(settings, "import", str(rows), "--no-learn") == 1
-    said = capsys.readouterr()
-    assert "4 pages of 1 host are stored as crawl import (2 were stored before)" in said.out
-    assert f"{rows}:4: has no url" in said.err
+    status, out, err = folder.call("import", str(rows), "--no-learn")
+    assert status == 1
+    assert "4 pages of 1 host are stored as crawl import (2 were stored before)" in out
+    assert f"{rows}:4: has no url" in err
     assert stored.records.count() == 4
 
 
 def test_a_newer_answer_of_an_input_replaces_the_older(
-    settings: Settings, stored: Store, tmp_path: Path
+    folder: DataFolder, stored: Store, tmp_path: Path
 ) -> None:
     old = row(1, fetched_at="2020-01-01T00:00:00Z")
     new = row(1, fetched_at="2021-01-01T00:00:00Z").replace("一件", "另一件")
     for order in ([old, new], [new, old]):
         rows = write_rows(tmp_path / "rows.jsonl", *order)
-        assert call(settings, "import", str(rows), "--no-learn") == 0
+        folder.output("import", str(rows), "--no-learn")
         record = stored.records.get(page_id("http://a.example/article/1.html"))
         assert record is not None
         assert "另一件" in record.body
@@ -119,71 +112,59 @@ def test_a_newer_answer_of_an_input_replaces_the_older(
 
 
 def test_what_is_no_html_is_a_failure_with_its_reason(
-    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: DataFolder, stored: Store, tmp_path: Path
 ) -> None:
     pdf = json.dumps({"url": "http://a.example/a.pdf", "html": "%PDF-1.7 \n" + "x" * 600})
     rows = write_rows(tmp_path / "rows.jsonl", pdf, row(1))
-    assert call(settings, "import", str(rows)) == 1
-    assert f"{rows}:1: http://a.example/a.pdf: the response is" in capsys.readouterr().err
+    said = folder.error("import", str(rows))
+    assert f"{rows}:1: http://a.example/a.pdf: the response is" in said
     [failure] = stored.urls.failures(None, None)
     assert failure.url == "http://a.example/a.pdf"
     assert stored.urls.rows(page_id(failure.url))[0].state is UrlState.FAILED
 
 
 def test_a_crawl_that_fetches_is_no_place_for_imports(
-    settings: Settings, stored: Store, tmp_path: Path
+    folder: DataFolder, stored: Store, tmp_path: Path
 ) -> None:
     stored.crawls.put(
         CrawlSpec(crawl_id="import", seeds=("http://a.example/",)), CrawlState.RUNNING
     )
     rows = write_rows(tmp_path / "rows.jsonl", row(1))
-    with pytest.raises(ConfigError, match="choose another --crawl"):
-        call(settings, "import", str(rows))
+    assert "choose another --crawl" in folder.error("import", str(rows), status=2)
     assert stored.records.count() == 0
 
 
-def test_commands_that_list_crawls_take_an_import(
-    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_that_list_crawls_take_an_import(folder: DataFolder, tmp_path: Path) -> None:
     rows = write_rows(tmp_path / "rows.jsonl", row(1))
-    assert call(settings, "import", str(rows)) == 0
-    capsys.readouterr()
-    assert call(settings, "crawls") == 0
-    assert "imported" in capsys.readouterr().out
-    assert call(settings, "crawl", "recover") == 0
-    assert call(settings, "why", "http://a.example/article/1.html") == 0
-    assert f"{rows}:1" in capsys.readouterr().out
+    folder.output("import", str(rows))
+    assert "imported" in folder.output("crawls")
+    folder.output("crawl", "recover")
+    assert f"{rows}:1" in folder.output("why", "http://a.example/article/1.html")
 
 
 def test_standard_input_and_other_columns(
-    settings: Settings, stored: Store, monkeypatch: pytest.MonkeyPatch
+    folder: DataFolder, stored: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [json.loads(row(n)) for n in range(3)]
     data = "".join(json.dumps({"address": r["url"], "page": r["html"]}) + "\n" for r in rows)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(data.encode()))))
     columns = ["--url-column", "address", "--html-column", "page"]
-    assert call(settings, "import", "-", "--no-learn", *columns) == 0
+    folder.output("import", "-", "--no-learn", *columns)
     record = stored.records.get(page_id(rows[2]["url"]))
     assert record is not None
     assert record.origin == "stdin:3"
     assert stored.records.count() == 3
 
 
-def test_a_text_file_is_not_imported(
-    settings: Settings, stored: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_text_file_is_not_imported(folder: DataFolder, stored: Store, tmp_path: Path) -> None:
     sites = tmp_path / "sites.txt"
     sites.write_text("http://a.example/\n")
-    assert call(settings, "import", str(sites)) == 1
-    assert capsys.readouterr().err.startswith(f"{sites}: this is no HTML")
+    assert folder.error("import", str(sites)).startswith(f"{sites}: this is no HTML")
     assert stored.records.count() == 0
 
 
 def test_an_interrupted_import_is_status_130(
-    settings: Settings,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    folder: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def press_ctrl_c(*_: object) -> None:
         raise KeyboardInterrupt
@@ -191,8 +172,9 @@ def test_an_interrupted_import_is_status_130(
     monkeypatch.setattr(
         "crawlclean.workers.operations.files.page_import.import_pages", press_ctrl_c
     )
-    assert call(settings, "import", str(write_rows(tmp_path / "rows.jsonl", row(1)))) == 130
-    assert "interrupted; the same command does the rest" in capsys.readouterr().err
+    rows = write_rows(tmp_path / "rows.jsonl", row(1))
+    said = folder.error("import", str(rows), status=130)
+    assert "interrupted; the same command does the rest" in said
 
 
 def is_stored_or_over(store: Store, goal: int, process: subprocess.Popen[bytes]) -> bool:
@@ -200,14 +182,14 @@ def is_stored_or_over(store: Store, goal: int, process: subprocess.Popen[bytes])
 
 
 def test_nothing_is_lost_or_doubled_by_kills(
-    settings: Settings, stored: Store, tmp_path: Path
+    folder: DataFolder, stored: Store, tmp_path: Path
 ) -> None:
     pages = 600
     rows = tmp_path / "rows.jsonl.gz"
     with gzip.open(rows, "wt") as file:
         file.writelines(row(n) + "\n" for n in range(pages))
     command = [sys.executable, "-m", "crawlclean.workers.cli", "import", str(rows), "--no-learn"]
-    command += ["--data", str(settings.storage.data)]
+    command += ["--data", str(folder.data)]
     kills = 0
     for goal in (1, 150, 300):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -227,11 +209,7 @@ def test_nothing_is_lost_or_doubled_by_kills(
 
 
 def test_a_defect_in_one_page_costs_that_page(
-    settings: Settings,
-    stored: Store,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    folder: DataFolder, stored: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def defective(page: RawPage, model: SiteModel | None) -> Reading:
         if page.url.endswith("/2.html"):
@@ -240,8 +218,8 @@ def test_a_defect_in_one_page_costs_that_page(
 
     monkeypatch.setattr("crawlclean.workers.jobs.outcomes.read", defective)
     rows = write_rows(tmp_path / "rows.jsonl", *(row(n) for n in range(4)))
-    assert call(settings, "import", str(rows), "--no-learn") == 1
-    assert "/2.html: IndexError: list index out of range" in capsys.readouterr().err
+    said = folder.error("import", str(rows), "--no-learn")
+    assert "/2.html: IndexError: list index out of range" in said
     assert stored.records.count() == 3
     assert [each.url for each in stored.urls.failures(None, None)] == [
         "http://a.example/article/2.html"

@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlclean.cleaning.errors import StoreUnavailable
-from crawlclean.storage.config import StorageConfig
-from crawlclean.workers.config import Settings
-from tests.kit.commands import call
+from tests.kit.commands import DataFolder
 from tests.kit.disks import tiny_disk
 from tests.kit.web import html
 
@@ -25,21 +22,18 @@ def remount(folder: Path, how: str) -> None:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Iterator[Settings]:
+def folder(tmp_path: Path) -> Iterator[DataFolder]:
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"url": URL, "html": html("题", TEXT)}))
     with tiny_disk(tmp_path / "disk", "size=16m") as disk:
-        settings = Settings(storage=StorageConfig(data=disk / "data"))
-        assert call(settings, "import", str(rows)) == 0
-        yield settings
+        made = DataFolder(disk / "data")
+        made.output("import", str(rows))
+        yield made
 
 
-def test_records_hosts_and_steps_are_read(
-    settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
-    disk = settings.storage.data.parent
+def test_records_hosts_and_steps_are_read(folder: DataFolder) -> None:
+    disk = folder.data.parent
     remount(disk, "ro")
-    capsys.readouterr()
     for command in (
         ["show", URL, "--json"],
         ["export"],
@@ -48,18 +42,15 @@ def test_records_hosts_and_steps_are_read(
         ["failures"],
         ["why", URL],
     ):
-        assert call(settings, *command) == 0, command
-        said = capsys.readouterr().out
+        said = folder.output(*command)
         assert "a.example" in said or command[0] in ("crawls", "failures"), command
-    assert call(settings, "why", "http://a.example/1.htm") == 1
-    assert f"did you mean {URL}" in capsys.readouterr().out
+    assert f"did you mean {URL}" in folder.output("why", "http://a.example/1.htm", status=1)
     remount(disk, "rw")
 
 
-def test_a_log_that_was_not_written_back_is_named(settings: Settings) -> None:
-    data = settings.storage.data
+def test_a_log_that_was_not_written_back_is_named(folder: DataFolder) -> None:
+    data = folder.data
     (data / "records.sqlite-wal").write_bytes(b"x" * 4096)
     remount(data.parent, "ro")
-    with pytest.raises(StoreUnavailable, match=r"read-only, and records\.sqlite-wal was not"):
-        call(settings, "hosts")
+    assert "read-only, and records.sqlite-wal was not" in folder.error("hosts")
     remount(data.parent, "rw")
