@@ -21,14 +21,12 @@ from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.signs.signs import signs_now
 from crawlclean.workers.site_models import read_model
 from tests.kit.archived_site import SENTENCE, article_html, redesigned_html
-from tests.kit.commands import call
+from tests.kit.commands import DataFolder
 from tests.kit.crawls import run_crawl
 from tests.kit.web import Page, Web
 
 
-def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(tmp_path: Path) -> None:
     old, new = range(105), range(200, 240)
     pages: dict[str, Page] = {
         "/": {"body": "".join(f"<a href=/news/{n}.html>{n}</a>" for n in old)},
@@ -61,15 +59,13 @@ def test_new_pages_get_their_bodies_by_a_new_model_and_old_ones_keep_theirs(
             assert (record.model_version >= event.new_version) == (n in new)
         (stats,) = store.statistics.all()
         assert sum(stats.pages_by_kind.values()) == stats.pages_by_state["record"] == len(pages)
-    settings = Settings(storage=StorageConfig(data=data))
-    assert call(settings, "model", host) == 0
-    said = capsys.readouterr().out
+    folder = DataFolder(data)
+    said = folder.output("model", host)
     assert "bodies in other containers: 0 of " in said
     assert f"; learned version {event.new_version}" in said
     assert event.alarm.examples[0] in said
-    assert call(settings, "hosts", host) == 0
-    assert "\n  changed  " in capsys.readouterr().out
-    call(settings, "crawl", "purge", host, "--yes")
+    assert "\n  changed  " in folder.output("hosts", host)
+    folder.output("crawl", "purge", host, "--yes")
     with closing(SqliteStore(data / "records.sqlite")) as store:
         assert store.drifts.of(host) == []
 
@@ -105,7 +101,7 @@ def _shop() -> dict[str, Page]:
 
 @pytest.mark.parametrize("pages", [_later_kind(), _shop()], ids=["another template", "a shop"])
 def test_a_kind_of_page_that_is_met_later_is_learned_and_no_change_of_the_site(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], pages: dict[str, Page]
+    tmp_path: Path, pages: dict[str, Page]
 ) -> None:
     data = tmp_path / "data"
     with Web(tmp_path / "web", pages) as web:
@@ -123,7 +119,6 @@ def test_a_kind_of_page_that_is_met_later_is_learned_and_no_change_of_the_site(
         assert {each.body_source for each in texts} == {BodySource.SITE}
         with closing(KeptBackends(settings)) as backends:
             assert not list(signs_now(backends))
-    assert call(settings, "hosts", host) == 0
-    said = capsys.readouterr().out
+    said = DataFolder(data).output("hosts", host)
     assert "\n  new kind  " in said
     assert "\n  changed  " not in said

@@ -19,15 +19,13 @@ from typing import Any
 
 import pytest
 
-from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.records import CleanRecord, PageKind
-from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.workers.config import Settings
+from crawlclean.workers.cli import main
 from crawlclean.workers.operations.files.whole_files import page_name
 from crawlclean.workers.output.record_writers import markdown_of, text_of
-from tests.kit.commands import call
+from tests.kit.commands import DataFolder
 from tests.kit.crawls import ROOT, environment
 from tests.kit.outcomes import HOST, make_outcome, make_record
 
@@ -36,7 +34,7 @@ HOSTILE = '<img src=x onerror=alert(1)> [a](javascript:b) "q"\x1b[31m\x9b\u202e\
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> DataFolder:
     """Two crawls; both know /t/1. The bodies of /t/1, /t/2 and /t/4 are equal, /t/3 is short."""
     data = tmp_path_factory.mktemp("export")
     store = SqliteStore(data / "records.sqlite")
@@ -54,7 +52,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     store.save([outcome("/t/4", host="other.example:8080")])
     store.save([outcome("/t/1", crawl_id="c2")])
     store.close()
-    return replace(Settings(), storage=StorageConfig(data=data))
+    return DataFolder(data)
 
 
 def outcome(path: str, crawl_id: str = "c1", host: str = HOST, **fields: Any) -> Outcome:
@@ -66,19 +64,15 @@ def outcome(path: str, crawl_id: str = "c1", host: str = HOST, **fields: Any) ->
 
 
 @pytest.fixture
-def printed(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Printed:
-    return Printed(settings, capsys)
+def printed(folder: DataFolder) -> Printed:
+    return Printed(folder.data)
 
 
-class Printed:
+class Printed(DataFolder):
     """Runs `export` and returns what it prints."""
 
-    def __init__(self, settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-        self.settings, self._capsys = settings, capsys
-
     def __call__(self, *arguments: str) -> str:
-        assert call(self.settings, "export", *arguments) == 0
-        return self._capsys.readouterr().out
+        return self.output("export", *arguments)
 
     def paths(self, *arguments: str) -> list[str]:
         """The paths of the records' URLs, ``/t/1``."""
@@ -87,7 +81,7 @@ class Printed:
 
 
 def test_json_lines_are_the_stored_ones(printed: Printed) -> None:
-    store = SqliteStore(printed.settings.storage.data / "records.sqlite")
+    store = SqliteStore(printed.data / "records.sqlite")
     stored = b"".join(line + b"\n" for line in store.records.lines())
     store.close()
     assert "\u202e".encode() in stored
@@ -138,15 +132,14 @@ def test_a_choice_of_records(arguments: list[str], paths: list[str], printed: Pr
         (["--chunk-size", "9KB", "--output", "x"], "as 10000, or a size, as 200MB"),
     ],
 )
-def test_wrong_options(arguments: list[str], text: str, settings: Settings) -> None:
-    with pytest.raises(ConfigError, match=text):
-        call(settings, "export", *arguments)
+def test_wrong_options(arguments: list[str], text: str, folder: DataFolder) -> None:
+    assert text in folder.error("export", *arguments, status=2)
 
 
-def test_names_that_are_not_stored(settings: Settings, tmp_path: Path) -> None:
+def test_names_that_are_not_stored(folder: DataFolder, tmp_path: Path) -> None:
     for option, text in (("--crawl", "no crawl is named none"), ("--host", "host none is stored")):
-        with pytest.raises(NotFound, match=text):
-            call(settings, "export", option, "none", "--output", str(tmp_path / "a"))
+        arguments = (option, "none", "--output", str(tmp_path / "a"))
+        assert text in folder.error("export", *arguments)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,15 +166,14 @@ def test_fields_of_json_lines(printed: Printed) -> None:
     ],
 )
 def test_csv_guards_cells_of_lists_that_semicolons_separate(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, cell: str
+    tmp_path: Path, text: str, cell: str
 ) -> None:
     store = SqliteStore(tmp_path / "records.sqlite")
     store.crawls.put(CrawlSpec(crawl_id="c1", seeds=(f"{BASE}/",)), CrawlState.FINISHED)
     store.save([outcome("/t/1", body=text)])
     store.close()
-    settings = replace(Settings(), storage=StorageConfig(data=tmp_path))
-    assert call(settings, "export", "--format", "csv", "--fields", "body") == 0
-    assert list(csv.reader(io.StringIO(capsys.readouterr().out)))[1] == [cell]
+    printed = DataFolder(tmp_path).output("export", "--format", "csv", "--fields", "body")
+    assert list(csv.reader(io.StringIO(printed)))[1] == [cell]
 
 
 def test_csv(printed: Printed) -> None:
@@ -283,16 +275,15 @@ def test_output_to_a_file(printed: Printed, tmp_path: Path) -> None:
 
 
 def test_gzip_on_standard_output(
-    settings: Settings, capfdbinary: pytest.CaptureFixture[bytes]
+    printed: Printed, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    assert call(settings, "export", "--gzip", "--format", "text") == 0
+    assert main(["export", "--gzip", "--format", "text", "--data", str(printed.data)]) == 0
     zipped = capfdbinary.readouterr().out
-    assert call(settings, "export", "--format", "text") == 0
-    assert gzip.decompress(zipped) == capfdbinary.readouterr().out
+    assert gzip.decompress(zipped).decode() == printed("--format", "text")
 
 
 def test_an_interrupted_export_leaves_the_old_file(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "a.csv"
     target.write_text("old")
@@ -301,18 +292,19 @@ def test_an_interrupted_export_leaves_the_old_file(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("crawlclean.workers.output.record_writers.CsvWriter.row", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        call(settings, "export", "--format", "csv", "--output", str(target))
+    folder.output("export", "--format", "csv", "--output", str(target), status=130)
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     assert target.read_text() == "old"
 
 
-def test_a_place_that_cannot_be_written(settings: Settings, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written(folder: DataFolder, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match="cannot write"):
-        call(settings, "export", "--output", str(tmp_path / "file" / "a"))
-    with pytest.raises(ConfigError, match="is a file"):
-        call(settings, "export", "--file-per-page", "--output", str(tmp_path / "file"))
+    assert "cannot write" in folder.error(
+        "export", "--output", str(tmp_path / "file" / "a"), status=2
+    )
+    assert "is a file" in folder.error(
+        "export", "--file-per-page", "--output", str(tmp_path / "file"), status=2
+    )
 
 
 def test_a_file_for_each_page(printed: Printed, tmp_path: Path) -> None:
@@ -376,14 +368,14 @@ def needs_pyarrow() -> Any:
         pytest.skip("pyarrow is not installed")
 
 
-def test_an_absent_pyarrow_is_named(settings: Settings, tmp_path: Path) -> None:
+def test_an_absent_pyarrow_is_named(folder: DataFolder, tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['pyarrow'] = None; from crawlclean.workers.cli import main; "
         "sys.exit(main(sys.argv[1:]))"
     )
     arguments = ("export", "--format", "parquet", "--output", str(tmp_path / "a.parquet"))
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments, "--data", str(settings.storage.data)],
+        [sys.executable, "-c", code, *arguments, "--data", str(folder.data)],
         capture_output=True,
         text=True,
         check=False,
@@ -395,18 +387,15 @@ def test_an_absent_pyarrow_is_named(settings: Settings, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress_goes_to_standard_error(
-    settings: Settings, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_progress_goes_to_standard_error(folder: DataFolder, tmp_path: Path) -> None:
     target = tmp_path / "a.jsonl"
-    assert call(settings, "export", "--output", str(target), "--crawl", "c2") == 0
-    assert capsys.readouterr() == ("", f"1 record written to {target}\n")
-    assert call(settings, "export") == 0
-    assert capsys.readouterr().err == ""
+    said = folder.call("export", "--output", str(target), "--crawl", "c2")
+    assert said == (0, "", f"1 record written to {target}\n")
+    assert folder.call("export")[2] == ""
 
 
 def test_an_export_without_stored_images_names_the_option_that_fetches_them(
-    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: DataFolder, tmp_path: Path
 ) -> None:
-    assert call(settings, "export", "--images", str(tmp_path / "images")) == 0
-    assert "no image of these records is stored: `run --images`" in capsys.readouterr().err
+    said = folder.error("export", "--images", str(tmp_path / "images"), status=0)
+    assert "no image of these records is stored: `run --images`" in said

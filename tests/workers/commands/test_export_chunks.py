@@ -7,19 +7,15 @@ import json
 import os
 import signal
 import subprocess
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from crawlclean.cleaning.errors import ConfigError
-from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.export import FILE
-from crawlclean.workers.config import Settings
-from tests.kit.commands import call, call_main
+from tests.kit.commands import DataFolder
 from tests.kit.crawls import crawlclean, start
 from tests.kit.disks import tiny_disk
 from tests.kit.hook_packages import install, install_example
@@ -30,14 +26,14 @@ RECORDS = 600
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> DataFolder:
     data = tmp_path_factory.mktemp("chunks")
     store = SqliteStore(data / "records.sqlite")
     spec = CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/",))
     store.crawls.put(spec, CrawlState.FINISHED)
     store.save([make_outcome(f"/t/{n}") for n in range(RECORDS)])
     store.close()
-    return replace(Settings(), storage=StorageConfig(data=data))
+    return DataFolder(data)
 
 
 def has_files(folder: Path, least: int) -> bool:
@@ -60,26 +56,26 @@ ALL = [f"https://{HOST}/t/{n}" for n in range(RECORDS)]
     ("options", "files"), [(["--chunk-size", "250"], 3), (["--chunk-size", "600", "--gzip"], 1)]
 )
 def test_files_of_a_number_of_records(
-    settings: Settings, tmp_path: Path, options: list[str], files: int
+    folder: DataFolder, tmp_path: Path, options: list[str], files: int
 ) -> None:
-    assert call(settings, "export", "--output", str(tmp_path / "out"), *options) == 0
+    folder.output("export", "--output", str(tmp_path / "out"), *options)
     suffix = ".jsonl.gz" if "--gzip" in options else ".jsonl"
     names = [f"records-{n:05}{suffix}" for n in range(1, files + 1)]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
     assert urls(tmp_path / "out") == ALL
-    with pytest.raises(ConfigError, match="is of an export that is finished"):
-        call(settings, "export", "--output", str(tmp_path / "out"), *options)
+    said = folder.error("export", "--output", str(tmp_path / "out"), *options, status=2)
+    assert "is of an export that is finished" in said
 
 
-def test_files_of_a_size(settings: Settings, tmp_path: Path) -> None:
-    assert call(settings, "export", "--output", str(tmp_path), "--chunk-size", "1MB") == 0
+def test_files_of_a_size(folder: DataFolder, tmp_path: Path) -> None:
+    folder.output("export", "--output", str(tmp_path), "--chunk-size", "1MB")
     sizes = [path.stat().st_size for path in sorted(tmp_path.iterdir())]
     assert all(1_000_000 <= size < 1_100_000 for size in sizes[:-1])
     assert urls(tmp_path) == ALL
 
 
-def test_a_killed_export_goes_on_where_whole_files_stop(settings: Settings, tmp_path: Path) -> None:
-    out, data = tmp_path / "out", str(settings.storage.data)
+def test_a_killed_export_goes_on_where_whole_files_stop(folder: DataFolder, tmp_path: Path) -> None:
+    out, data = tmp_path / "out", str(folder.data)
     arguments = ("export", "--chunk-size", "5", "--output", str(out), "--data", data)
     for files in (3, 20, 40):
         process = start(*arguments)
@@ -87,8 +83,8 @@ def test_a_killed_export_goes_on_where_whole_files_stop(settings: Settings, tmp_
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         assert (out / FILE).exists()
-    with pytest.raises(ConfigError, match="an unfinished export with other options"):
-        call(settings, "export", "--chunk-size", "6", "--output", str(out))
+    said = folder.error("export", "--chunk-size", "6", "--output", str(out), status=2)
+    assert "an unfinished export with other options" in said
     done = crawlclean(*arguments)
     assert f"{RECORDS} records written to {out}" in done.stderr
     assert "going on after " in done.stderr
@@ -99,7 +95,7 @@ def test_a_killed_export_goes_on_where_whole_files_stop(settings: Settings, tmp_
 
 
 def test_a_kill_between_a_file_and_its_commit_doubles_nothing(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(*_: object) -> None:
         raise KeyboardInterrupt
@@ -107,26 +103,25 @@ def test_a_kill_between_a_file_and_its_commit_doubles_nothing(
     arguments = ("export", "--chunk-size", "200", "--unique", "--output", str(tmp_path))
     with monkeypatch.context() as patched:
         patched.setattr("crawlclean.storage.store.export.ExportState.keep", die)
-        with pytest.raises(KeyboardInterrupt):
-            call(settings, *arguments)
+        folder.output(*arguments, status=130)
     assert [path.name for path in sorted(tmp_path.iterdir())] == [FILE, "records-00001.jsonl"]
-    assert call(settings, *arguments) == 0
-    assert urls(tmp_path) == urls_of_unique(settings, tmp_path / "one.jsonl")
+    folder.output(*arguments)
+    assert urls(tmp_path) == urls_of_unique(folder, tmp_path / "one.jsonl")
 
 
-def urls_of_unique(settings: Settings, target: Path) -> list[str]:
-    assert call(settings, "export", "--unique", "--output", str(target)) == 0
+def urls_of_unique(folder: DataFolder, target: Path) -> list[str]:
+    folder.output("export", "--unique", "--output", str(target))
     found = [json.loads(line)["url"] for line in target.read_bytes().splitlines()]
     target.unlink()
     return found
 
 
-def test_a_format_of_another_package(settings: Settings, tmp_path: Path) -> None:
+def test_a_format_of_another_package(folder: DataFolder, tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     environment = install_example(package)
     out = tmp_path / "out"
-    base = ("export", "--format", "xml", "--data", str(settings.storage.data))
+    base = ("export", "--format", "xml", "--data", str(folder.data))
     crawlclean(*base, "--chunk-size", "400", "--output", str(out), env=environment)
     files = sorted(out.iterdir())
     assert [path.name for path in files] == ["records-00001.xml", "records-00002.xml"]
@@ -139,7 +134,7 @@ def test_a_format_of_another_package(settings: Settings, tmp_path: Path) -> None
     assert done.stdout.count("<record ") == RECORDS
 
 
-def test_a_format_with_a_defect_leaves_no_file(settings: Settings, tmp_path: Path) -> None:
+def test_a_format_with_a_defect_leaves_no_file(folder: DataFolder, tmp_path: Path) -> None:
     (tmp_path / "half.py").write_text(
         "class Half:\n    suffix = '.half'\n    def __init__(self, stream): pass\n"
         "    def write(self, record): raise KeyError('price')\n"
@@ -147,7 +142,7 @@ def test_a_format_with_a_defect_leaves_no_file(settings: Settings, tmp_path: Pat
     entries = {"crawlclean.exporters": {"half": "half:Half"}}
     environment = install(tmp_path, "half-hooks", entries)
     target = tmp_path / "a.half"
-    arguments = ("--format", "half", "--output", str(target), "--data", str(settings.storage.data))
+    arguments = ("--format", "half", "--output", str(target), "--data", str(folder.data))
     done = crawlclean("export", *arguments, env=environment, check=False)
     assert done.returncode == 1
     assert f"the exporter half of half-hooks 1.0 failed at https://{HOST}/t/0: KeyError" in (
@@ -160,18 +155,17 @@ def test_a_format_with_a_defect_leaves_no_file(settings: Settings, tmp_path: Pat
 
 @pytest.mark.parametrize("kb", [8, 64])
 def test_a_full_disk_is_said_as_such_and_the_same_command_goes_on(
-    settings: Settings, tmp_path: Path, kb: int
+    folder: DataFolder, tmp_path: Path, kb: int
 ) -> None:
-    data = str(settings.storage.data)
     with tiny_disk(tmp_path / "disk", f"size={kb}k") as disk:
         out = disk / "out"
-        command = ("export", "--chunk-size", "100", "--output", str(out), "--data", data)
-        status, _, err = call_main(*command)
+        command = ("export", "--chunk-size", "100", "--output", str(out))
+        status, _, err = folder.call(*command)
         assert status == 1
         assert "no space left" in err
         assert "cannot be used" not in err
         if kb == 8:
             assert not list(out.glob(FILE + "*"))
         subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
-        assert call_main(*command)[0] == 0
+        folder.output(*command)
         assert urls(out) == ALL

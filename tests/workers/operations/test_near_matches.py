@@ -9,18 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from crawlclean.cleaning.errors import InvalidUrl, NotFound
-from crawlclean.storage.config import StorageConfig
+from crawlclean.cleaning.errors import InvalidUrl
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.urls.near_matches import (
     did_you_mean,
     near_hosts,
     near_urls,
     with_scheme,
 )
-from tests.kit.commands import call
+from tests.kit.commands import DataFolder
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 
 BASE = f"https://{HOST}"
@@ -120,16 +118,12 @@ def test_names_in_a_message() -> None:
     ],
 )
 def test_commands_ask_what_was_meant(data: Path, command: list[str], meant: str) -> None:
-    settings = replace(Settings(), storage=StorageConfig(data=data))
-    with pytest.raises(NotFound) as caught:
-        call(settings, *command)
-    assert str(caught.value).endswith(f"; did you mean {meant}?")
+    assert DataFolder(data).error(*command).endswith(f"; did you mean {meant}?")
 
 
 @pytest.mark.usefixtures("store")
-def test_why_takes_a_url_without_scheme(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = replace(Settings(), storage=StorageConfig(data=data))
-    assert call(settings, "why", f"{HOST}/tags/") == 0
-    assert capsys.readouterr().out.startswith(f"{BASE}/tags/ in c1: record")
-    assert call(settings, "why", f"{HOST}/tag/") == 1
-    assert capsys.readouterr().out.splitlines()[-1] == f"did you mean {BASE}/tags/"
+def test_why_takes_a_url_without_scheme(data: Path) -> None:
+    folder = DataFolder(data)
+    assert folder.output("why", f"{HOST}/tags/").startswith(f"{BASE}/tags/ in c1: record")
+    said = folder.output("why", f"{HOST}/tag/", status=1)
+    assert said.splitlines()[-1] == f"did you mean {BASE}/tags/"

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Step
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.workers.config import Settings
+from crawlclean.workers.cli import main
 from crawlclean.workers.control_characters import CONTROL, printable
 from crawlclean.workers.output.printing import print_answer, print_line, table, text_width
-from tests.kit.commands import call
+from tests.kit.commands import DataFolder
 from tests.kit.crawls import crawlclean
 from tests.kit.outcomes import T0, make_failure, make_outcome
 from tests.kit.web import Web
@@ -80,7 +78,7 @@ def test_json_is_escaped_and_the_same(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def folder(tmp_path: Path) -> DataFolder:
     store = SqliteStore(tmp_path / "records.sqlite")
     spec = CrawlSpec(crawl_id="c1", seeds=(f"https://forum.example/{EVIL}",))
     store.crawls.put(spec, CrawlState.FINISHED)
@@ -101,42 +99,38 @@ def settings(tmp_path: Path) -> Settings:
     assert failed.failure is not None
     store.save([replace(failed, failure=replace(failed.failure, detail=EVIL))])
     store.close()
-    return replace(Settings(), storage=StorageConfig(data=tmp_path))
+    return DataFolder(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "call",
+    "command",
     [
-        lambda settings: call(settings, "show", URL),
-        lambda settings: call(settings, "why", URL),
-        lambda settings: call(settings, "failures"),
-        lambda settings: call(settings, "hosts"),
-        lambda settings: call(settings, "hosts", HOST.replace("\ud800", "\ufffd")),
-        lambda settings: call(settings, "crawls"),
-        lambda settings: call(settings, "show", URL, "--json"),
-        lambda settings: call(settings, "failures", "--json"),
+        ["show", URL],
+        ["why", URL],
+        ["failures"],
+        ["hosts"],
+        ["hosts", HOST.replace("\ud800", "\ufffd")],
+        ["crawls"],
+        ["show", URL, "--json"],
+        ["failures", "--json"],
     ],
 )
-def test_what_pages_say_never_steers_the_terminal(
-    settings: Settings, capsys: pytest.CaptureFixture[str], call: Callable[[Settings], int]
-) -> None:
-    assert call(settings) == 0
-    said = capsys.readouterr().out
-    assert len(said.splitlines()) >= 1
+def test_what_pages_say_never_steers_the_terminal(folder: DataFolder, command: list[str]) -> None:
+    said = folder.output(*command)
+    assert said
     assert is_shown(said)
 
 
 @pytest.mark.parametrize("form", ["markdown", "text"])
 def test_an_export_is_as_stored_but_not_on_a_terminal(
-    settings: Settings,
+    folder: DataFolder,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     form: str,
 ) -> None:
-    assert call(settings, "export", "--format", form) == 0
-    assert "\x1b]0;" in capsys.readouterr().out
+    assert "\x1b]0;" in folder.output("export", "--format", form)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert call(settings, "export", "--format", form) == 0
+    assert main(["export", "--format", form, "--data", str(folder.data)]) == 0
     assert is_shown(capsys.readouterr().out.replace("\f", ""))
 
 
