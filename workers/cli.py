@@ -28,6 +28,8 @@ from crawlclean.workers.commands.names import (
     OLD_NAMES,
     Exit,
 )
+from crawlclean.workers.spoken import LANGUAGE, explained, is_chinese, language_of, say
+from crawlclean.workers.words import Language
 
 if TYPE_CHECKING:
     from crawlclean.workers.commands.arguments import Command, OneLineParser
@@ -58,7 +60,7 @@ WRONG_LINES = re.compile(r"\n(?=\S+:\d+: |and \d+ more$)")
 HELP = ("-h", "--help")
 NAME_CHARS = 13  # `housekeeper` and two spaces
 INTRODUCTION = f"""\
-usage: {__dist__} [-h] [--version] COMMAND ...
+usage: {__dist__} [-h] [--version] [--lang en|zh] COMMAND ...
 
 Crawls sites, learns each site's shape, and turns every page into one clean, typed record.
 """
@@ -72,13 +74,15 @@ examples:
 
 `{__dist__} COMMAND --help` explains a command.
 Settings can also be environment variables; `{__dist__} config` lists their names.
+The language is that of the locale (LC_ALL, LC_MESSAGES, LANG); --lang en or --lang zh overrides it.
 Exit status: {EXIT_STATUSES}.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit status."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words, lang = _choose_language(sys.argv[1:] if argv is None else argv)
+    _write_utf8()
     family = words[0] if words and words[0] in FAMILIES else ""
     asked = words[1:] if family else words
     if not asked or asked[0] in HELP:
@@ -88,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"{__dist__} {version()}\n")
         return Exit.DONE
     arguments = parse(words)
+    arguments.lang = lang
     import logging  # `--help` takes most of its time for imports
 
     from crawlclean.workers.config import load_settings
@@ -105,7 +110,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = load_settings(os.environ, flags, _options(arguments))
         level = getattr(logging, settings.workers.log_level.upper())
         set_up_logging(arguments.command, level)
-        _write_utf8()
+        if getattr(arguments, "json", words[0] == "join"):
+            LANGUAGE.set(Language.ENGLISH)  # a contract with programs, or a log
+        elif settings.workers.lang:  # of a crawl file, too
+            LANGUAGE.set(Language(settings.workers.lang))
         status = int(arguments.run(settings, arguments))
         sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
@@ -114,15 +122,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{__dist__}: " + "".join(f"{readable_line(line)}\n" for line in lines))
         return Exit.WRONG_USE
     except ServiceError as error:
-        sys.stderr.write(f"{__dist__}: {readable_line(str(error))}\n")
+        _tell(readable_line(str(error)))
         return Exit.FAILED
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])
         if not extra:
             raise
-        sys.stderr.write(
-            f"{__dist__}: `{arguments.command}` needs {error.name}, which is not installed: "
-            f"pip install '{__dist__}[{extra}]'\n"
+        _tell(
+            say(
+                "`{command}` needs {module}, which is not installed: pip install '{package}'",
+                command=arguments.command,
+                module=error.name,
+                package=f"{__dist__}[{extra}]",
+            )
         )
         return Exit.FAILED
     except BrokenPipeError:  # the reader of the output has closed the pipe
@@ -132,10 +144,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if error.errno != errno.ENOSPC:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.stderr.write(f"{__dist__}: no space left for the output: free some and run again\n")
+        _tell(say("no space left for the output: free some and run again"))
         return Exit.FAILED
     except KeyboardInterrupt:
-        sys.stderr.write(f"{__dist__}: interrupted\n")
+        _tell(say("interrupted"))
         return Exit.INTERRUPTED
 
 
@@ -148,11 +160,41 @@ def _options(arguments: argparse.Namespace) -> dict[str, str]:
     }
 
 
+def _tell(line: str) -> None:
+    """Writes a line to standard error, behind the name of the program."""
+    sys.stderr.write(f"{__dist__}: {line}\n")
+
+
+def _choose_language(typed: Sequence[str]) -> tuple[list[str], str | None]:
+    """Takes ``--lang`` out of the words of a call, and sets the language of this command.
+
+    Returns:
+        (The other words, the language that was typed; None: none was.)
+    """
+    words, lang, rest = [], None, iter(typed)
+    for word in rest:
+        name, given, value = word.partition("=")
+        if name == "--lang":
+            lang = value if given else next(rest, "")
+        else:
+            words.append(word)
+        if word == "--":
+            words += rest
+    known = {each.value: each for each in Language}
+    locale = language_of(os.environ)
+    LANGUAGE.set(known.get(lang or os.environ.get(f"{__dist__.upper()}_LANG", ""), locale))
+    if lang is not None and lang not in known:
+        _tell(say("--lang is {lang!r}: write en or zh", lang=lang))
+        sys.exit(Exit.WRONG_USE)
+    return words, lang
+
+
 def _write_utf8() -> None:
-    """Sets standard output to UTF-8 in files and pipes; terminals show ``?`` for the unknown."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
-        sys.stdout.reconfigure(encoding=encoding, errors="replace")
+    """Sets output to UTF-8 in files and pipes; terminals show ``?`` for the unknown."""
+    for stream in (sys.stdout, sys.stderr) if is_chinese() else (sys.stdout,):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="replace")
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -163,6 +205,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     Raises:
         SystemExit: They are wrong, or ask for help.
     """
+    if is_chinese():  # argparse asks gettext, which reads compiled files alone
+        vars(argparse).update(_=say, ngettext=lambda one, more, n: say(one if n == 1 else more))
     name, rest = find_command(words)
     return parser_of(name).parse_args(rest)
 
@@ -174,8 +218,13 @@ def find_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
         if name in COMMANDS:
             return name, words[count:]
     if instead := OLD_NAMES.get(words[0]):
-        told = f"`{words[0]}` is now `{instead}`; the old name goes with the next version"
-        sys.stderr.write(f"{__dist__}: {told}\n")
+        _tell(
+            say(
+                "`{name}` is now `{instead}`; the old name goes with the next version",
+                name=words[0],
+                instead=instead,
+            )
+        )
         return find_command([*instead.split(), *words[1:]])
     return _refuse(" ".join(words[: 2 if words[0] in FAMILIES else 1]))
 
@@ -185,9 +234,16 @@ def _refuse(typed: str) -> NoReturn:
     from difflib import get_close_matches
 
     near = get_close_matches(typed, [*COMMANDS, *OLD_NAMES], 1)
-    hint = f": did you mean {OLD_NAMES.get(near[0], near[0])}?" if near else ""
-    hint = f" any more: {GONE[typed]}" if typed in GONE else hint
-    sys.stderr.write(f"{__dist__}: there is no command {typed!r}{hint}; see `{__dist__} --help`\n")
+    hint = say(": did you mean {name}?", name=OLD_NAMES.get(near[0], near[0])) if near else ""
+    hint = say(" any more: {instead}", instead=say(GONE[typed])) if typed in GONE else hint
+    _tell(
+        say(
+            "there is no command {typed!r}{hint}; see `{program} --help`",
+            typed=typed,
+            hint=hint,
+            program=__dist__,
+        )
+    )
     sys.exit(Exit.WRONG_USE)
 
 
@@ -203,17 +259,22 @@ def parser_of(name: str) -> OneLineParser:
 
 def help_text() -> str:
     """The list of commands, in groups; commands with one first word are one line."""
-    lines = [INTRODUCTION]
+    lines = [_in_words(INTRODUCTION)]
     for title, group in GROUPS.items():
-        lines.append(f"\n{title}:\n")
+        lines.append(f"\n{explained(f'{title}:')}\n")
         for name in dict.fromkeys(each.partition(" ")[0] for each in group):
-            about = (
-                f"{', '.join(members(name))}: {FAMILIES[name]}"
-                if name in FAMILIES
-                else group[name][1]
-            )
+            if name in FAMILIES:
+                others, about = ", ".join(members(name)), explained(FAMILIES[name])
+                about = explained("{others}: {about}").format(others=others, about=about)
+            else:
+                about = explained(group[name][1])
             lines.append(_help_line(name, about))
-    return "".join([*lines, EPILOG])
+    return "".join([*lines, _in_words(EPILOG)])
+
+
+def _in_words(text: str) -> str:
+    """A part of the help, each of its lines in the language of the command."""
+    return "\n".join(map(explained, text.split("\n")))
 
 
 def _help_line(name: str, about: str) -> str:
@@ -227,9 +288,13 @@ def members(family: str) -> list[str]:
 
 def family_help(family: str) -> str:
     """The list of the commands of a family."""
-    lines = [f"usage: {__dist__} {family} COMMAND ...\n\n{FAMILIES[family]}:\n"]
-    lines += [_help_line(each, COMMANDS[f"{family} {each}"][1]) for each in members(family)]
-    return "".join([*lines, f"\n`{__dist__} {family} COMMAND --help` explains a command.\n"])
+    lines = [_in_words(f"usage: {__dist__} {family} COMMAND ...\n\n{FAMILIES[family]}:\n")]
+    lines += [
+        _help_line(each, explained(COMMANDS[f"{family} {each}"][1])) for each in members(family)
+    ]
+    return "".join(
+        [*lines, _in_words(f"\n`{__dist__} {family} COMMAND --help` explains a command.\n")]
+    )
 
 
 def version() -> str:

@@ -50,6 +50,9 @@ class WorkerConfig:
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "info", "debug, info, warning or error"
     )
+    lang: Literal["", "en", "zh"] = setting(
+        "", "language of commands for people: en, zh; empty: as LC_ALL, LC_MESSAGES or LANG says"
+    )
     hooks: str = setting("all", "hooks of installed packages to use: all, none, or names, as a,b")
     webhook_secret: str = setting(
         "",

@@ -6,7 +6,6 @@ counted has three, ``["{n} host", "{n} hosts", "{n} 个主机"]``: the value of 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
@@ -28,6 +27,8 @@ class Language(StrEnum):
 @cache
 def all_words() -> Mapping[str, Entry]:
     """Every entry by its key; a key that stands twice is no TOML."""
+    import tomllib  # English commands need none
+
     with FILE.open("rb") as file:
         return MappingProxyType({key: tuple(entry) for key, entry in tomllib.load(file).items()})
 

@@ -21,14 +21,12 @@ from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.workers.commands.names import Exit as Exit
 from crawlclean.workers.config import DROPPED, Settings
+from crawlclean.workers.spoken import explained, is_chinese, say
 
 if TYPE_CHECKING:
     from crawlclean.workers.operations.backends import Backends
 
 Run = Callable[[Settings, argparse.Namespace], int]
-
-INVALID_CHOICE = re.compile(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", re.S)
-"""What argparse says of a word that is none of some."""
 
 TIME = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -44,18 +42,51 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the program with status 2 (wrong use)."""
-        if found := INVALID_CHOICE.fullmatch(message):
-            _, typed, names = found.groups()
-            near = get_close_matches(typed, re.findall(r"[\w-]+", names), 1)
-            message += f": did you mean {near[0]}?" if near else ""
         for name in DROPPED:
-            if f"--{name}" in message.split():  # as "unrecognized arguments: --servers"
-                message = f"--{name} is gone: {DROPPED[name]}"
-        self.exit(Exit.WRONG_USE, f"{__dist__}: {message}; see `{self.prog} --help`\n")
+            if re.search(rf"[ ：]--{name}\b", message):  # "unrecognized arguments: --servers"
+                message = say("--{name} is gone: {instead}", name=name, instead=say(DROPPED[name]))
+        told = say("{message}; see `{command} --help`", message=message, command=self.prog)
+        self.exit(Exit.WRONG_USE, f"{__dist__}: {told}\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            near = get_close_matches(str(value), map(str, action.choices or ()), 1)
+            error.message += say(": did you mean {name}?", name=near[0]) if near else ""
+            raise
 
 
 class CommandHelp(argparse.HelpFormatter):
-    """Prints ``-o, --output DIR`` on every Python; before 3.13 it is ``-o DIR, --output DIR``."""
+    """Prints ``-o, --output DIR`` on every Python; before 3.13 it is ``-o DIR, --output DIR``.
+
+    All words are in the language of the command, those of argparse, too.
+    """
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        """Adds the line of all arguments."""
+        super().add_usage(usage, actions, groups, prefix or explained("usage: "))
+
+    def start_section(self, heading: str | None) -> None:
+        """Begins a list of arguments."""
+        super().start_section(heading and explained(heading))
+
+    def add_text(self, text: str | None) -> None:
+        """Adds a paragraph."""
+        super().add_text(text and explained(text))
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return action.help and explained(action.help)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        if not is_chinese():
+            return super()._split_lines(text, width)
+        from crawlclean.workers.output.printing import wrap
+
+        return wrap(text, width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(indent + line for line in self._split_lines(text, width))
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         if not action.option_strings or action.nargs == 0:

@@ -28,6 +28,11 @@ _CONTROL_BYTES = tuple(
 )
 
 
+_HAN = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60"  # with the punctuation of full width
+_UNITS = re.compile(rf"( *)([（《“]*(?:[^ {_HAN}]+|[{_HAN}])[，。；：、！？）》”]*)")
+"""Spaces, and what no line break may cut: a word, or a Han character with its punctuation."""
+
+
 def print_answer(answer: Any) -> None:
     """Prints a value of a type in ``ANSWERS`` as one line of JSON, control characters escaped."""
     from crawlclean.workers.answers.schema import encode
@@ -126,11 +131,11 @@ def _ends(text: str, kept: int) -> str:
 
 
 def wrap(text: str, columns: int) -> list[str]:
-    """Wraps a text at spaces; words longer than ``columns`` are cut."""
+    """Wraps a text at spaces and between Han characters; longer words are cut."""
     lines: list[str] = []
     line = ""
-    for word in text.split(" "):
-        longer = f"{line} {word}" if line else word
+    for space, word in _UNITS.findall(text):
+        longer = f"{line}{space}{word}" if line else word
         if text_width(longer) <= columns:
             line = longer
             continue
