@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ class Crawled(DataFolder):
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     folder = tmp_path_factory.mktemp("index-pages")
     about = html("甲", TEXT[5:])
-    sites = [
+    sites: list[tuple[Mapping[str, Page | str], str]] = [
         *(({**SITE, "/": h, "/index.html": i, "/docs/a.html": about}, "/") for h, i, _ in HOMES),
         *((folder_site(max(pair)), pair[0]) for pair in FOLDERS),
     ]
