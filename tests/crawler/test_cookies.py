@@ -8,27 +8,15 @@ import pytest
 from scrapy.http import Response
 
 from crawlclean.crawler.transfer.requests import MOST_COOKIE_BYTES, cookie_header, cookies_after
-from crawlclean.storage.crawl_types import Lease, PageRole, StoredCookie
+from crawlclean.storage.crawl_types import Lease, StoredCookie
+from tests.kit.queues import make_lease
 
 NOW_S = int(time.time())
 SID = StoredCookie(name="sid", value="3f9a")
 
 
 def lease(url: str = "http://www.a.example/", *cookies: StoredCookie) -> Lease:
-    host = url.split("/")[2]
-    return Lease(
-        crawl_id="c",
-        page_id="0" * 32,
-        url=url,
-        host=host,
-        token=1,
-        attempt=1,
-        role=PageRole.PAGE,
-        depth=0,
-        allow_private=True,
-        robots_version=0,
-        cookies=cookies,
-    )
+    return make_lease(url, cookies=cookies)
 
 
 def after(*lines: str, url: str = "http://www.a.example/dir/page", kept: tuple[StoredCookie, ...]

@@ -9,32 +9,20 @@ import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crawlclean.cleaning.records import Via
 from crawlclean.crawler.fetch_log import AGAIN_S, FILES, HEAD, FetchLog
 from crawlclean.storage.crawl_types import Failure, FailureReason, FetchResult, Lease, PageRole
+from tests.kit.queues import make_lease
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
-def lease(**changes: object) -> Lease:
-    known = {
-        "crawl_id": "c",
-        "page_id": "0" * 32,
-        "url": "http://a.example/x",
-        "host": "a.example",
-        "token": 1,
-        "attempt": 1,
-        "role": PageRole.PAGE,
-        "depth": 1,
-        "allow_private": False,
-        "robots_version": 1,
-        "referrer": "http://a.example/",
-        "via": Via.LINK,
-    }
-    return Lease(**(known | changes))  # type: ignore[arg-type] # any field
+def lease(url: str = "http://a.example/x", **changes: Any) -> Lease:
+    return make_lease(url, **{"referrer": "http://a.example/", "via": Via.LINK, **changes})
 
 
 PAGE = FetchResult(status=200, body=b"x" * 11265, elapsed_ms=3)

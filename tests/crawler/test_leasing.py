@@ -29,7 +29,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier
-from tests.kit.queues import ANSWER, server_ms, spec, urls
+from tests.kit.queues import ANSWER, make_lease, server_ms, spec, urls
 from tests.kit.timing import LIMIT_S
 
 
@@ -260,18 +260,7 @@ def test_an_embedded_queue_that_stays_away_ends_the_leases(tmp_path: Path) -> No
     assert asyncio.run(crawl()) == []
 
 
-LEASE = Lease(
-    crawl_id="c",
-    page_id="0" * 32,
-    url="http://a.example/",
-    host="a.example",
-    token=1,
-    attempt=1,
-    role=PageRole.PAGE,
-    depth=0,
-    allow_private=False,
-    robots_version=0,
-)
+LEASE = make_lease()
 
 
 def test_old_tokens_are_counted_and_change_nothing(queue_url: str, frontier: Frontier) -> None:

@@ -19,7 +19,8 @@ from crawlclean.crawler.robots import user_agent
 from crawlclean.crawler.run import scrapy_settings
 from crawlclean.crawler.spiders.site import SiteSpider
 from crawlclean.crawler.transfer.responses import header_pairs
-from crawlclean.storage.crawl_types import FailureReason, FetchResult, Lease, PageRole
+from crawlclean.storage.crawl_types import FailureReason, FetchResult, Lease
+from tests.kit.queues import make_lease
 
 
 def test_the_user_agent_names_us_and_whom_to_ask() -> None:
@@ -70,18 +71,7 @@ def test_headers_are_text_without_codings_that_are_undone() -> None:
 def test_an_answer_from_a_private_address_is_dropped(
     address: str | None, private: bool, refused: bool
 ) -> None:
-    lease = Lease(
-        crawl_id="c",
-        page_id="0" * 32,
-        url="http://a.example/",
-        host="a.example",
-        token=1,
-        attempt=1,
-        role=PageRole.PAGE,
-        depth=0,
-        allow_private=private,
-        robots_version=0,
-    )
+    lease = make_lease(allow_private=private)
     request = Request(lease.url, meta={"lease": lease, "begun": 0.0})
     response = HtmlResponse(
         lease.url,

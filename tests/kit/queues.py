@@ -136,6 +136,13 @@ def urls(n: int, host: str = "a.example") -> list[Discovery]:
     return [Discovery(url=f"http://{host}/{i}") for i in range(n)]
 
 
+def make_lease(url: str = A, **more: Any) -> Lease:
+    """A lease of a page of crawl ``c``, as a spider gets it."""
+    known = {"page_id": "0" * 32, "token": 1, "attempt": 1, "role": PageRole.PAGE, "depth": 0}
+    known |= {"crawl_id": "c", "allow_private": False, "robots_version": 0}
+    return Lease(url=url, **{"host": host_of(url), **known, **more})
+
+
 def server_ms(client: Any) -> int:
     """The queue's clock."""
     seconds, micros = client.time()

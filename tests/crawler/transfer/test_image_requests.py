@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from crawlclean.crawler.transfer.requests import image_headers
 from crawlclean.crawler.transfer.responses import judge_answer
-from crawlclean.storage.crawl_types import Failure, FailureReason, Lease, PageRole, Retry
-
-LEASE: dict[str, Any] = {
-    "crawl_id": "c",
-    "page_id": "0" * 32,
-    "host": "cdn.example",
-    "token": 1,
-    "attempt": 1,
-    "depth": 1,
-    "allow_private": False,
-    "robots_version": 0,
-}
+from crawlclean.storage.crawl_types import Failure, FailureReason, PageRole, Retry
+from tests.kit.queues import make_lease
 
 
 @pytest.mark.parametrize(
@@ -33,10 +21,10 @@ LEASE: dict[str, Any] = {
     ],
 )
 def test_a_server_is_told_the_page_as_a_browser_does(page: str, url: str, told: str | None) -> None:
-    headers = image_headers(Lease(url=url, role=PageRole.IMAGE, referrer=page, **LEASE), url)
+    headers = image_headers(make_lease(url, role=PageRole.IMAGE, referrer=page), url)
     assert headers.get("Referer") == told
     assert headers["Accept"].startswith("image/")
-    assert image_headers(Lease(url=url, role=PageRole.PAGE, referrer=page, **LEASE), url) == {}
+    assert image_headers(make_lease(url, referrer=page), url) == {}
 
 
 @pytest.mark.parametrize(
