@@ -9,9 +9,9 @@ import pytest
 from crawlclean.cleaning.records import Post
 from crawlclean.cleaning.revisits import absence_words, has_vanished
 from tests.kit.outcomes import make_outcome
+from tests.kit.some import some
 
-MADE = make_outcome("/1").record
-assert MADE is not None
+MADE = some(make_outcome("/1").record)
 ARTICLE = replace(MADE, title="灯塔的故事", body="第一段写灯塔。\n第二段写海。", posts=())
 
 

@@ -11,6 +11,7 @@ from crawlclean.cleaning.revisits import (
     is_lie,
     read_lastmod,
 )
+from tests.kit.some import some
 
 DAY = 86_400
 NOW = 20_000 * DAY
@@ -98,11 +99,9 @@ def test_conditions_are_proven_by_changes_or_by_many_checks() -> None:
 
 
 def test_dates_are_read_as_written() -> None:
-    second = read_lastmod("2026-03-01T12:00:00+08:00")
-    assert second is not None
+    second = some(read_lastmod("2026-03-01T12:00:00+08:00"))
     assert second.first_s == second.last_s
-    day = read_lastmod("2026-03-01")
-    assert day is not None
+    day = some(read_lastmod("2026-03-01"))
     assert day.last_s - day.first_s == 2 * DAY
     for text in (None, "", "yesterday", "2026-13-01", "0001-01-01T00:00:00+14:00"):
         assert read_lastmod(text) is None or text == "0001-01-01T00:00:00+14:00"

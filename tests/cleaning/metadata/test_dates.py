@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from crawlclean.cleaning.metadata.dates import MAX_CHARS, find_date, read_timestamp, zone_of
+from tests.kit.some import some
 
 CHINA = timezone(timedelta(hours=8))
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
@@ -40,9 +41,7 @@ FORMS = (
     ],
 )
 def test_forms(text: str, when: str) -> None:
-    found = find_date(text, CHINA, NOW)
-    assert found is not None
-    assert found.when.isoformat() == when
+    assert some(find_date(text, CHINA, NOW)).when.isoformat() == when
 
 
 @pytest.mark.parametrize(
@@ -88,9 +87,7 @@ def test_the_order_of_day_and_month_is_the_languages() -> None:
     ],
 )
 def test_timestamps(text: str, when: str) -> None:
-    found = read_timestamp(text, CHINA)
-    assert found is not None
-    assert found.when.isoformat() == when
+    assert some(read_timestamp(text, CHINA)).when.isoformat() == when
 
 
 def test_zones() -> None:
@@ -105,9 +102,7 @@ def test_zones() -> None:
     st.text("发布时间：来源记者 ", max_size=12),
 )
 def test_every_form_of_every_day(day: date, form: str, before: str) -> None:
-    found = find_date(f"{before} {form.format(day)} {before}", CHINA)
-    assert found is not None
-    assert found.when.date() == day
+    assert some(find_date(f"{before} {form.format(day)} {before}", CHINA)).when.date() == day
 
 
 @given(st.text(max_size=500))

@@ -279,8 +279,7 @@ def test_the_date_under_a_title_that_the_site_counts_to_the_body() -> None:
 def test_without_a_time_of_fetch_nothing_is_relative_or_future() -> None:
     html = "<title>柿子熟了</title><h1>柿子熟了</h1><p>%s</p>BODY"
     assert record(html % "3小时前", fetched_at=None).published_at is None
-    found = record(html % "2026-12-24 08:20", fetched_at=None).published_at
-    assert found is not None
+    assert record(html % "2026-12-24 08:20", fetched_at=None).published_at
 
 
 @pytest.mark.parametrize(

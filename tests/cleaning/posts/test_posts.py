@@ -14,6 +14,7 @@ from crawlclean.cleaning.metadata.dates import time_reader
 from crawlclean.cleaning.model.rules import PostRule
 from crawlclean.cleaning.posts.posts import read_posts
 from crawlclean.cleaning.records import PageKind, Post
+from tests.kit.some import some
 from tests.kit.thread_pages import learn_post_rule
 
 URL = "http://forum.example/thread/7"
@@ -107,8 +108,7 @@ def read(one: RawPage, rule: PostRule | None) -> tuple[Post, ...]:
 
 
 def test_with_a_rule_a_thread_of_one_post_is_a_thread() -> None:
-    rule = learn_post_rule(sample())
-    assert rule is not None
+    rule = some(learn_post_rule(sample()))
     assert rule.shape.contents == (("div", "words w"),)
     alone = page(post(1, "求助"))
     assert read(alone, None) == ()

@@ -12,6 +12,7 @@ from crawlclean.crawler.robots import ERRORS
 from crawlclean.storage.crawl_types import FailureReason
 from tests.kit.queues import END_MARGIN_MS, let_time_pass, server_ms, spec
 from tests.kit.raw_web import Answer, RawWeb, answer
+from tests.kit.some import some
 from tests.kit.spiders import SpiderProcess
 from tests.kit.timing import wait_until
 
@@ -54,8 +55,7 @@ def test_a_host_whose_robots_txt_fails_is_left_alone_and_ended_after_three_tries
             spider.client.publish("cc:wake", "1")
         spider.collect_all()
         for path in ("/", "/2"):
-            failure = spider.pages["c", web.url(path)].result.failure
-            assert failure is not None
+            failure = some(spider.pages["c", web.url(path)].result.failure)
             assert (failure.reason, failure.detail) == (
                 FailureReason.ROBOTS,
                 ERRORS,

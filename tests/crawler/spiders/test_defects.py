@@ -11,6 +11,7 @@ from crawlclean.storage.crawl_types import FailureReason
 from tests.kit.defects import ANSWERED, FINISH, REQUEST, TWICE, UNANSWERED
 from tests.kit.queues import assert_at_rest, spec
 from tests.kit.raw_web import RawWeb, answer
+from tests.kit.some import some
 from tests.kit.spiders import SpiderProcess
 from tests.kit.timing import LIMIT_S, wait_until
 
@@ -37,8 +38,7 @@ def test_a_defect_is_the_failure_of_its_url(
     crawled: tuple[SpiderProcess, RawWeb], path: str
 ) -> None:
     spider, web = crawled
-    failure = spider.pages["c", web.url(path)].result.failure
-    assert failure is not None
+    failure = some(spider.pages["c", web.url(path)].result.failure)
     assert failure.reason is FailureReason.INTERNAL
     assert failure.detail == f"DefectError: at {web.url(path)}"
     assert spider.log.count(f"  DefectError: at\n  {web.url(path)}\n") == 1, "with its place"

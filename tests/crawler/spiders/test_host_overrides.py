@@ -20,6 +20,7 @@ from crawlclean.storage.crawl_types import (
 from tests.kit.certificates import Authority
 from tests.kit.proxy import Proxy
 from tests.kit.raw_web import RawWeb, answer
+from tests.kit.some import some
 from tests.kit.spiders import SpiderProcess
 from tests.kit.web import Page, Web, html
 
@@ -134,12 +135,12 @@ def test_hosts_at_one_address_are_asked_one_after_another(crawled: Crawled) -> N
 
 def test_a_name_without_an_address_fails_as_ever(crawled: Crawled) -> None:
     for name, detail in (("nowhere", "has no address"), ("unsure", "could not be looked up")):
-        failure = crawled.page("shared", f"http://{name}.test/").result.failure
-        assert failure is not None
+        failure = some(crawled.page("shared", f"http://{name}.test/").result.failure)
         assert failure.reason is FailureReason.DNS
         assert detail in failure.detail
-    alone = crawled.page("shared", f"http://alone.test:{crawled.shared.port}/0").result.failure
-    assert alone is not None
+    alone = some(
+        crawled.page("shared", f"http://alone.test:{crawled.shared.port}/0").result.failure
+    )
     assert alone.reason is FailureReason.CONNECT
 
 
@@ -168,8 +169,7 @@ def test_a_proxy_is_asked_for_names_that_only_it_knows(crawled: Crawled) -> None
 
 
 def test_a_private_address_is_refused_through_a_proxy_as_well(crawled: Crawled) -> None:
-    failure = crawled.page("refused", "http://10.0.0.1/").result.failure
-    assert failure is not None
+    failure = some(crawled.page("refused", "http://10.0.0.1/").result.failure)
     assert failure.reason is FailureReason.ADDRESS_REFUSED
 
 

@@ -23,6 +23,7 @@ import zstandard
 from crawlclean.storage.crawl_types import CrawlSpec, Discovery, FailureReason, KeepRaw, QueuedPage
 from crawlclean.workers.jobs.outcomes import end_page
 from tests.kit.raw_web import KeepingWeb, RawWeb, answer
+from tests.kit.some import some
 from tests.kit.spiders import SpiderProcess
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
@@ -243,9 +244,7 @@ def test_other_hosts_fail_by_their_own_cause(crawled: Crawled) -> None:
         (crawled.tls.url("/", "https"), FailureReason.TLS),
         (crawled.raw.url("/endless"), FailureReason.TOO_LARGE),
     ):
-        failure = crawled.of("open", url).result.failure
-        assert failure is not None
-        assert failure.reason is reason
+        assert some(crawled.of("open", url).result.failure).reason is reason
 
 
 @pytest.mark.parametrize("path", ODD_STATUSES)
@@ -349,8 +348,7 @@ def test_an_empty_and_a_plain_answer(crawled: Crawled) -> None:
 
 
 def refusal(crawled: Crawled, url: str) -> str:
-    failure = crawled.of("guarded", url).result.failure
-    assert failure is not None
+    failure = some(crawled.of("guarded", url).result.failure)
     assert failure.reason is FailureReason.ADDRESS_REFUSED, url
     return failure.detail
 
@@ -392,8 +390,7 @@ def test_one_crawl_s_permission_is_not_another_s(crawled: Crawled) -> None:
         spider.frontier.open_crawl(spec("yes", *(f"http://{here}/{i}" for i in range(9))))
         spider.collect_all()
         for url in refused:
-            failure = spider.pages["no", url].result.failure
-            assert failure is not None
+            failure = some(spider.pages["no", url].result.failure)
             assert failure.reason is FailureReason.ADDRESS_REFUSED
             assert spider.pages["no", url].result.body == b""
         for i in range(9):
@@ -410,8 +407,7 @@ def test_a_kept_connection_of_one_crawl_is_not_another_s(crawled: Crawled) -> No
     before = crawled.web.requests()
     spider.frontier.open_crawl(spec("second", f"http://{host}/empty", private=False))
     spider.collect_all()
-    failure = spider.pages["second", f"http://{host}/empty"].result.failure
-    assert failure is not None
+    failure = some(spider.pages["second", f"http://{host}/empty"].result.failure)
     assert failure.reason is FailureReason.ADDRESS_REFUSED
     assert crawled.web.requests() == before
 

@@ -19,6 +19,7 @@ import zstandard
 from crawlclean.storage.crawl_types import FailureReason, FetchResult
 from tests.kit.queues import spec
 from tests.kit.raw_web import Answer, RawWeb, answer
+from tests.kit.some import some
 from tests.kit.spiders import SpiderProcess
 
 MAX_BYTES = 4 << 20
@@ -263,8 +264,7 @@ def test_the_time_limit_is_that_of_the_whole_answer(tmp_path: Path) -> None:
         )
         spider.collect_all()
         for path in LATE:
-            failure = spider.pages["late", web.url(path)].result.failure
-            assert failure is not None
+            failure = some(spider.pages["late", web.url(path)].result.failure)
             assert failure.reason is FailureReason.TIMEOUT
 
 
@@ -273,15 +273,13 @@ def test_a_robots_txt_of_any_size_is_obeyed(crawled: Crawled, name: str) -> None
     host = crawled.hosts[name]
     pages = crawled.spider.pages
     assert pages["c", host.url("/")].result.status == 200
-    failure = pages["c", host.url("/forbidden")].result.failure
-    assert failure is not None
+    failure = some(pages["c", host.url("/forbidden")].result.failure)
     assert failure.reason is FailureReason.ROBOTS
     assert "/forbidden" not in host.paths()
 
 
 def test_a_port_of_another_service_is_not_asked(crawled: Crawled) -> None:
-    failure = crawled.spider.pages["c", DATABASE].result.failure
-    assert failure is not None
+    failure = some(crawled.spider.pages["c", DATABASE].result.failure)
     assert failure.reason is FailureReason.ADDRESS_REFUSED
     assert "port 6379" in failure.detail
 

@@ -10,6 +10,7 @@ from crawlclean.cleaning.document.document import CUT_SHORT_HEADER
 from crawlclean.storage.crawl_types import FailureReason, FetchResult
 from tests.kit.queues import spec
 from tests.kit.raw_web import RawWeb, answer
+from tests.kit.some import some
 from tests.kit.spiders import SpiderProcess
 
 PAGE = "<h1>桥</h1><p>石桥修好以后，两岸的人每天都从桥上走过，再也不用等渡船了。</p>".encode()
@@ -135,7 +136,6 @@ def test_what_cannot_be_read_says_what_was_wrong(
     crawled: tuple[SpiderProcess, RawWeb], path: str
 ) -> None:
     _, reason, words = REFUSED[path]
-    failure = result(crawled, path).failure
-    assert failure is not None
+    failure = some(result(crawled, path).failure)
     assert failure.reason is reason
     assert words in failure.detail

@@ -18,6 +18,7 @@ from crawlclean.storage.store.protocol import Store
 from tests.kit.mongo_server import answers, plain_client, running, url_of
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.recount import counted
+from tests.kit.some import some
 from tests.kit.timing import wait_until
 from tests.kit.writers import JOB, job, output_of, writer
 from tests.storage.store.processes_contract import ProcessesContract, check_counted, is_saved
@@ -86,8 +87,7 @@ def test_processes_replace_each_others_pages_at_once(store: MongoStore) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
-    stats = counted(store).get(HOST)
-    assert stats is not None
+    stats = some(counted(store).get(HOST))
     assert (stats.pages_by_state, stats.model_version) == ({"record": 3}, 102)
     assert {record.model_version for record in store.records.scan()} == {100, 101, 102}
     seqs = [doc["saved_seq"] for doc in database_docs(store, "records")]

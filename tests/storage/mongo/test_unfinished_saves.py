@@ -22,6 +22,7 @@ from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.mongo_server import MongoServer, inside, own_store
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
 from tests.kit.recount import counted, recount
+from tests.kit.some import some
 from tests.storage.store.store_contract import everything
 
 WRITES = ["insert", "update", "delete", "findAndModify"]
@@ -78,8 +79,7 @@ def test_saving_again_completes_what_died_between_two_writes(
             assert store.statistics.refresh() == 0
             assert store.save(a_job()) == 0
             for outcome in a_job()[:2]:
-                page = store.answers.page(outcome.queued.page_id)
-                assert page is not None
+                page = some(store.answers.page(outcome.queued.page_id))
                 assert page.fetched_at == outcome.queued.fetched_at
             chunks.append(inside(store).chunks.distinct("_id"))
         if not died:
@@ -125,9 +125,7 @@ def test_statistics_that_died_are_computed_again(server: MongoServer, store: Mon
         store.close()
         store.save([make_outcome(f"/more/{writes}")])
     assert store.statistics.refresh() == 1
-    stats = counted(store).get(HOST)
-    assert stats is not None
-    assert stats.pages_by_state == {"record": 6, "failed": 1}
+    assert some(counted(store).get(HOST)).pages_by_state == {"record": 6, "failed": 1}
 
 
 # --- two at once, step by step ------------------------------------------------------------------
@@ -167,7 +165,5 @@ def test_who_is_overtaken_computes_statistics_again(
         return old
 
     monkeypatch.setattr(mongo_statistics, "compute_stats", overtaken)
-    stats = counted(store).get(HOST)
-    assert stats is not None
-    assert stats.pages_by_state == {"record": 2}
+    assert some(counted(store).get(HOST)).pages_by_state == {"record": 2}
     assert store.statistics.refresh() == 0

@@ -32,6 +32,7 @@ from tests.kit.queues import (
     spec,
     urls,
 )
+from tests.kit.some import some
 from tests.kit.timing import wait_until
 
 # Tokens
@@ -69,8 +70,7 @@ def test_lost_answer_is_reconciled(frontier: Frontier, spider: Spider, client: A
     assert int(client.hget("cc:g:a.example", "held")) == 2
     again = spider.lease()
     assert {lease.url for lease in again} == {lease.url for lease in lost}
-    told = frontier.trace("c", again[0].page_id, again[0].host)
-    assert told is not None
+    told = some(frontier.trace("c", again[0].page_id, again[0].host))
     assert [s.step for s in told[1]] == ["discovered", "leased", "lease_lost", "leased"]
     assert not any(spider.put(lease) for lease in lost)
     assert all(spider.put(lease) for lease in [*kept, *again])

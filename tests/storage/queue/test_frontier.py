@@ -20,6 +20,7 @@ from tests.kit.queues import (
     spec,
     urls,
 )
+from tests.kit.some import some
 
 # Offering
 
@@ -142,8 +143,7 @@ def test_decision_log_stays_small(frontier: Frontier, spider: Spider, client: An
         (page,) = spider.pages()
         spider.run(spider.queue.nack(page, Retry(detail="long\tdetail\n" * 100)))
     assert client.hstrlen(f"cc:p:c:{page.page_id}", "log") < 10_000
-    found = frontier.trace("c", page.page_id, "a.example")
-    assert found is not None
+    found = some(frontier.trace("c", page.page_id, "a.example"))
     assert {step.step for step in found[1]} == {"discovered", "leased", "failed"}
 
 

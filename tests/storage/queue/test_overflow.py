@@ -25,6 +25,7 @@ from tests.kit.queues import (
     spec,
     urls,
 )
+from tests.kit.some import some
 
 HOSTS = ("a.example", "b.example", "c.example")
 
@@ -249,8 +250,7 @@ def test_garbage_is_lost_and_stops_nothing(
     tail = new_tail(20)
     tail.round()
     [last] = store.spills.ids("c")[-1:]
-    packed = store.spills.get(last)
-    assert packed is not None
+    packed = some(store.spills.get(last))
     store.spills.forget("c")
     broken = [replace(packed, spill_id=each, packed=b"no") for each in client.hkeys("cc:tn:c")]
     store.spills.save(broken)

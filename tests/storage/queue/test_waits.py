@@ -20,6 +20,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.live_state import Hold, WaitingHost, WaitReason
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.queues import A, B, Spider, let_time_pass, pause_host, spec, urls
+from tests.kit.some import some
 
 
 def wait_of(frontier: Frontier, host: str = "a.example", crawl: str = "c") -> WaitingHost:
@@ -29,9 +30,7 @@ def wait_of(frontier: Frontier, host: str = "a.example", crawl: str = "c") -> Wa
 
 def seconds_left(frontier: Frontier, host: str = "a.example") -> float:
     found = frontier.waits.of([("c", host)])
-    until = found.hosts[0].until
-    assert until is not None
-    return (until - found.at).total_seconds()
+    return (some(found.hosts[0].until) - found.at).total_seconds()
 
 
 def test_a_host_waits_for_its_answer_then_for_its_delay(

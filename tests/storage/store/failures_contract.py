@@ -8,6 +8,7 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import MOST_CRAWLS, FailureKey
 from tests.kit.outcomes import HOST, later, make_failure, page_id_of
+from tests.kit.some import some
 
 TIMEOUTS = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.TIMEOUT, status=0)
 
@@ -85,8 +86,7 @@ class FailuresContract:
 
     def test_every_figure_is_told_at_once(self, store: Store) -> None:
         fail(store)
-        groups = store.overview.every_failure_group(3)
-        assert groups is not None
+        groups = some(store.overview.every_failure_group(3))
         largest = sorted(groups, key=lambda each: each.place, reverse=True)
         assert largest == store.overview.failure_groups()
         assert store.overview.every_failure_group(2) is None

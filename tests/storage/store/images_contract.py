@@ -13,6 +13,7 @@ from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome, make_queued
 from tests.kit.recount import counted
+from tests.kit.some import some
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 URL = f"https://{HOST}/1.png"
@@ -57,8 +58,7 @@ class ImagesContract:
         assert store.answers.body(image_id(URL)) == PNG
         assert store.answers.body(image_id(URL), "c2") is None
         assert store.records.get(image_id(URL)) is None
-        stats = counted(store).get(OTHER)
-        assert stats is not None
+        stats = some(counted(store).get(OTHER))
         assert stats.pages_by_state == {"image": 1}
         assert stats.fetched_bytes == len(PNG)
         assert [end.role for end in store.urls.ended("c1")] == [PageRole.IMAGE]
@@ -122,8 +122,7 @@ class ImagesContract:
         page = pictured(photo, crawl_id="c2")
         store.save([page])
         page_id = page.queued.page_id
-        found = store.images.of_page(page_id, "c2")
-        assert found is not None
+        found = some(store.images.of_page(page_id, "c2"))
         assert (found.page_id, found.images) == (page_id, (photo,))
         assert store.images.of_page(page_id, "c1") is None
         store.images.make_due("c1", [(page_id, "c2"), (page_id, "c3")])

@@ -26,6 +26,7 @@ from crawlclean.storage.store.models import DriftOutcome, LearnReason, ModelLine
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import NumberedRows
 from tests.kit.outcomes import HOST, T0
+from tests.kit.some import some
 from tests.storage.store.drifts_contract import make_drift
 
 MIDNIGHT = datetime(2026, 2, 1, tzinfo=UTC)
@@ -125,12 +126,10 @@ class JournalContract:
         store.crawls.put(replace(spec, crawl_id="d"), CrawlState.PAUSED)
         store.crawls.put(spec, CrawlState.PAUSED, "root@m", "too slow, by far: wait")
         store.crawls.put(spec, CrawlState.PAUSED)
-        found = store.crawls.state_since("c", CrawlState.PAUSED)
-        assert found is not None
+        found = some(store.crawls.state_since("c", CrawlState.PAUSED))
         assert (found.who, found.why) == ("root@m", "too slow, by far: wait")
         assert store.crawls.state_since("c", CrawlState.RUNNING) is None
-        unknown = store.crawls.state_since("d", CrawlState.PAUSED)
-        assert unknown is not None
+        unknown = some(store.crawls.state_since("d", CrawlState.PAUSED))
         assert (unknown.who, unknown.why) == ("", "")
         store.crawls.put(spec, CrawlState.RUNNING)
         assert store.crawls.state_since("c", CrawlState.PAUSED) is None
@@ -144,8 +143,7 @@ class JournalContract:
         assert store.audit.end(1, "paused", undo=f"resume_host {HOST}")
         assert not store.audit.end(1, "again")
         assert not store.audit.end(9, "nothing")
-        found = store.audit.get(1)
-        assert found is not None
+        found = some(store.audit.get(1))
         assert (found.did, found.undo, found.asked) == ("paused", f"resume_host {HOST}", "1 host")
         assert store.audit.get(9) is None
         assert [each.seq for each in store.audit.read(before=2)] == [1]
@@ -153,8 +151,7 @@ class JournalContract:
     def test_an_operation_runs_to_its_end(self, store: Store) -> None:
         seq = store.operations.add(Operation(kind="retry", target="c", who="password", total=10))
         assert store.operations.advance(seq, 4, 10, "4 of 10")
-        found = store.operations.get(seq)
-        assert found is not None
+        found = some(store.operations.get(seq))
         assert (found.state, found.done, found.detail) == (OperationState.RUNNING, 4, "4 of 10")
         assert store.operations.end(seq, OperationState.DONE, "10 URLs wait")
         assert not store.operations.stop(seq)

@@ -9,6 +9,7 @@ from crawlclean.storage.store.models import KEPT_VERSIONS, LearnReason, ModelLin
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.kit.recount import counted
+from tests.kit.some import some
 
 OTHER = "other.example"
 
@@ -83,9 +84,7 @@ class ModelsContract:
             for each in learners:
                 each.join()
             assert sum(told.values()) == 1
-            stored = store.models.get(HOST)
-            assert stored is not None
-            assert told[stored.text]
+            assert told[some(store.models.get(HOST)).text]
 
     def test_archived_pages(self, store: Store) -> None:
         kept = [make_outcome(f"/t/{n}", keep_raw=True) for n in range(7)]
@@ -99,9 +98,7 @@ class ModelsContract:
         newest = {page.page_id: page.fetched_at for page in found if page.crawl_id == "c2"}
         assert newest == {again.queued.page_id: later(5)}
         assert list(store.hosts.archived(OTHER)) == []
-        raw = store.answers.page(again.queued.page_id)
-        assert raw is not None
-        assert raw.fetched_at == later(5)
+        assert some(store.answers.page(again.queued.page_id)).fetched_at == later(5)
 
     def test_record_versions(self, store: Store) -> None:
         outcomes = [
@@ -135,6 +132,5 @@ class ModelsContract:
         assert store.hosts.by_model(HOST) == {2: 1}
         [version] = store.hosts.versions(HOST)
         assert (version.model_version, version.is_archived) == (2, True)
-        stats = counted(store).get(HOST)
-        assert stats is not None
+        stats = some(counted(store).get(HOST))
         assert (stats.model_version, stats.pages_by_state["record"]) == (2, 1)

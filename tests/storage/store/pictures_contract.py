@@ -13,6 +13,7 @@ from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, later, make_queued
 from tests.kit.pictures import edited, encoded, photograph
+from tests.kit.some import some
 
 
 def seen(name: str, picture: Image.Image | bytes, at: float = 0.0, crawl: str = "c1") -> Outcome:
@@ -61,8 +62,7 @@ class PicturesContract:
         newest, _, oldest = store.pictures.groups("c1")
         assert (newest.images, oldest.images) == (2, 3)
         assert oldest.largest in ids("a", "b")
-        small = store.pictures.of_image(image_id(f"https://{HOST}/small"), "c1")
-        assert small is not None
+        small = some(store.pictures.of_image(image_id(f"https://{HOST}/small"), "c1"))
         assert (small.width, small.file_bytes) == (213, len(encoded(edited(first))))
         assert store.pictures.of_image("0" * 32, "c1") is None
 

@@ -10,6 +10,7 @@ from crawlclean.storage.crawl_types import UrlState
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.kit.recount import counted
+from tests.kit.some import some
 from tests.kit.writers import JOB, in_child, job, output_of, writer
 
 FAILURES = 10
@@ -31,17 +32,14 @@ def is_saved(store: Store, name: str, number: int) -> bool:
         assert store.records.get(page_id) == outcome.record
         (row,) = store.urls.rows(page_id)
         assert row.state is UrlState.RECORD
-        page = store.answers.page(page_id)
-        assert page is not None
+        page = some(store.answers.page(page_id))
         assert page.html == outcome.queued.result.body.decode()
     return True
 
 
 def check_counted(store: Store, records: int, **others: int) -> None:
     """Every page is counted once; ``others`` are pages in other states, by state."""
-    stats = counted(store).get(HOST)
-    assert stats is not None
-    assert stats.pages_by_state == {"record": records, **others}
+    assert some(counted(store).get(HOST)).pages_by_state == {"record": records, **others}
     assert store.records.count() == records == len(list(store.records.scan()))
     assert store.statistics.refresh() == 0
 

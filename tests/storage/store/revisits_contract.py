@@ -20,6 +20,7 @@ from crawlclean.storage.store.ports import Scan
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.visits import MOST_VERSIONS, difference
 from tests.kit.outcomes import HOST, T0, make_failure, make_outcome, make_queued
+from tests.kit.some import some
 
 THREADS = VisitClass(VisitKind.THREAD, "/t/*")
 DAY = timedelta(days=1)
@@ -54,9 +55,7 @@ def page_id(outcome: Outcome) -> str:
 
 
 def record(store: Store, outcome: Outcome) -> CleanRecord:
-    found = store.records.get(page_id(outcome), "c1")
-    assert found is not None
-    return found
+    return some(store.records.get(page_id(outcome), "c1"))
 
 
 def sums(store: Store, crawl: str = "c1") -> list[tuple[int, int, int]]:
@@ -98,8 +97,7 @@ class RevisitsContract:
         assert store.urls.rows(page_id(first)) == before
         assert list(store.urls.failures("c1")) == []
         assert record(store, first).fetched_at == T0
-        known = store.revisits.schedule(page_id(first), "c1")
-        assert known is not None
+        known = some(store.revisits.schedule(page_id(first), "c1"))
         assert known[0] is not None
         assert known[0] > at
         assert (known[1].failures, known[1].visits) == (1, 0)
@@ -107,8 +105,7 @@ class RevisitsContract:
         assert store.save([missed("/t/1", at + 2 * DAY, UrlState.FAILED)]) == 1
         (row,) = store.urls.rows(page_id(first))
         assert (row.state, row.status) == (UrlState.FAILED, 404)
-        next_due = store.revisits.next_due("c1")
-        assert next_due is not None
+        next_due = some(store.revisits.next_due("c1"))
         assert next_due > at + 2 * DAY  # else it would be due for ever
 
     def test_a_page_is_due_after_its_interval_and_until_its_visit_is_saved(
@@ -326,8 +323,7 @@ class RevisitsContract:
         for url in urls[:6]:
             dates[url] = "Mon, 02 Mar 2026 12:00:00 +0100"
         store.revisits.announce("c1", HOST, dates, at, is_feed=True)
-        feeds = trust_of(store).feeds
-        assert feeds is not None
+        feeds = some(trust_of(store).feeds)
         assert feeds.hurried == 0, "nothing proven yet"
         store.save(
             [visited(path, at, "新的。" if n < 6 else "正文。") for n, path in enumerate(pages)]
@@ -339,8 +335,7 @@ class RevisitsContract:
         later = at + 0.5 * DAY
         dates[urls[11]] = "Mon, 02 Mar 2026 20:00:00 GMT"
         store.revisits.announce("c1", HOST, dates, later, is_feed=True)
-        feeds = trust_of(store).feeds
-        assert feeds is not None
+        feeds = some(trust_of(store).feeds)
         assert (feeds.hurried, feeds.skipped) == (1, 0)
         assert [each.url for each in store.revisits.due("c1", later)] == urls[11:]
 

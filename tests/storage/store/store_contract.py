@@ -36,6 +36,7 @@ from tests.kit.outcomes import (
     with_certificate,
 )
 from tests.kit.recount import check_overview, counted, recount
+from tests.kit.some import some
 
 Event = tuple[str, str, int, int, int]
 EVENTS = st.tuples(
@@ -180,8 +181,7 @@ class StoreContract:
     def test_excluded_is_listed_and_is_no_error(self, store: Store) -> None:
         store.save([make_failure(state=UrlState.EXCLUDED, reason=FailureReason.ROBOTS)])
         assert [row.reason for row in store.urls.failures()] == [FailureReason.ROBOTS]
-        stats = counted(store).get(HOST)
-        assert stats is not None
+        stats = some(counted(store).get(HOST))
         assert stats.pages_by_state == {"excluded": 1}
         assert stats.errors_by_reason == {}
 
@@ -320,8 +320,7 @@ class StoreContract:
         body = "<title>页</title>\r\n".encode() * 50
         outcome = make_outcome(body=body, keep_raw=True)
         assert store.save([outcome, make_outcome("/2")]) == 2
-        page = store.answers.page(outcome.queued.page_id)
-        assert page is not None
+        page = some(store.answers.page(outcome.queued.page_id))
         assert page.html == body.decode()
         assert (page.url, page.host, page.status) == (outcome.queued.url, HOST, 200)
         assert page.headers == outcome.queued.result.headers
@@ -335,19 +334,16 @@ class StoreContract:
         new = make_outcome(at=later(1), body=b"new", keep_raw=True)
         store.save([new])
         assert store.save([make_outcome(body=b"old", keep_raw=True)]) == 0
-        page = store.answers.page(new.queued.page_id)
-        assert page is not None
+        page = some(store.answers.page(new.queued.page_id))
         assert page.html == "new"
         assert store.save([make_outcome(at=later(2), body=b"newer", keep_raw=True)]) == 1
-        page = store.answers.page(new.queued.page_id)
-        assert page is not None
+        page = some(store.answers.page(new.queued.page_id))
         assert page.html == "newer"
 
     def test_cleaning_again_keeps_what_only_the_fetch_knows(self, store: Store) -> None:
         store.save([with_certificate(make_outcome(body=b"x" * 500), CertificateFault.EXPIRED)])
         store.save([make_outcome(body=b"", model_version=1)])
-        stats = counted(store).get(HOST)
-        assert stats is not None
+        stats = some(counted(store).get(HOST))
         assert (stats.fetched_bytes, stats.model_version) == (500, 1)
         assert stats.certificate_faults == {"expired": 1}
 
@@ -364,8 +360,7 @@ class StoreContract:
         [of_host] = counted(store).all()
         assert of_host.certificate_faults == {"expired": 2, "wrong_name": 1}
         store.save([make_outcome("/1", at=later(1))])
-        of_crawl = counted(store).get(HOST, "c1")
-        assert of_crawl is not None
+        of_crawl = some(counted(store).get(HOST, "c1"))
         assert of_crawl.certificate_faults == {"expired": 1}, "the newest answer counts"
 
     def test_statistics(self, store: Store) -> None:
@@ -375,8 +370,7 @@ class StoreContract:
         assert twin.record is not None
         twin = replace(twin, record=replace(twin.record, signature=same.record.signature))
         store.save([make_outcome("/1"), make_failure("/2", at=later(9)), same, twin])
-        stats = counted(store).get(HOST)
-        assert stats is not None
+        stats = some(counted(store).get(HOST))
         assert stats.pages_by_state == {"record": 3, "failed": 1}
         assert stats.pages_by_kind == {PageKind.THREAD: 3}
         assert stats.links_by_kind == {LinkKind.BODY: 12, LinkKind.RELATED: 6}
@@ -406,16 +400,14 @@ class StoreContract:
             for n, status in enumerate((403, 403, 404))
         ]
         store.save(outcomes)
-        stats = counted(store).get(HOST)
-        assert stats is not None
+        stats = some(counted(store).get(HOST))
         warned = {WarningKind.NEEDS_JAVASCRIPT: 1, WarningKind.BAD_LINKS: 2}
         assert stats.pages_by_warning == warned
         assert stats.empty_bodies == 1, "index pages often have none"
         assert stats.errors_by_status == {"403": 2, "404": 1}
         assert stats.errors_by_reason == {"http_status": 3, "timeout": 1}
         store.save([make_failure("/0", at=later(60))])
-        stats = counted(store).get(HOST)
-        assert stats is not None
+        stats = some(counted(store).get(HOST))
         assert stats.pages_by_warning == {WarningKind.BAD_LINKS: 1}
         assert stats.empty_bodies == 0
         assert stats.kept_records == 1
@@ -505,6 +497,5 @@ class StoreContract:
         assert outcome.record is not None
         bad = replace(outcome.record, title="a\ud800b", author="\U0001f600")
         store.save([replace(outcome, record=bad)])
-        found = store.records.get(outcome.queued.page_id)
-        assert found is not None
+        found = some(store.records.get(outcome.queued.page_id))
         assert (found.title, found.author) == ("a\ufffdb", "\U0001f600")

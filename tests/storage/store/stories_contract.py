@@ -18,6 +18,7 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.stories import number_of
 from tests.kit.outcomes import HOST, T0, make_outcome
 from tests.kit.recount import counted
+from tests.kit.some import some
 
 ROOT = Path(__file__).parents[3]
 OTHER = "copies.example"
@@ -100,9 +101,7 @@ def urls(*outcomes: Outcome) -> list[str]:
 
 
 def copies(store: Store, host: str) -> int:
-    found = counted(store).get(host)
-    assert found is not None
-    return found.near_duplicates
+    return some(counted(store).get(host)).near_duplicates
 
 
 class StoriesContract:
@@ -120,8 +119,7 @@ class StoriesContract:
         assert told(store, other) == []
         assert other.queued.page_id not in store.stories.by_page()
         assert (copies(store, HOST), copies(store, OTHER)) == (0, 1)
-        story = store.stories.of_page(first.queued.page_id)
-        assert story is not None
+        story = some(store.stories.of_page(first.queued.page_id))
         assert story.longest.url == reprint.queued.url
         assert (story.earliest.url, story.earliest.at) == (first.queued.url, at(1))
         assert store.stories.story(story.story_id) == story
@@ -159,8 +157,7 @@ class StoriesContract:
                 store.save([each])
             store.save(list(order))  # and a replay of it all
             assert sorted(told(store, pages[1])) == sorted(urls(*pages, whole))
-            story = store.stories.of_page(whole.queued.page_id)
-            assert story is not None
+            story = some(store.stories.of_page(whole.queued.page_id))
             ids.add(story.story_id)
             of_page = store.stories.by_page()
             assert {pages[0].queued.page_id, whole.queued.page_id} <= of_page.keys()

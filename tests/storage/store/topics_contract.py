@@ -22,6 +22,7 @@ from crawlclean.storage.topic_types import (
     TopicState,
 )
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome, page_id_of
+from tests.kit.some import some
 
 TOPIC = TopicRow(
     name="quake",
@@ -93,8 +94,7 @@ class TopicsContract:
         good, bad = judged("/1", 0.9, 1), judged("/2", 0.1, 2)
         failed = replace(make_failure("/3"), judgements=good.judgements)
         assert store.save([good, bad, failed]) == 3
-        page = store.topics.page("quake", good.queued.page_id)
-        assert page is not None
+        page = some(store.topics.page("quake", good.queued.page_id))
         assert page.judgement == good.judgements[0]
         assert (page.url, page.host, page.mark) == (good.queued.url, HOST, None)
         assert (page.fetched_at, page.learned_in) == (later(1), None)
@@ -157,8 +157,7 @@ class TopicsContract:
         edited = judged("/1", 0.3, 60, version=2, features=(), is_example=False, parent="")
         for several in ([old], [new], [old], [edited], [new], [old]):
             store.save(several)
-        page = store.topics.page("quake", old.queued.page_id)
-        assert page is not None
+        page = some(store.topics.page("quake", old.queued.page_id))
         assert page.judgement == replace(
             new.judgements[0], version=2, relevance=0.3, label=0.3, is_relevant=False
         )
@@ -200,9 +199,7 @@ class TopicsContract:
         assert not store.topics.add_model(replace(model, version=3))
         for version in range(2, KEPT_MODELS + 3):
             learn(store, version)
-        newest = store.topics.model("quake")
-        assert newest is not None
-        assert newest.version == KEPT_MODELS + 2
+        assert some(store.topics.model("quake")).version == KEPT_MODELS + 2
 
     def test_of_two_learners_one_stores_a_version(self, store: Store) -> None:
         stored: list[bool] = []
@@ -251,11 +248,9 @@ class TopicsContract:
         store.receivers.put(receiver())
         (read,) = store.receivers.of("quake")
         assert read == receiver()
-        taken = store.receivers.take(read, "a.1", later(60))
-        assert taken is not None
+        taken = some(store.receivers.take(read, "a.1", later(60)))
         assert store.receivers.take(read, "b.1", later(60)) is None
-        held = store.receivers.take(taken, "a.1", later(90))
-        assert held is not None
+        held = some(store.receivers.take(taken, "a.1", later(90)))
         store.receivers.give_back(replace(held, owner="b.1"), T0)
         assert store.receivers.of("quake") == [held]
         store.receivers.give_back(held, later(5))
