@@ -30,23 +30,9 @@ from tests.kit.mongo_server import (
     url_of,
 )
 from tests.kit.outcomes import HOST, later, make_failure, make_outcome
-from tests.storage.store.drifts_contract import DriftsContract
-from tests.storage.store.failures_contract import FailuresContract
-from tests.storage.store.frontier_contract import FrontierContract
-from tests.storage.store.images_contract import ImagesContract
-from tests.storage.store.journal_contract import JournalContract
-from tests.storage.store.models_contract import ModelsContract
-from tests.storage.store.pauses_contract import PausesContract
-from tests.storage.store.pictures_contract import PicturesContract
-from tests.storage.store.queues_contract import QueuesContract
-from tests.storage.store.revisits_contract import RevisitsContract
-from tests.storage.store.rules_contract import RulesContract
-from tests.storage.store.search_contract import SearchContract
-from tests.storage.store.space_contract import SpaceContract
-from tests.storage.store.store_contract import StoreContract, everything
-from tests.storage.store.stories_contract import StoriesContract
-from tests.storage.store.topics_contract import TopicsContract
-from tests.storage.store.values_contract import ValuesContract
+from tests.kit.some import some
+from tests.storage.store.contracts import EveryContract
+from tests.storage.store.store_contract import everything
 
 
 @pytest.fixture(scope="module", params=["secantusdb", *(["given"] if given_url() else [])])
@@ -58,34 +44,12 @@ def prepared(request: pytest.FixtureRequest, server: MongoServer) -> Iterator[st
         yield url_of(made)
 
 
-class TestMongoStore(
-    StoreContract,
-    ValuesContract,
-    FrontierContract,
-    ModelsContract,
-    DriftsContract,
-    ImagesContract,
-    FailuresContract,
-    JournalContract,
-    SearchContract,
-    SpaceContract,
-    PausesContract,
-    PicturesContract,
-    QueuesContract,
-    RevisitsContract,
-    RulesContract,
-    StoriesContract,
-    TopicsContract,
-):
+class TestMongoStore(EveryContract):
     @pytest.fixture
     def store(self, prepared: str) -> Iterator[MongoStore]:
         with closing(MongoStore(prepared)) as opened:
             yield opened
         empty(prepared)
-
-    def test_it_is_a_store(self, store: MongoStore) -> None:
-        as_protocol: Store = store
-        assert as_protocol is store
 
 
 # --- the same as SQLite --------------------------------------------------------------------------
@@ -159,9 +123,7 @@ def test_a_page_over_the_document_limit(store: MongoStore) -> None:
     )
     assert store.save([big, make_outcome("/2", keep_raw=True)]) == 2
     assert store.save([big]) == 0
-    page = store.answers.page(big.queued.page_id)
-    assert page is not None
-    assert len(page.html) > 11 << 20
+    assert len(some(store.answers.page(big.queued.page_id)).html) > 11 << 20
     assert inside(store).chunks.count_documents({}) == 2
     assert store.delete_host("c1", HOST) == 2
     assert inside(store).chunks.count_documents({}) == 0
@@ -210,8 +172,7 @@ def test_a_raw_page_without_its_row_is_not_shown(store: MongoStore) -> None:
     outcome = make_outcome(keep_raw=True)
     store.save([outcome, make_outcome(keep_raw=True, crawl_id="c2", at=later(1))])
     inside(store).urls.delete_many({"crawl_id": "c2"})
-    page = store.answers.page(outcome.queued.page_id)
-    assert page is not None
+    page = some(store.answers.page(outcome.queued.page_id))
     assert page.fetched_at == outcome.queued.fetched_at
     assert store.answers.page(outcome.queued.page_id, "c2") is None
 

@@ -23,51 +23,16 @@ from crawlclean.cleaning.errors import (
 from crawlclean.cleaning.records import ImageKind, LinkKind
 from crawlclean.storage.sqlite import schema as sqlite_schema, store as space
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.store.protocol import Store
 from tests.kit.disks import tiny_disk
 from tests.kit.outcomes import HOST, make_failure, make_outcome, page_id_of
 from tests.kit.segments import archived_bodies
-from tests.storage.store.drifts_contract import DriftsContract
-from tests.storage.store.failures_contract import FailuresContract
-from tests.storage.store.frontier_contract import FrontierContract
-from tests.storage.store.images_contract import ImagesContract
-from tests.storage.store.journal_contract import JournalContract
-from tests.storage.store.models_contract import ModelsContract
-from tests.storage.store.pauses_contract import PausesContract
-from tests.storage.store.pictures_contract import PicturesContract
-from tests.storage.store.queues_contract import QueuesContract
-from tests.storage.store.revisits_contract import RevisitsContract
-from tests.storage.store.rules_contract import RulesContract
-from tests.storage.store.search_contract import SearchContract
-from tests.storage.store.space_contract import SpaceContract
-from tests.storage.store.store_contract import StoreContract, everything
-from tests.storage.store.stories_contract import StoriesContract, told, told_by_hosts
-from tests.storage.store.topics_contract import TopicsContract
-from tests.storage.store.values_contract import ValuesContract
+from tests.storage.store.contracts import EveryContract
+from tests.storage.store.store_contract import everything
+from tests.storage.store.stories_contract import told, told_by_hosts
 
 
-class TestSqliteStore(
-    StoreContract,
-    ValuesContract,
-    FrontierContract,
-    ModelsContract,
-    DriftsContract,
-    ImagesContract,
-    FailuresContract,
-    JournalContract,
-    SearchContract,
-    SpaceContract,
-    PausesContract,
-    PicturesContract,
-    QueuesContract,
-    RevisitsContract,
-    RulesContract,
-    StoriesContract,
-    TopicsContract,
-):
-    def test_it_is_a_store(self, store: SqliteStore) -> None:
-        as_protocol: Store = store
-        assert as_protocol is store
+class TestSqliteStore(EveryContract):
+    """The contract, in a file."""
 
 
 def test_a_story_of_many_pages_has_few_pointers(store: SqliteStore) -> None:
