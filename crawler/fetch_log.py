@@ -31,6 +31,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import quote
 
@@ -46,7 +47,6 @@ BUFFER_BYTES = 64 << 10
 REPORT_S = 60.0  # a line of the spider's own log a minute: more would hide the others
 AGAIN_S = 60.0  # after an error of the disk
 DETAIL_CHARS = 200  # of a reason: an exception may quote a whole page
-NOT_MODIFIED = 304  # HTTP status: the version that is stored is the newest (RFC 9110)
 
 _UNSAFE = re.compile(r"[^!-~]")
 _USER_PART = re.compile(r"(?<=://)[^/?#\s]+@")
@@ -80,7 +80,7 @@ class FetchLog:
             what = f"{word} {failure.reason}: {failure.detail}"
         else:
             what = "redirect" if 300 <= result.status < 400 else str(lease.role)
-            if result.status == NOT_MODIFIED and lease.is_revisit:
+            if result.status == HTTPStatus.NOT_MODIFIED and lease.is_revisit:
                 what = "unchanged"
         self.add(lease, result.status, len(result.body), result.elapsed_ms, what)
 

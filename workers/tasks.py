@@ -127,8 +127,8 @@ class KnownRobots:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-FIRST_PAUSE_S = 0.2
-LONGEST_PAUSE_S = 5.0
+FIRST_PAUSE_S = 0.2  # a store that another process has locked is free so soon
+LONGEST_PAUSE_S = 5.0  # a store that is back is noticed so late
 PORTION = 20  # pages saved and acknowledged together; a job of a busy crawl has up to 100
 PATIENCE_S = 120.0  # for a whole job; RQ ends it after JOB_TIMEOUT_S
 ENDED = {

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 
 from OpenSSL.SSL import Error as TlsError
 from scrapy.exceptions import (
@@ -108,7 +109,6 @@ OTHER_TYPES = re.compile(
     r"x-(?:tar|g?zip|bzip|rar|7z|sh|font|msdownload|shockwave|mpegurl|bittorrent|iso)|"
     r"vnd\.(?!.*\bxhtml\b))"
 )
-NOT_MODIFIED = 304  # HTTP status: the version that is stored is the newest (RFC 9110)
 NO_CONTENT = frozenset({204, 205})
 PATIENT_ATTEMPTS = 7  # more tries for a URL whose host asks us to slow down
 IMAGE_TYPES = re.compile(r"image/|(?:binary|application)/octet-stream|(?:application|text)/xml")
@@ -320,7 +320,7 @@ def judge_answer(
         return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
     if status >= 400 or status < 200:
         return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
-    if status == NOT_MODIFIED:
+    if status == HTTPStatus.NOT_MODIFIED:
         # Without a condition the worker says so: only it knows the older version.
         return None
     if is_redirect(status, headers) or (status >= 300 and role is not PageRole.PAGE):

@@ -26,9 +26,10 @@ PASSWORD_BYTES = 16
 TRIES_OF_ADDRESS, TRIES_OF_ALL, TRIES_S = 5, 20, 60.0
 """Wrong passwords in a minute, of one address and of all: a password that a person chose lasts."""
 
+# Credentials that are remembered: bounds memory; fewer people use one console at a time.
 MOST_REGULARS = 1_000
 
-NONCE_BYTES = 8
+NONCE_BYTES = 8  # 64 bits: no two tokens of a form are alike
 TOKEN_CHARS = 2 * NONCE_BYTES + 64
 
 

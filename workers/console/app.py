@@ -57,8 +57,8 @@ NAVIGATION: Final = (
 """Where the frame leads: key of the words ``nav.<key>``, view, key after ``g``."""
 
 ROOM = Path(__file__).parent
-MOST_FORM_BYTES = 64 << 10
-MOST_FIELDS = 100
+MOST_FORM_BYTES = 64 << 10  # the largest form has a query and pages of a topic, some kilobytes
+MOST_FIELDS = 100  # more than any form has
 
 
 def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Flask:

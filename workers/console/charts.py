@@ -34,7 +34,7 @@ MARKS = 80
 MOST_TITLES = 8
 """Events of one mark that its title names."""
 
-KINDS, STYLES = 8, 4
+KINDS, STYLES = 8, 4  # as many colours and dashes has the style sheet; eyes tell no more apart
 
 _GRAVITY = {"": 0, "ok": 1, "info": 2, "warn": 3, "bad": 4}
 

@@ -36,7 +36,7 @@ REFUSAL = (
     b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nContent-Type: text/plain\r\n"
     b"Content-Length: %d\r\nConnection: close\r\n\r\n%b" % (len(_REASON), _REASON)
 )
-MOST_COOKIES = 20
+MOST_COOKIES = 20  # of this host: browsers send those of programs at its other ports, too
 
 
 class Connection(HTTPChannel):  # type: ignore[misc]  # waitress has no types

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
+MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400  # units of spans of time
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-STEP = 1024
+STEP = 1024  # from one unit of sizes to the next: KiB, MiB
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ stands in it beside a text of somebody else's choice, if many answers have the s
 None has: the token of a form differs in each answer (``access.py``), the session is in a cookie
 that no answer repeats, and the secret of an API token is shown once, by the command."""
 
-GZIP_LEVEL = 5
-A_YEAR_S = 31_536_000
+GZIP_LEVEL = 5  # beyond it a page takes longer, and hardly gets smaller
+A_YEAR_S = 31_536_000  # the address of a static file has its digest: it never changes
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

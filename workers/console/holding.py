@@ -24,7 +24,7 @@ from crawlclean.workers.operations.watching.now.now import Moment
 from crawlclean.workers.operations.watching.queues import QueueState
 from crawlclean.workers.words import Language
 
-HALF = 0.5
+HALF = 0.5  # of the hosts: fewer do not hold up a crawl
 BEHIND_S = 30.0
 """A job of pages that waits this long: workers are behind, though no limit is reached yet."""
 

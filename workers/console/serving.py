@@ -25,13 +25,13 @@ from crawlclean.workers.console.routes import Console
 from crawlclean.workers.operations.watching.indexing import Indexing
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
-THREADS = 4
+THREADS = 4  # an answer takes milliseconds; one that waits for queue or store holds up no other
 SPARE_CONNECTIONS = 50
 """Above ``CONNECTIONS``: sockets of the server itself, and answers under way."""
 
-IDLE_CONNECTION_S = 30
-MOST_BODY_BYTES = 1 << 20
-MOST_HEAD_BYTES = 64 << 10
+IDLE_CONNECTION_S = 30  # browsers ask again within seconds or not for long; each holds a file
+MOST_BODY_BYTES = 1 << 20  # the application refuses less than this with a page
+MOST_HEAD_BYTES = 64 << 10  # cookies of other programs on the host are in it; browsers send no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

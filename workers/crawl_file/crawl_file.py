@@ -51,7 +51,7 @@ from crawlclean.workers.crawl_file.toml_lines import (
 
 HOSTS = "hosts"
 HOSTS_HELP = 'tables of single hosts, as in a hosts file: [hosts."forum.example.com"]'
-AT_ONCE = 16
+AT_ONCE = 16  # each waits for its own host; a worker keeps as many site models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from crawlclean.cleaning.errors import ConfigError
 
 # Reads the files that an operator writes: crawl files, hosts files, lists of sites.
 
-MAX_LIST_BYTES = 16 << 20
+MAX_LIST_BYTES = 16 << 20  # some 200,000 URLs: a longer file was named by mistake
 MAX_TOML_BYTES = 1 << 20  # 1 MB takes a second to read; longer lists of seeds have a file
 
 

@@ -22,7 +22,7 @@ from crawlclean.storage.queue.counters import Counter
 from crawlclean.workers.hooks.loading import NO_HOOKS, Hooks, LinkFilter, RecordStep
 
 SLOW_S = 1.0  # a page is cleaned in 20 ms: such a hook takes as long as fifty pages
-REASON_CHARS = 200
+REASON_CHARS = 200  # of an exception, on one line of the log: it may quote a whole page
 KEPT_FIELDS = ("page_id", "url", "host", "fetched_at", "model_version", "outlinks")
 """What queue and store know the page by; a step that changes one has failed."""
 

@@ -48,7 +48,7 @@ QUIET_PAGES = 50  # not judged after an answer
 EVENTS_COUNT = timedelta(days=30)  # how long an event doubles the quiet pages
 GIVEN_UP_PAGES = 1_000  # not judged after the jobs of an answer died
 BUDGET = 10  # records for each page that is learned from because of new URL classes
-MIN_SAMPLE = 30
+MIN_SAMPLE = 30  # pages: a model of fewer is learned anew no sooner than one of so many
 MIN_BODY_SHARE = 0.5  # of the old model's share of bodies at their place
 MIN_LENGTH = 1 / 3  # of the old model's short body length
 MIN_GAIN = 0.2  # in the share of bodies at their place, over the drifted pages

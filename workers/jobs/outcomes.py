@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 from crawlclean import __dist__
 from crawlclean.cleaning.document.document import RawPage, page_robots
@@ -88,8 +89,7 @@ EXCLUDING = frozenset(
         FailureReason.DROPPED,
     }
 )
-NOT_MODIFIED = 304
-GONE = frozenset({404, 410})
+GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 VERDICTS = frozenset(
     {
         FailureReason.NOT_HTML,
@@ -99,7 +99,7 @@ VERDICTS = frozenset(
         FailureReason.GONE,
     }
 )
-DEEPEST_SITEMAP = 4
+DEEPEST_SITEMAP = 4  # the protocol has one level of indexes; those that name each other must end
 NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
 
@@ -150,7 +150,7 @@ def end_page(
         return _poison(page, keep_raw)
     if page.result.failure:
         return failed(page, page.result.failure.reason, page.result.failure.detail)
-    if page.was is not None and page.result.status == NOT_MODIFIED:
+    if page.was is not None and page.result.status == HTTPStatus.NOT_MODIFIED:
         return _unchanged(page, page.was)
     location = _location(page)
     is_shown = not location and page.result.body and page.role is PageRole.PAGE
@@ -354,7 +354,7 @@ def _redirect(page: QueuedPage, location: str) -> Ending:
     if not target:
         status = page.result.status
         detail = f"status {status} without a usable Location" + (f": {location}" * bool(location))
-        if status == NOT_MODIFIED:
+        if status == HTTPStatus.NOT_MODIFIED:
             detail = "status 304, though the request had no condition"
         return failed(page, FailureReason.BAD_REDIRECT, detail)
     if page.hops >= MAX_HOPS:

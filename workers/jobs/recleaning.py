@@ -299,13 +299,13 @@ def reclean_records(
 
 log = logging.getLogger(__name__)
 
-SLICE_S = 3.0
+SLICE_S = 3.0  # new pages wait for a worker no longer than this
 TRIED_PAGES = 30  # of one model, after which its records stay when no verdict changed
 TRIED_OF_CLASS = 6  # of one URL class among them, after which the class's records stay
 # Share of a host's records that may be re-cleaned although their model was learned from many pages.
 WELL_TAUGHT_SHARE = 0.15
 LEAST_WELL_TAUGHT = 100  # records that may be so at least
-WELL_TAUGHT_PAGES = 20
+WELL_TAUGHT_PAGES = 20  # pages of a sample from which on newer models rarely judge otherwise
 MAX_CLASSES = 200  # whose trials are remembered; records of further classes are all re-cleaned
 PORTION = 20  # records saved together
 LINKS_SHARE = 0.05  # of a page's links that must change their kind to be worth a new record

@@ -84,7 +84,7 @@ log = logging.getLogger(__name__)
 ROUND_S = 0.2
 """Of each second at most so much is spent: 200 records."""
 
-CHECK_S = 10.0
+CHECK_S = 10.0  # between two checks: pages that are purged may be found for some time
 
 
 class Indexer:

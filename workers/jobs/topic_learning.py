@@ -47,7 +47,7 @@ from crawlclean.workers.jobs.url_classes import unpacked_rules
 
 log = logging.getLogger(__name__)
 
-LARGEST_BATCH = 200
+LARGEST_BATCH = 200  # pages: those that waited for a killed learner are no reason for a long job
 # {examples so far: pages of a batch}. The first pages teach most, and each batch changes the order
 # of all links; later a batch costs more than it teaches.
 BATCHES = {0: 5, 40: 20, 1_000: 100}
@@ -214,7 +214,7 @@ EVERY_PAGES = 2_000
 """Learned pages after which the waiting URLs are ranked anew in any case, because they age."""
 CHEAP_URLS = 50
 """Waiting URLs for each page learned that are always ranked: .6 ms a page, 3 % of cleaning."""
-COMPARED_PAGES = 200
+COMPARED_PAGES = 200  # the newest ones: their mean says enough, and they are read in milliseconds
 KNOWN_FEATURES = 50_000  # sets of features whose ranks are kept: 10 MB
 LONGEST_S = 60.0
 """Of a job, which RQ ends after 180 s; a million URLs take 33 s of CPU time, half of it the

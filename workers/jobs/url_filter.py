@@ -36,9 +36,9 @@ RANKS = {
     LinkKind.AD: 85,
 }
 SITEMAP_RANK = 65  # pages that links lead to come first; the sitemap adds what links miss
-DEEPEST_RANK = 14
-DEEPEST_TENTH = 9
-MAX_URL_CHARS = 4096
+DEEPEST_RANK = 14  # behind it depth counts no more: 85, the last kind, and 14 stay below 100
+DEEPEST_TENTH = 9  # level 9 is the last of ten ranks each: all stay below 100
+MAX_URL_CHARS = 4096  # servers refuse heads of 8 KB; whatever is longer repeats itself
 NO_FEATURES: tuple[int, ...] = ()
 HOPS = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.FRAME})
 LEADING_KINDS = frozenset({LinkKind.BODY, LinkKind.RELATED})

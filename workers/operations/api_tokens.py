@@ -14,6 +14,7 @@ from crawlclean.workers.answers.control import NewToken
 ID_BYTES, SECRET_BYTES = 4, 20
 """160 random bits: one SHA-256 is enough, and no number of guesses finds them."""
 
+# A century: more is a slip of the pen; names stand in a table.
 MOST_DAYS, MOST_NAME_CHARS = 36_500, 100
 
 

@@ -41,7 +41,7 @@ from crawlclean.workers.processes.fleet import size_of
 
 # Checks of a data folder for `doctor`: its disk, its crawls, and what holds them back.
 
-LEAST_FREE_BYTES = 1 << 30
+LEAST_FREE_BYTES = 1 << 30  # some ten thousand pages with their records, and the file of the queue
 READ_S = 10.0  # reading the archive: 95 MB of it take a second of CPU time
 MOST_NAMED = 5  # crawls and hosts in one line
 NEARLY_FULL = 0.9  # of the quota: a warning while there is time to act

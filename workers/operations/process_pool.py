@@ -19,8 +19,8 @@ from crawlclean.storage.queue.embedded import die_with_parent
 T = TypeVar("T")
 R = TypeVar("R")
 
-BATCH = 16
-BATCH_BYTES = 4 << 20
+BATCH = 16  # items that a process gets at once: each takes milliseconds, sending them less
+BATCH_BYTES = 4 << 20  # fewer large ones: each process holds one batch, and waits for the next
 
 
 def batches(

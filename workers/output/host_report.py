@@ -85,7 +85,7 @@ def _table(classes: Sequence[UrlClass]) -> str:
 
 # Drift events as text, for `model show HOST` and `hosts HOST`.
 
-SHOWN_CLASSES = 3
+SHOWN_CLASSES = 3  # of a drift event: those with most pages
 SIGNS = {
     DriftSign.BODIES: "bodies in other containers",
     DriftSign.FRAME: "navigation links gone",
@@ -129,9 +129,9 @@ def evidence_lines(event: DriftEvent) -> list[str]:
 
 # Descriptions of a site model for a terminal.
 
-MOST_OF_KIND = 6
-MAX_CLASSES = 20
-WIDTH = 80
+MOST_OF_KIND = 6  # lines alike, without --full: all kinds fit on a screen
+MAX_CLASSES = 20  # more would push what is above them off the screen
+WIDTH = 80  # columns of a terminal, as it begins
 _VALUE = re.compile(r"html/|https?://|/")  # where a path or URL begins
 _PATH = re.compile(r"(?:html)?(?:/[^/\s]+){2,}")
 

@@ -13,7 +13,7 @@ from crawlclean.workers.answers.topics import FoundConcept, StoryLine, ToldBy, T
 
 # Stories as lines for people.
 
-MOST_SHOWN = 8
+MOST_SHOWN = 8  # lines of a story that fit below those of the page
 
 
 def story_lines(found: StoryLine) -> Iterator[str]:

@@ -175,11 +175,11 @@ def text_width(text: str) -> int:
 Row = tuple[str, str]
 """(label, value): ``("pages", "128: record 61")``; label ``""`` continues the row above."""
 
-LABEL_CHARS = 9
-COLUMNS = 79
-BAR_CHARS = 24
-NAME_CHARS = 12
-NUMBER_CHARS = 11
+LABEL_CHARS = 9  # the longest label of a row
+COLUMNS = 79  # of a terminal, as it begins, less one: a full line may be followed by an empty one
+BAR_CHARS = 24  # in eighths of a character they show half a percent
+NAME_CHARS = 12  # as "certificate", one of the longest names
+NUMBER_CHARS = 11  # 999,999,999
 MOST_BARS = 4  # in one chart; the last bar sums up all smaller counts
 EIGHTHS = " ▏▎▍▌▋▊▉"
 FULL, EMPTY = "█", "░"

@@ -176,7 +176,7 @@ class _Above:
         """Does nothing: every line is written at once."""
 
 
-RATE_WINDOW_S = 60.0
+RATE_WINDOW_S = 60.0  # pages of a minute: with a delay of a second a host still has dozens
 SAMPLE_S = 1.0  # between two samples: 60 of them are kept
 # A shorter past does not show whether a backlog shrinks: a page may bring a hundred new URLs.
 LEAST_PAST_S = 30.0

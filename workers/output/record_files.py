@@ -68,7 +68,7 @@ def packed(stream: BinaryIO, *, zipped: bool) -> Iterator[BinaryIO]:
 # An export in several files of about one size, which goes on after a kill.
 
 _SIZE = re.compile(r"(\d+)(MB)?", re.IGNORECASE)
-_MB = 1_000_000
+_MB = 1_000_000  # as file systems and clouds count
 
 
 @dataclass(frozen=True, slots=True)

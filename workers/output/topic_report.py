@@ -62,9 +62,7 @@ class TopicProgress(Progress):
         return [Part(self._text)] if self._text else []
 
 
-MOST_HOSTS = 20
-MOST_SEEDS = 10
-MOST_DAYS = 60
+MOST_HOSTS, MOST_SEEDS, MOST_DAYS = 20, 10, 60
 """Lines of a report for a terminal; its JSON has them all."""
 _BARS = " ▁▂▃▄▅▆▇█"
 

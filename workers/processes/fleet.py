@@ -28,13 +28,13 @@ from crawlclean.workers.processes.fork_server import ForkedProcess, ForkServer, 
 
 log = logging.getLogger(__name__)
 
-STOP_LIMIT_S = 20.0
+STOP_LIMIT_S = 20.0  # a job of pages ends sooner; those of a killed worker are done again, unblamed
 _NOT_OF_SPIDERS = (variable("mongodb_url"), variable("webhook_secret"))
-FIRST_PAUSE_S = 0.2
-LONGEST_PAUSE_S = 10.0
-STEADY_S = 30.0
-FIRST_RESTART_S = 1.0
-LONGEST_RESTART_S = 30.0
+FIRST_PAUSE_S = 0.2  # one that was killed once is back at once
+LONGEST_PAUSE_S = 10.0  # so often one that keeps dying is started, with a line of the log each time
+STEADY_S = 30.0  # who lived so long has not died of its start
+FIRST_RESTART_S = 1.0  # of the server, the second time: the first is at once
+LONGEST_RESTART_S = 30.0  # reading a large file of the queue in vain takes as long
 
 
 @dataclass(slots=True)
@@ -223,7 +223,7 @@ class ServerKeeper:
         return True
 
 
-LOOK_S = 0.1
+LOOK_S = 0.1  # between two looks: a finished crawl ends so soon
 # A role stops before the role that it feeds; the stories of the last pages are to be told. What the
 # housekeeper queues meanwhile waits for the next run.
 STOP_ORDER = ("spider", "worker", "housekeeper")

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import gc
 import importlib
+import math
 import os
 import select
 import signal
 import socket
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from crawlclean import __dist__
-from crawlclean.storage.queue.embedded import die_with_parent
+from crawlclean.storage.queue.embedded import die_with_parent, ends_within
 
 # What a role imports before it works; modules that it imports later it imports alone.
 MODULES = (
@@ -59,8 +59,7 @@ MODULES = (
     "twisted.internet.asyncioreactor",
     "twisted.internet.ssl",
 )
-LOOK_S = 0.02
-MESSAGE_BYTES = 100
+MESSAGE_BYTES = 100  # longer than any: a word and two numbers
 Entry = Callable[[str], int]
 
 
@@ -86,10 +85,8 @@ class ForkedProcess:
 
     def wait(self) -> int:
         """The exit status, once it has ended."""
-        pause = threading.Event()
-        while (status := self.poll()) is None:
-            pause.wait(LOOK_S)
-        return status
+        ends_within(self, math.inf)
+        return self.returncode or 0
 
     def terminate(self) -> None:
         """Sends SIGTERM unless it has ended."""

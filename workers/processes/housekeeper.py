@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-REVISITING_S = 0.5
-SENDING_S = 1.0
+REVISITING_S = 0.5  # so late a page is visited at most
+SENDING_S = 1.0  # so late a story is told at most
 RETRY_S = 1.0  # after an error that may pass
 REST_S = 10.0  # after any other: as long as a supervisor waits before it starts a process again
 SHARE = 0.1  # of the time at most that a turn takes which may wait

@@ -20,7 +20,7 @@ from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.revisits import MOST_OF_A_HOST
 from crawlclean.workers.context import Context
 
-LOCK_MS = 30_000
+LOCK_MS = 30_000  # renewed twice a second; after a kill another process has it so late
 MOST_QUEUED = 5_000  # of all crawls: some 5 MB of the queue's memory
 SCHEDULING_S = 0.5  # of a round, for first schedules in crawls that kept nothing fresh before
 

@@ -30,9 +30,9 @@ from crawlclean.workers.metrics import read_gauges
 
 log = logging.getLogger(__name__)
 
-ROUND_S = 1.0
+ROUND_S = 1.0  # so late the work of a dead process is noticed
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back
-STATISTICS_S = 10.0
+STATISTICS_S = 10.0  # so old figures may be: each round of them reads the hosts that have changed
 GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
 UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
 LOSSES = {

@@ -55,7 +55,7 @@ from crawlclean.workers.context import process_context
 log = logging.getLogger(__name__)
 
 WORKER_TTL_S = 26  # an idle worker sends a heartbeat every 11 s
-WATCH_S = 2
+WATCH_S = 2  # claims end after 20 s of silence: several renewals may fail
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 COLLECT_FROM = 5_000  # new objects, more than all but the largest pages make at a time
 OVERTIME_S = 3.0  # with WATCH_S: a job is killed at most 5 s after its time

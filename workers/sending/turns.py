@@ -35,8 +35,8 @@ from crawlclean.workers.sending.webhook import Result, Webhook
 # Makes the message about a page of the outbox, and delivers it to the receiver it is for.
 
 TYPE = "topic.story"
-EXCERPT_CHARS = 500
-MOST_ALSO = 20
+EXCERPT_CHARS = 500  # two paragraphs: a message for people shows no more
+MOST_ALSO = 20  # other pages of the story: a message has some kilobytes
 COMMAND_IS_GONE = "not run any more: set a webhook (--edit --webhook URL --no-command)"
 
 
@@ -95,16 +95,16 @@ def deliver(webhook: Webhook, receiver: Receiver, message: StoryMessage) -> Resu
 
 log = logging.getLogger(__name__)
 
-FIRST_PAUSE_S = 10.0
-LONGEST_PAUSE_S = 3600.0
+FIRST_PAUSE_S = 10.0  # a receiver that restarts is back by then
+LONGEST_PAUSE_S = 3600.0  # a receiver that was away for days hears of stories within the hour
 GIVE_UP_S = 7 * 86_400.0
 """A receiver that is down over a long weekend loses nothing."""
 
-STUCK_TRIES = 5
+STUCK_TRIES = 5  # in a row, two and a half minutes: a restart is over by then
 MOST_WAITING = 10_000
 """Rows of a receiver: 2 MB, and more than anyone reads."""
 
-BATCH = 50
+BATCH = 50  # rows that are read at once, for a turn of at most a minute
 TURN_S = 60.0
 """Of one turn at most; then others get the thread."""
 

@@ -30,8 +30,8 @@ from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.crawler.addresses.public import is_public
 
-TIMEOUT_S = 10.0
-MOST_HEADER_BYTES = 32 << 10
+TIMEOUT_S = 10.0  # a receiver has only to take the message; it may work on it later
+MOST_HEADER_BYTES = 32 << 10  # of an answer, of which the status alone counts
 MOST_WAIT_S = 3600.0  # of a Retry-After
 PREFIX = "whsec_"
 HIDDEN_CHARS = 16

@@ -36,8 +36,9 @@ _PROBLEMS = {
 _PLAIN = {"text/plain": {"schema": {"type": "string"}}}
 """Of what the server refuses before the application is asked."""
 
+# Statuses that any address may answer with beside 200.
 _ALWAYS = (400, 401, 403, 404, 429, 500, 503)
-_OF_ACTIONS = (409, 415, 422)
+_OF_ACTIONS = (409, 415, 422)  # and those of what takes a body
 
 
 def openapi(addresses: Sequence[Address]) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _converted(convert: Callable[[], T]) -> T:
 
 # Pages of lists: a cursor is the place behind the last row, opaque to clients.
 
-MOST_CURSOR_CHARS = 1024
+MOST_CURSOR_CHARS = 1024  # a cursor has the place of one row: a number and a name
 Limit = Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)]
 Cursor = Annotated[
     str, msgspec.Meta(max_length=MOST_CURSOR_CHARS, extra_json_schema={"format": "cursor"})

@@ -45,7 +45,7 @@ from crawlclean.workers.operations.watching.journal import (
 )
 from crawlclean.workers.operations.watching.signs.following import follow
 
-MOST_TARGET_CHARS = 2_000
+MOST_TARGET_CHARS = 2_000  # of a URL or a name in a query: longer ones do not fit into an address
 STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
 """Of the page of a refusal; the others show the confirm page again."""
 SPANS = {"30m": 1_800, "2h": 7_200, "6h": 21_600, "2d": 172_800, "7d": 604_800, "": 0}
@@ -259,7 +259,7 @@ def _group_of(target: str, values: Mapping[str, str]) -> str:
 # Who did what, and long actions with their progress.
 
 STATES = {"waiting": "", "running": "info", "done": "ok", "stopped": "warn", "failed": "bad"}
-READ_ROWS = 200
+READ_ROWS = 200  # rows of one query while a file is written: they are in memory at once
 
 
 def show_audit(console: Console) -> Page:

@@ -18,7 +18,7 @@ from crawlclean.workers.operations.controlling.crawls import (
 )
 from crawlclean.workers.operations.failures import failure_causes, failure_groups
 
-MOST_GROUPS = MOST_QUEUES = 20
+MOST_GROUPS = MOST_QUEUES = 20  # what one screen shows of each; their own screens have all
 KINDS = {
     UrlState.RECORD: 3,
     UrlState.REDIRECT: 1,

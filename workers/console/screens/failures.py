@@ -23,8 +23,8 @@ from crawlclean.workers.operations.failures import (
 MARGIN = timedelta(seconds=15)
 """The list may be so much older than it says: what failed in between is named twice at most."""
 
-MOST_CAUSES = 20
-MOST_DIGITS = 17
+MOST_CAUSES = 20  # the most frequent ones, above the list that has them all
+MOST_DIGITS = 17  # the microseconds since 1970 have 16 digits until the year 2286
 
 HINTED_STATUSES = {401: "401", 403: "403", 404: "404", 410: "404", 429: "429"}
 """Statuses with a hint of their own."""

@@ -99,7 +99,7 @@ def show_help(_console: Console) -> Page:
 
 # Login, logout, and the choice of language and time zone.
 
-A_YEAR_S = 31_536_000
+A_YEAR_S = 31_536_000  # who comes back after a year chooses once more
 STATUS = {LoginResult.WRONG: 403, LoginResult.TOO_OFTEN: 429}
 
 

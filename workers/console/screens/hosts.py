@@ -37,7 +37,7 @@ from crawlclean.workers.operations.watching.signs.signs import (
 
 K = TypeVar("K", bound=StrEnum)
 
-MOST_DRIFTS = 10
+MOST_DRIFTS = 10  # the newest ones: older ones say nothing of the model in use
 TROUBLED = frozenset({WaitReason.SLOW_DOWN, WaitReason.ROBOTS, WaitReason.AWAY, WaitReason.GONE})
 """Waits that somebody should look at."""
 

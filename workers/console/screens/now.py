@@ -36,7 +36,7 @@ from crawlclean.workers.operations.watching.now.history import (
 )
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
 
-MIB, GIB = 1 << 20, 1 << 30
+MIB, GIB = 1 << 20, 1 << 30  # units of the charts of memory and disk
 COUNTED = ("fetched", "stored", "failed")
 """Names of the tiles of ``RATES``."""
 

@@ -11,7 +11,7 @@ from crawlclean.workers.console.words import say
 from crawlclean.workers.operations import parts
 from crawlclean.workers.operations.watching.space import HostSpace, Room, hosts_room, room_of
 
-MIB = 1 << 20
+MIB = 1 << 20  # unit of the chart
 
 
 def show_space(console: Console) -> Page:

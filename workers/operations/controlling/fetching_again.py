@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from itertools import islice
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
@@ -30,8 +31,7 @@ TRANSIENT = frozenset(
         FailureReason.BROKEN_ANSWER,
     }
 )
-BATCH = 1000
-TOO_MANY_REQUESTS = 429
+BATCH = 1000  # URLs offered at once: a crawl goes on in between
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ def failed_batches(
 def is_transient(reason: FailureReason | None, status: int) -> bool:
     """Whether URLs that failed so may succeed when they are fetched again."""
     if reason is FailureReason.HTTP_STATUS:
-        return status >= 500 or status == TOO_MANY_REQUESTS
+        return status >= 500 or status == HTTPStatus.TOO_MANY_REQUESTS
     return reason in TRANSIENT
 
 

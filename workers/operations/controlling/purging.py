@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from crawlclean.storage.queue.frontier import Frontier
     from crawlclean.storage.store.protocol import Store
 
-PURGE_WAIT_S = 20.0
-LOOK_S = 0.1
+PURGE_WAIT_S = 20.0  # a job of pages takes seconds; one that hangs must not hold up a purge
+LOOK_S = 0.1  # between two looks: as long as a person does not notice
 
 
 def plan_purge(backends: Backends, target: str) -> PurgePlan:

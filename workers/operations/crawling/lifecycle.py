@@ -33,7 +33,7 @@ from crawlclean.workers.operations.crawling.recovery import Recovery, offer_agai
 from crawlclean.workers.processes.fleet import Fleet, fork_server
 from crawlclean.workers.processes.fork_server import ForkServer
 
-DRAIN_LIMIT_S = 120.0
+DRAIN_LIMIT_S = 120.0  # for pages in flight at a stop: what is left then is done by the next run
 REPEATED_PAGES = 100  # a job has no more; a worker that was killed between store and queue left one
 RECLEANING = "re-cleaning pages with new site models"
 COUNTDOWN_S = 10  # a log has a line each time that the note changes

@@ -18,7 +18,7 @@ LEAST_SHARE = 0.1
 # Pages of a site may well have equal bodies, as empty lists do; with half of them the body rule of
 # the site is suspect, or one page is served at many URLs.
 LEAST_REPEATED_SHARE = 0.5
-LEAST_REPEATED = 10
+LEAST_REPEATED = 10  # pages: half of fewer is a handful, and says nothing of a site
 WALLS = ("401", "403", "407", "429", "451")  # a login, a refusal of crawlers, a legal block
 SECURE = frozenset({"tls", "certificate"})  # reasons of failures
 

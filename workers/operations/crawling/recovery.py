@@ -106,10 +106,11 @@ def rediscovered(end: EndedUrl, url_filter: UrlFilter) -> list[Discovery]:
 T = TypeVar("T")
 
 SEEN = frozenset({UrlState.RECORD, UrlState.IMAGE, UrlState.FAILED, UrlState.EXCLUDED})
-BATCH = 1000
+BATCH = 1000  # URLs of one call: the server answers others in between
 SPILL_AFTER = 20  # batches
+# Found a moment ago, 30 MB: others are offered once more, in vain.
 RECENT_URLS = 200_000
-REPORT_S = 5.0
+REPORT_S = 5.0  # between two lines of progress
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator
+from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 
@@ -23,7 +24,6 @@ SUFFIXES = {
 MAX_REDIRECTS = 10  # in a row; a crawl follows no more
 READ_PAGES = 100  # whose relevance is asked for at once
 REQUESTED = frozenset({UrlState.IMAGE, UrlState.REDIRECT, UrlState.FAILED})
-OK = 200
 
 
 def suffix_of(media_type: str) -> str:
@@ -179,7 +179,9 @@ def _known_bytes(store: Store, url: str) -> int | None:
     image = find_image(store, url)
     if image:
         return image.fetched_bytes
-    pages = (row.fetched_bytes for row in store.urls.rows(page_id(url)) if row.status == OK)
+    pages = (
+        row.fetched_bytes for row in store.urls.rows(page_id(url)) if row.status == HTTPStatus.OK
+    )
     return next((size for size in pages if size), None)
 
 

@@ -16,7 +16,7 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
 
 MAX_NAME_BYTES = 120  # with suffixes below the 255 of file systems, and paths stay readable
-_ID_DIGITS = 16
+_ID_DIGITS = 16  # 64 bits: the files of a folder have different names
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 

@@ -26,7 +26,7 @@ from crawlclean.workers.operations.hosts.host_models import find_version, host_n
 from crawlclean.workers.operations.process_pool import batches, spread
 from crawlclean.workers.site_models import read_model
 
-EXAMPLES = 5
+EXAMPLES = 5  # pages that are shown with what would change: a screen has no more
 SHOWN_CHARS = 60  # of a value that has changed
 PARALLEL_LOTS = 4  # fewer batches are done before other processes have started
 

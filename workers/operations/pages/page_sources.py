@@ -318,7 +318,7 @@ class _Unpacked:
 
 
 UTF_8 = "text/html; charset=utf-8"
-BEGINNING_BYTES = 1024
+BEGINNING_BYTES = 1024  # where browsers look for the type and the charset of a page
 MAX_PAGE_BYTES = 64 << 20  # at every stage of decompression, as max_page_bytes of a crawl
 # Of a row: base64 is 4/3 of a page, Chinese text in escapes (\\u4e2d) twice its UTF-8.
 MAX_ROW_BYTES = 2 * MAX_PAGE_BYTES

@@ -151,7 +151,7 @@ def _model(store: Store, host: str, version: int) -> SiteModel | None:
 
 # What happened to a page beside its steps in the queue: models, changes, versions, judgements.
 
-MOST_MOMENTS = 60
+MOST_MOMENTS = 60  # more than a page of a few crawls has; a screen lists them all
 
 
 class MomentKind(StrEnum):
@@ -239,8 +239,7 @@ def _of_topics(topics: Sequence[TopicVerdict], rows: Sequence[UrlRow]) -> Iterat
             yield Moment(at=at, kind=MomentKind.JUDGED, text=text, crawl=each.fetched_by)
 
 
-MOST_BLOCKS = 200
-MOST_LINKS = 200
+MOST_BLOCKS = MOST_LINKS = 200
 """Blocks, links and images of a page that one screen shows."""
 
 

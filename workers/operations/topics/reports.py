@@ -63,10 +63,10 @@ MOST_STEPS = 200
 
 NEWEST = 20
 """Stories of a report: a screen of a terminal has them."""
-DAY_US = 86_400_000_000
-HOUR_US = 3_600_000_000
+DAY_US = 86_400_000_000  # a day
+HOUR_US = 3_600_000_000  # an hour
 
-_OTHER, _STORY, _COPY = 0, 1, 2
+_OTHER, _STORY, _COPY = 0, 1, 2  # what a page was, as a place in a list of counts
 
 PageRow = tuple[int, str, str, int]
 """(end of the response in microseconds, page id, crawl, 1: relevant), as ``Topics.in_order``."""
@@ -287,8 +287,7 @@ def _image(row: PictureRow, url: UrlRow, images: Sequence[Image]) -> TopicImage:
     )
 
 
-MOST_STORIES = 20
-MOST_STORY_PAGES = 20
+MOST_STORIES = MOST_STORY_PAGES = 20
 """Of a report, which is read as a whole; `stories` lists them all."""
 MOST_DAYS = 90
 """Days of a chart of bars: on a telephone a finger still meets one."""
@@ -459,8 +458,7 @@ LEAST_AGE_S = 30.0
 FIRST_S = 0.05
 """A page waits this long for figures that were never read; those of small topics are there."""
 
-MOST_WEIGHTS = 20
-MOST_PICTURES = 20
+MOST_WEIGHTS = MOST_PICTURES = 20
 """Rows of one panel beside others; the commands print more."""
 
 

@@ -50,6 +50,7 @@ from crawlclean.workers.operations.topics.verdicts import parts_of
 # An example is an HTML file, a text file whose first line is the title, a folder of such files, or
 # the URL of a stored page.
 
+# An article has a thousandth of it: a larger file was named by mistake.
 MAX_EXAMPLE_BYTES = 16 << 20
 MAX_EXAMPLES = 200
 """Example pages of a topic; three or four name a topic, each one costs 3 KB in every job."""

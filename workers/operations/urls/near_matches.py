@@ -20,14 +20,14 @@ from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.cleaning.urls.patterns import without_session
 from crawlclean.storage.store.protocol import Store
 
-MOST_SHOWN = 5
+MOST_SHOWN = 5  # names in one line of a message
 MOST_HOSTS = 5000
 """Hosts that are compared by likeness: 30 ms. A store of more hosts is a list of sites."""
 
 MOST_ALTERED_CHARS = 200
 """Longer paths are not altered letter by letter: 200 characters give 17,000 texts, 0.2 s."""
 
-MOST_PORTS = 20
+MOST_PORTS = 20  # of a host: more are no guess any more
 _LETTERS = ascii_lowercase + digits
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|spm|share_?\w*|from|ref", re.ASCII)
 _INDEX = re.compile(r"/(?:index|default)\.\w{2,5}$")

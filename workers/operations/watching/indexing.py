@@ -10,7 +10,7 @@ from crawlclean.storage.opening import has_ended
 from crawlclean.workers.jobs.search import Indexer
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
-ROUND_S = 1.0
+ROUND_S = 1.0  # as a housekeeper: new records are found a second later
 
 
 class Indexing:

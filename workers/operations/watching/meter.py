@@ -13,7 +13,7 @@ from crawlclean.storage.queue.counters import Counter
 WINDOW_S = 30.0
 """Rates of this moment are means of this time: a host with a delay answers once in seconds."""
 
-SHORTEST_S = 1.0
+SHORTEST_S = 1.0  # counters of a shorter time give rates that jump
 
 
 class Meter:

@@ -20,7 +20,7 @@ from crawlclean.workers.operations.parts import Part
 LONG_CLAIM_S = 60.0
 """A job of pages takes seconds; one that is held so long hangs, or has a huge page."""
 
-MOST_OPERATIONS = 20
+MOST_OPERATIONS = 20  # the newest ones; the screen of long actions has all
 
 
 class QueueState(StrEnum):

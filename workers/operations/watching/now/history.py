@@ -24,7 +24,7 @@ from crawlclean.storage.store.journal import (
 from crawlclean.workers.operations.watching.journal import events
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 
-CHARTS_S = 30.0
+CHARTS_S = 30.0  # a chart gets a sample a minute
 FEWEST_VALUES = 15
 """Fewer show no trend: a database grows in steps."""
 

@@ -20,8 +20,8 @@ from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.queues import QueueState, ask_queue
 from crawlclean.workers.operations.watching.signs.signs import Sign, running_waits, signs_now
 
-MOST_CRAWLS = 8
-MOST_CAUSES = 8
+MOST_CRAWLS = 8  # what one screen shows beside the rest; `crawls` lists all
+MOST_CAUSES = 8  # as MOST_CRAWLS; `failures` lists all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

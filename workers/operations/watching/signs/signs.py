@@ -39,7 +39,7 @@ from crawlclean.workers.operations.watching.space import droppable_crawl, low_ro
 SIGNS_S = 3.0
 """How old the list may be: several who look at Now ask once."""
 
-MOST_OF_A_KIND = 4
+MOST_OF_A_KIND = 4  # signs: a list of twenty alike hides the other one
 RECENT = timedelta(hours=6)
 MENDED_SHOWN_S = 1800.0
 """How long a sign tells that it is mended, before it goes."""
@@ -451,7 +451,7 @@ def _version(asked: str) -> int:
 EXAMINED_HOSTS = 500
 """Hosts whose waits are read, of all running crawls: 50 ms, once in ``EXAMINED_S``."""
 
-EXAMINED_S = 10.0
+EXAMINED_S = 10.0  # how old the list may be: reading it costs the server 50 ms
 
 
 def running_waits(backends: KeptBackends) -> Sequence[WaitingHost]:
@@ -478,10 +478,10 @@ def _waits(backends: KeptBackends, crawls: Sequence[str]) -> list[WaitingHost]:
 MOST_FAILING = 100
 """Hosts with the most failures that are compared with their records."""
 
-FEWEST_FAILURES = 10
-MOST_DRIFTS = 50
+FEWEST_FAILURES = 10  # a few URLs of any host are broken links
+MOST_DRIFTS = 50  # newest events of drifts that are read: those of a week, as a rule
 A_WEEK = timedelta(days=7)
-MOST_SHOWN = 200
+MOST_SHOWN = 200  # hosts of the list, those with most signs first
 
 
 class TroubleSign(StrEnum):
