@@ -45,7 +45,7 @@ format: ready-test ## format and fix what ruff can fix
 	$(BIN)/python -m ruff format .
 
 docs: ready-test ## write docs/cli.md, settings.md, json.md, crawl-file.md and map.md anew from the code
-	$(BIN)/python -m crawlclean.workers.reference docs
+	$(BIN)/python -m benchmarks.documents.reference docs
 	$(BIN)/python -m benchmarks.structure.file_map
 
 docs-site: ## build a site of the documents in build/site, links checked; needs PyPI

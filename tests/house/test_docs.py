@@ -101,7 +101,7 @@ def test_changelog_knows_the_version() -> None:
 
 @pytest.mark.parametrize("name", ["cli", "settings", "json", "crawl-file"])
 def test_generated_reference_is_current(name: str) -> None:
-    reference = importlib.import_module("crawlclean.workers.reference")
+    reference = importlib.import_module("benchmarks.documents.reference")
     expected: str = getattr(reference, f"{name.replace('-', '_')}_markdown")()
     assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == expected
 

@@ -1,6 +1,6 @@
 """Generates the reference pages of the documentation from the code.
 
-``python -m crawlclean.workers.reference docs`` writes ``cli.md``, ``settings.md``, ``json.md``,
+``python -m benchmarks.documents.reference docs`` writes ``cli.md``, ``settings.md``, ``json.md``,
 ``api.md`` and ``crawl-file.md`` into a folder; a test fails when they are out of date.
 """
 
