@@ -251,12 +251,12 @@ def test_lost_job_is_enqueued_again(frontier: Frontier, spider: Spider, client: 
     fetch_all(spider)
     (job,) = job_ids(client)
     client.delete(f"rq:job:{job}", "rq:queue:pages")
-    assert frontier.sweep()["jobs_enqueued"] == 0  # too young: its maker may be about to do it
+    assert frontier.sweep()["jobs_enqueued_again"] == 0  # too young: its maker may be about to do it
     age_jobs(client)
-    assert frontier.sweep()["jobs_enqueued"] == 1
+    assert frontier.sweep()["jobs_enqueued_again"] == 1
     assert client.lrange("rq:queue:pages", 0, -1) == [job]
     age_jobs(client)
-    assert frontier.sweep()["jobs_enqueued"] == 0
+    assert frontier.sweep()["jobs_enqueued_again"] == 0
     assert client.lrange("rq:queue:pages", 0, -1) == [job]
 
 
@@ -271,7 +271,7 @@ def test_job_that_ended_without_a_claim_is_enqueued_again(
     started = "2020-01-01T00:00:00.000000Z"
     client.hset(f"rq:job:{job}", mapping={"status": status.value, "started_at": started})
     age_jobs(client)
-    assert frontier.sweep()["jobs_enqueued"] == 1
+    assert frontier.sweep()["jobs_enqueued_again"] == 1
     assert client.lrange("rq:queue:pages", 0, -1) == [job]
     assert client.hget(f"rq:job:{job}", "status") == "queued"
 
@@ -296,7 +296,7 @@ def test_queued_job_that_left_the_list_is_enqueued_again(
     fetch_all(spider)
     client.delete("rq:queue:pages")
     age_jobs(client)
-    assert frontier.sweep()["jobs_enqueued"] == 1
+    assert frontier.sweep()["jobs_enqueued_again"] == 1
 
 
 def test_claimed_job_is_not_enqueued_again(frontier: Frontier, spider: Spider, client: Any) -> None:
@@ -305,7 +305,7 @@ def test_claimed_job_is_not_enqueued_again(frontier: Frontier, spider: Spider, c
     (job,) = job_ids(client)
     frontier.claim(job, "w")
     client.delete(f"rq:job:{job}", "rq:queue:pages")
-    assert frontier.sweep()["jobs_enqueued"] == 0
+    assert frontier.sweep()["jobs_enqueued_again"] == 0
 
 
 def test_stranded_batch_is_swept(frontier: Frontier, spider: Spider, client: Any) -> None:
@@ -317,5 +317,5 @@ def test_stranded_batch_is_swept(frontier: Frontier, spider: Spider, client: Any
     client.zadd("cc:bt", dict.fromkeys(client.zrange("cc:bt", 0, -1), 0))
     frontier.sweep()
     age_jobs(client)
-    assert frontier.sweep()["jobs_enqueued"] == 1
+    assert frontier.sweep()["jobs_enqueued_again"] == 1
     assert len(frontier.claim(job_ids(client)[0], "w")) == 1
