@@ -433,6 +433,7 @@ class QueuedPage:
     """One fetched page that a worker has claimed.
 
     Attributes:
+        token: Of the attempt; 0: the page is in no queue, its outcome is saved again.
         crashes: Workers that died while they cleaned the page.
         poison: Whether the page must not be cleaned, because workers died of it.
         hops: Redirects, refreshes and frames in a row that led to the page.
@@ -442,15 +443,15 @@ class QueuedPage:
 
     crawl_id: str
     page_id: str
-    token: int
+    token: int = 0
     url: str
     host: str
-    role: PageRole
-    depth: int
+    role: PageRole = PageRole.PAGE
+    depth: int = 0
     provenance: Provenance
-    attempt: int
-    crashes: int
-    poison: bool
+    attempt: int = 1
+    crashes: int = 0
+    poison: bool = False
     fetched_at: datetime
     result: FetchResult
     hops: int = 0

@@ -87,9 +87,6 @@ def queued(
         role=role,
         depth=1,
         provenance=Provenance(crawl_id=CRAWL, via=Via.LINK),
-        attempt=1,
-        crashes=0,
-        poison=False,
         fetched_at=START + timedelta(seconds=at_s),
         result=FetchResult(status=status, headers=headers, body=b"x" if status == 200 else b""),
     )

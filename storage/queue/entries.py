@@ -394,12 +394,7 @@ def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> 
             token=token,
             url=p.get(b"url", b"").decode("utf-8", "replace"),
             host=p.get(b"host", b"").decode("utf-8", "replace"),
-            role=PageRole.PAGE,
-            depth=0,
             provenance=Provenance(crawl_id=crawl_id),
-            attempt=1,
-            crashes=0,
-            poison=False,
             fetched_at=from_ms(0),
             result=FetchResult(failure=Failure(reason=FailureReason.INTERNAL, detail=detail)),
         )

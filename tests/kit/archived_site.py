@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import Provenance, Via
 from crawlclean.cleaning.urls.normal_form import host_of, normalize, page_id
-from crawlclean.storage.crawl_types import FetchResult, KeepRaw, PageRole, QueuedPage
+from crawlclean.storage.crawl_types import FetchResult, KeepRaw, QueuedPage
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs.outcomes import end_page, with_stored_step
 from crawlclean.workers.site_models import SiteModels
@@ -62,12 +62,8 @@ def fetched(n: int, *, crawl_id: str = "c1", host: str = HOST, after_s: float = 
         token=1,
         url=url,
         host=host_of(url),
-        role=PageRole.PAGE,
         depth=1,
         provenance=Provenance(crawl_id=crawl_id, referrer=f"http://{host}/", via=Via.LINK),
-        attempt=1,
-        crashes=0,
-        poison=False,
         fetched_at=T0 + timedelta(seconds=n + after_s),
         result=FetchResult(
             status=200,

@@ -29,7 +29,6 @@ from crawlclean.storage.crawl_types import (
     FailureReason,
     FetchResult,
     Outcome,
-    PageRole,
     QueuedPage,
     Step,
     UrlState,
@@ -110,7 +109,6 @@ def make_queued(
         token=7,
         url=url,
         host=HOST,
-        role=PageRole.PAGE,
         depth=2,
         provenance=Provenance(
             crawl_id=crawl_id,
@@ -120,8 +118,6 @@ def make_queued(
             discovered_at=T0 - timedelta(seconds=2),
         ),
         attempt=3,
-        crashes=0,
-        poison=False,
         fetched_at=at,
         result=FetchResult(
             status=status,

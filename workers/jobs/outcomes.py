@@ -216,10 +216,8 @@ def stored_page(
     return QueuedPage(
         crawl_id=crawl_id,
         page_id=row.page_id,
-        token=0,
         url=row.url,
         host=row.host,
-        role=PageRole.PAGE,
         depth=row.depth,
         provenance=Provenance(
             crawl_id=crawl_id,
@@ -228,9 +226,6 @@ def stored_page(
             link_text=row.link_text,
             discovered_at=row.discovered_at,
         ),
-        attempt=1,
-        crashes=0,
-        poison=False,
         fetched_at=fetched_at,
         result=result,
     )

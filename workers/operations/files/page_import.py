@@ -23,7 +23,6 @@ from crawlclean.storage.crawl_types import (
     FetchResult,
     KeepRaw,
     Outcome,
-    PageRole,
     QueuedPage,
     Step,
 )
@@ -163,15 +162,9 @@ def _queued(source: Source, crawl: str) -> QueuedPage | str:
     return QueuedPage(
         crawl_id=crawl,
         page_id=page_id(url),
-        token=0,
         url=url,
         host=host_of(url),
-        role=PageRole.PAGE,
-        depth=0,
         provenance=source.provenance(crawl),
-        attempt=1,
-        crashes=0,
-        poison=False,
         fetched_at=source.fetched_at or now,
         result=FetchResult(status=200, headers=content_type, body=source.body),
         log=(Step(at=now, step="imported", detail=source.place),),
