@@ -251,7 +251,7 @@ def test_lost_job_is_enqueued_again(frontier: Frontier, spider: Spider, client: 
     fetch_all(spider)
     (job,) = job_ids(client)
     client.delete(f"rq:job:{job}", "rq:queue:pages")
-    assert frontier.sweep()["jobs_enqueued_again"] == 0  # too young: its maker may be about to do it
+    assert frontier.sweep()["jobs_enqueued_again"] == 0  # its maker may be about to
     age_jobs(client)
     assert frontier.sweep()["jobs_enqueued_again"] == 1
     assert client.lrange("rq:queue:pages", 0, -1) == [job]
