@@ -510,9 +510,34 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRow:
-    """A store's row of one URL of one crawl.
+    """A store's row of one URL of one crawl: how it was found, and how it ended last.
 
-    ``media_type``, ``sha256`` (hex) and ``fetched_bytes`` are set for stored images alone.
+    Long lists are read without the fields that their readers do not need: these have their
+    defaults then.
+
+    Attributes:
+        crawl_id: The crawl.
+        page_id: 32 hex digits.
+        url: Its URL.
+        host: Lower-case authority.
+        state: How it ended.
+        finished_at: End of its newest response.
+        role: The use of its bytes.
+        depth: Links from the nearest seed.
+        via: How it was found.
+        referrer: URL of the page it was found on, or None.
+        link_text: Anchor text of that link.
+        discovered_at: Time of its discovery, or None.
+        status: HTTP status; 0 without a response.
+        reason: Why it gave no record, or None.
+        detail: The reason in words for a person, may be empty.
+        attempts: How often a failed URL was fetched.
+        etag: ETag of its newest response, as received, or ``""``.
+        last_modified: Last-Modified of its newest response, or ``""``.
+        log: Its decision log, oldest first.
+        fetched_bytes: Bytes of its newest response.
+        media_type: Of a stored image: ``image/png``.
+        sha256: Of a stored image, in hex.
     """
 
     crawl_id: str
@@ -520,34 +545,23 @@ class UrlRow:
     url: str
     host: str
     state: UrlState
-    depth: int
-    via: Via
-    referrer: str | None
-    link_text: str
-    discovered_at: datetime | None
     finished_at: datetime
-    status: int
-    etag: str | None
-    last_modified: str | None
-    log: tuple[Step, ...]
+    role: PageRole = PageRole.PAGE
+    depth: int = 0
+    via: Via = Via.LINK
+    referrer: str | None = None
+    link_text: str = ""
+    discovered_at: datetime | None = None
+    status: int = 0
+    reason: FailureReason | None = None
+    detail: str = ""
+    attempts: int = 0
+    etag: str = ""
+    last_modified: str = ""
+    log: tuple[Step, ...] = ()
     fetched_bytes: int = 0
     media_type: str = ""
     sha256: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureRow:
-    """A store's row of one URL that gave no record, with the reason."""
-
-    crawl_id: str
-    url: str
-    host: str
-    reason: FailureReason
-    detail: str
-    status: int
-    attempts: int
-    failed_at: datetime
-    page_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,12 +56,12 @@ from crawlclean.storage.crawl_types import (
     Outcome,
     PageRole,
     QueuedPage,
+    UrlRow,
     UrlState,
 )
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.hosts import read_trust
 from crawlclean.storage.store.ports import Fold
-from crawlclean.storage.store.urls import Visit
 from crawlclean.storage.store.visits import MOST_VERSIONS
 
 Headers = tuple[tuple[str, str], ...]
@@ -92,7 +92,7 @@ def queued(
     )
 
 
-def answer(page: Page, at_s: float, due: Visit | None) -> Outcome:
+def answer(page: Page, at_s: float, due: UrlRow | None) -> Outcome:
     """What a visit of a page gives."""
     if page.is_dead(at_s):
         gone = queued(page.url, at_s, 404)
@@ -173,7 +173,7 @@ class Month:
             self.intervals[page.url].append((at_s, self._schedule(each)[1]))
         self._save(outcomes)
 
-    def _check(self, page: Page, due: Visit, real_s: float, at_s: float) -> None:
+    def _check(self, page: Page, due: UrlRow, real_s: float, at_s: float) -> None:
         """Counts a visit that comes before its interval is over, on either clock."""
         before = self.visits[page.url][-1]
         least = BOUNDS[page.visit_class.kind].least_s
@@ -194,7 +194,7 @@ class Month:
         if outcome.unchanged:
             self.counts[f"304 {'same' if is_same else 'other'} {page.host}"] += 1
 
-    def _schedule(self, due: Visit) -> tuple[float, float]:
+    def _schedule(self, due: UrlRow) -> tuple[float, float]:
         """When a URL became due, seconds since 1970, and the interval that was over then."""
         columns = ("next_visit", "interval_s")
         rows = self.store._tables.get("urls", [(due.page_id, CRAWL)], columns)

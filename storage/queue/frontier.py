@@ -18,6 +18,7 @@ from crawlclean.storage.crawl_types import (
     Discovery,
     QueuedPage,
     Step,
+    UrlRow,
     UrlState,
 )
 from crawlclean.storage.live_state import SILENT_S, QueueNow
@@ -58,7 +59,6 @@ from crawlclean.storage.queue.url_classes import UrlClassLedger
 from crawlclean.storage.store.crawls import Spills
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.rows import spec_from_json, to_microseconds
-from crawlclean.storage.store.urls import EndedUrl
 
 ADD_CHUNK = 1000  # URLs or hosts of one call: the server answers others in between
 REOPEN_CHUNK = 200  # URLs of one script, each with all its fields: the server stops for it
@@ -468,7 +468,7 @@ class Frontier:
 
     # One URL
 
-    def reopen(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
+    def reopen(self, crawl_id: str, ends: Sequence[UrlRow]) -> int:
         """Makes ended URLs pending; returns how many were not pending.
 
         The URLs begin with attempt 1. Those without a record count as neither done nor failed until
@@ -494,7 +494,7 @@ class Frontier:
             offered += new
         return offered
 
-    def try_page(self, crawl_id: str, end: EndedUrl) -> bool:
+    def try_page(self, crawl_id: str, end: UrlRow) -> bool:
         """Has one URL fetched as soon as its host may be asked, also while the host is paused.
 
         Until it is leased, for ``TRIAL_MS`` at most, nothing else of the host is. An attempt that

@@ -22,7 +22,7 @@ from typing import Any
 from redis.exceptions import WatchError
 
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, UrlRow
 from crawlclean.storage.queue.clients import (
     Arg,
     QueueMember,
@@ -33,7 +33,6 @@ from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.entries import chunks, crawl_fields, fingerprint
 from crawlclean.storage.queue.jobs import JobQueue
 from crawlclean.storage.queue.topic_ranks import TOPIC_KEYS
-from crawlclean.storage.store.urls import EndedUrl
 
 log = logging.getLogger(__name__)
 
@@ -224,7 +223,7 @@ class CrawlRebuilder(QueueMember):
         fields = {**crawl_fields(spec, CrawlState.STOPPED), REBUILDING: 1}
         create_crawl(self._client, self._scripts, spec, fields)
 
-    def mark_ended(self, crawl_id: str, ends: Sequence[EndedUrl]) -> int:
+    def mark_ended(self, crawl_id: str, ends: Sequence[UrlRow]) -> int:
         """Marks URLs as seen and done; returns how many the queue did not know.
 
         Raises:

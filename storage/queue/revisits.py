@@ -10,24 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from crawlclean.storage.crawl_types import UrlRow
 from crawlclean.storage.queue.clients import Arg, QueueMember
 from crawlclean.storage.queue.entries import LINK_TEXT_CHARS, chunks, from_ms
 from crawlclean.storage.store.rows import to_microseconds
-from crawlclean.storage.store.urls import Visit
 
 MOST_OF_A_HOST = 60
 """A host with the usual pause of a second serves them in a minute, beside new URLs in two."""
 
 CHUNK = 200  # URLs or hosts of one call: the server answers others in between
 LOCK = "cc:keeper"  # the name that the lock had in 0.2
-MOST_WAIT_MS = 600_000  # 10 minutes: what is offered is due by now or soon
 LONGEST_VALUE = 1000  # characters of an ETag; servers refuse heads of requests over 8 KB
 
 
 class Revisits(QueueMember):
     """The member ``revisits`` of the queue; methods raise ``QueueUnavailable``."""
 
-    def offer(self, crawl_id: str, visits: Sequence[Visit]) -> int:
+    def offer(self, crawl_id: str, visits: Sequence[UrlRow]) -> int:
         """Makes due URLs wait for their visits; returns how many did not wait before.
 
         A crawl that is not kept fresh, or was purged, takes none.
@@ -85,8 +84,8 @@ class Revisits(QueueMember):
         return from_ms(int(seconds) * 1000 + int(micros) // 1000)
 
 
-def _args(visit: Visit) -> list[Arg]:
-    """The thirteen values of a URL that ``revisit.lua`` lists."""
+def _args(visit: UrlRow) -> list[Arg]:
+    """The twelve values of a URL that ``revisit.lua`` lists."""
     found = to_microseconds(visit.discovered_at) // 1000 if visit.discovered_at else 0
     return [
         visit.page_id,
@@ -98,8 +97,7 @@ def _args(visit: Visit) -> list[Arg]:
         visit.referrer or "",
         visit.link_text[:LINK_TEXT_CHARS].encode("utf-8", "replace"),
         found,
-        str(visit.was),
+        str(visit.state),
         visit.etag if len(visit.etag) <= LONGEST_VALUE else "",
         visit.last_modified if len(visit.last_modified) <= LONGEST_VALUE else "",
-        max(0, min(MOST_WAIT_MS, visit.due_in_ms)),
     ]

@@ -44,11 +44,10 @@ from crawlclean.cleaning.revisits import (
     visit_kind,
 )
 from crawlclean.cleaning.urls.normal_form import normalize, page_id as page_id_of
-from crawlclean.storage.crawl_types import PageRole, UrlState
+from crawlclean.storage.crawl_types import PageRole, UrlRow, UrlState
 from crawlclean.storage.store.hosts import read_trust, write_trust
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Member, Scan, of
 from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds, unpack_text
-from crawlclean.storage.store.urls import Visit
 from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
 
 READ_DUE = 20_000
@@ -61,7 +60,8 @@ SOON_US = 12 * HOUR * SECOND_US
 MOST_SKIPPED = 4
 """Intervals after its last visit at which a page is visited whatever its date is."""
 
-_DUE = RowType(Visit, "URL", but=("due_in_ms",), was="state")
+_UNREAD = ("reason", "detail", "attempts", "log", "fetched_bytes", "media_type", "sha256")
+_DUE = RowType(UrlRow, "URL", but=_UNREAD, finished_at="fetched_at")
 
 
 class Revisits(Member):
@@ -74,7 +74,7 @@ class Revisits(Member):
         per_host: int = 60,
         limit: int = 5_000,
         without: Collection[str] = frozenset(),
-    ) -> list[Visit]:
+    ) -> list[UrlRow]:
         """The URLs that are due, those first that are late by the most intervals.
 
         A list of ten minutes that is an hour late comes before an article of 30 days that is a day
@@ -272,16 +272,16 @@ class Revisits(Member):
                 return
             after = tuple(rows[-1][:2])
 
-    def _read(self, crawl_id: str, page_ids: list[str], at: int) -> list[Visit]:
+    def _read(self, crawl_id: str, page_ids: list[str], at: int) -> list[UrlRow]:
         """The due URLs of some pages, in this order."""
-        found: dict[str, Visit] = {}
+        found: dict[str, UrlRow] = {}
         for start in range(0, len(page_ids), READ_STATES):
             keys = [(page_id, crawl_id) for page_id in page_ids[start : start + READ_STATES]]
             rows = self._tables.get("urls", keys, ("next_visit", "visits", *_DUE.columns))
             visits = [
-                (packed, _DUE.read(row, due_in_ms=max(0, (due - at) // 1000)))
+                (packed, _DUE.read(row))
                 for due, packed, *row in rows.values()
-                if due is not None
+                if due is not None and due <= at  # else it was visited meanwhile
             ]
             trust = read_trust(self._tables, {(visit.host, crawl_id) for _, visit in visits})
             for packed, visit in visits:
@@ -290,10 +290,10 @@ class Revisits(Member):
         return [found[page_id] for page_id in page_ids if page_id in found]
 
 
-def _with_validators(visit: Visit, packed: bytes | None, host: HostTrust, at: int) -> Visit:
+def _with_validators(visit: UrlRow, packed: bytes | None, host: HostTrust, at: int) -> UrlRow:
     """A due URL with the validators by which it may be asked: none where they are not to trust."""
     state = VisitState(VisitKind.ARTICLE) if packed is None else unpack_state(bytes(packed))
     may_condition = host.may_condition(at / SECOND_US, state.in_a_row)
-    if may_condition and visit.was in (UrlState.RECORD, UrlState.SITEMAP):
+    if may_condition and visit.state in (UrlState.RECORD, UrlState.SITEMAP):
         return visit
     return replace(visit, etag="", last_modified="")

@@ -12,17 +12,13 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from crawlclean.cleaning.records import Via
 from crawlclean.storage.crawl_types import (
     FailureReason,
-    FailureRow,
-    PageRole,
-    Step,
     UrlRow,
     UrlState,
 )
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Member, Scan, of, steps
-from crawlclean.storage.store.rows import RowType, from_microseconds, log_from_json, to_microseconds
+from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds
 
 READ_ENDS = 1000  # held in memory at once
 READ_FAILURES = 1000  # held in memory at once
@@ -32,71 +28,10 @@ MOST_CRAWLS = 200  # above it a URL is looked for in all of them at once
 
 _AT = ("fetched_at", *PAGE_KEY)  # failures are read in this order
 _URL = RowType(UrlRow, "URL", finished_at="fetched_at")
-_FAILURE = RowType(FailureRow, "failure", failed_at="fetched_at")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundUrl:
-    """One URL of a crawl, and how it was found.
-
-    Attributes:
-        page_id: 32 hex digits.
-        url: Its URL.
-        host: Lower-case authority.
-        role: The use of its bytes.
-        depth: Links from the nearest seed.
-        via: How it was found.
-        referrer: URL of the page it was found on, or None.
-        link_text: Anchor text of that link.
-        discovered_at: Time of its discovery, or None.
-    """
-
-    page_id: str
-    url: str
-    host: str
-    role: PageRole = PageRole.PAGE
-    depth: int = 0
-    via: Via = Via.LINK
-    referrer: str | None = None
-    link_text: str = ""
-    discovered_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedUrl(FoundUrl):
-    """One URL of a crawl with its newest outcome.
-
-    Attributes:
-        state: How it ended.
-        status: HTTP status; 0 without a response.
-        reason: Why it gave no record, or None.
-        ended_at: When it ended.
-    """
-
-    state: UrlState
-    status: int
-    reason: FailureReason | None
-    ended_at: datetime
-
-
-_END = RowType(EndedUrl, "URL", ended_at="fetched_at")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit(FoundUrl):
-    """An ended URL that is due to be visited again.
-
-    Attributes:
-        was: How the URL ended.
-        etag: ETag of its last response, as received; ``""``: the request is not conditional on it.
-        last_modified: Last-Modified of its last response, or ``""``.
-        due_in_ms: Time until it is due, >= 0.
-    """
-
-    was: UrlState
-    etag: str = ""
-    last_modified: str = ""
-    due_in_ms: int = 0
+_RESPONSE = ("etag", "last_modified", "log", "fetched_bytes", "media_type", "sha256")
+_END = RowType(UrlRow, "URL", but=(*_RESPONSE, "detail", "attempts"), finished_at="fetched_at")
+_FOUND = ("role", "depth", "via", "referrer", "link_text", "discovered_at")
+_FAILURE = RowType(UrlRow, "failure", but=(*_RESPONSE, *_FOUND), finished_at="fetched_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +121,7 @@ class Urls(Member):
 
     def ended(
         self, crawl_id: str, host: str | None = None, *, failed: bool = False, after: str = ""
-    ) -> Iterator[EndedUrl]:
+    ) -> Iterator[UrlRow]:
         """Yields every ended URL of a crawl (of one host), ordered by page id, read in steps.
 
         A URL that ends again meanwhile is yielded once, with its old or its new outcome.
@@ -203,22 +138,21 @@ class Urls(Member):
         for rows in steps(self._tables, wanted, READ_ENDS):
             yield from (_END.read(row[2:]) for row in rows)
 
-    def end(self, page_id: str, crawl_id: str) -> EndedUrl | None:
+    def end(self, page_id: str, crawl_id: str) -> UrlRow | None:
         """How one URL of a crawl ended; None: it has not."""
         found = self._tables.get("urls", [(page_id, crawl_id)], _END.columns)
         return next(map(_END.read, found.values()), None)
 
-    def redirects(self, crawl_id: str) -> Iterator[tuple[EndedUrl, tuple[Step, ...]]]:
-        """Yields (redirecting URL, its decision log) of a crawl, ordered by page id."""
-        columns = (*PAGE_KEY, *_END.columns, "log")
+    def redirects(self, crawl_id: str) -> Iterator[UrlRow]:
+        """Yields the redirecting URLs of a crawl with their logs, ordered by page id."""
+        columns = (*PAGE_KEY, *_URL.columns)
         where = {"crawl_id": crawl_id, "state": UrlState.REDIRECT.value}
         for rows in steps(self._tables, Scan("urls", columns, where, PAGE_KEY), READ_ENDS):
-            for row in rows:
-                yield _END.read(row[2:-1]), log_from_json(row[-1])
+            yield from (_URL.read(row[2:]) for row in rows)
 
     def failures(
         self, crawl_id: str | None = None, host: str | None = None, limit: int | None = None
-    ) -> Iterator[FailureRow]:
+    ) -> Iterator[UrlRow]:
         """Yields URLs with a failure, newest first, read in steps.
 
         Failures that are saved meanwhile are not in it: neither is a URL that fails again before
@@ -242,7 +176,7 @@ class Urls(Member):
         limit: int = 50,
         *,
         are_few: bool = False,
-    ) -> list[FailureRow]:
+    ) -> list[UrlRow]:
         """The failed URLs of one cause, newest first, at most ``limit``.
 
         Args:
@@ -256,8 +190,8 @@ class Urls(Member):
         of_host = {**of(key.crawl_id, key.host), "state": UrlState.FAILED.value}
         cause = (key.reason, key.status)
 
-        def place(row: FailureRow) -> tuple[int, str]:
-            return to_microseconds(row.failed_at), row.page_id
+        def place(row: UrlRow) -> tuple[int, str]:
+            return to_microseconds(row.finished_at), row.page_id
 
         if are_few:
             found = map(_FAILURE.read, self._tables.scan(Scan("urls", _FAILURE.columns, of_host)))

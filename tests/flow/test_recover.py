@@ -246,7 +246,7 @@ def test_targets_of_redirects_come_back_though_their_class_is_refused_by_then(
     with Web(tmp_path / "moved", moved_site()) as web:
         killed_half_way(data, web)
         with closing(SqliteStore(data / "records.sqlite")) as store:
-            moved = [end.url for end, _ in store.urls.redirects("c")]
+            moved = [end.url for end in store.urls.redirects("c")]
         folder = DataFolder(data)
         folder.output("crawl", "recover")
         folder.output("classes", web.host, "--forbid", "/a{n}")

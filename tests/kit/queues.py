@@ -19,12 +19,12 @@ from crawlclean.storage.crawl_types import (
     QueuedPage,
     ResponseOutcome,
     Retry,
+    UrlRow,
     UrlState,
 )
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.hosts import Pause
-from crawlclean.storage.store.urls import EndedUrl
 
 A = "http://a.example/"
 B = "http://b.example/"
@@ -39,23 +39,19 @@ def pause_host(queue: Frontier, host: str, who: str = "", why: str = "") -> None
     queue.keep_paused([Pause(host=host, since=datetime.now(UTC), who=who, why=why)])
 
 
-def ended_url(url: str) -> EndedUrl:
+def ended_url(url: str) -> UrlRow:
     """A seed that ended with a record on 31 January 2026."""
     at = datetime(2026, 1, 31, tzinfo=UTC)
-    return EndedUrl(
+    return UrlRow(
+        crawl_id="c",
         page_id=page_id(url),
         url=url,
         host=host_of(url),
         state=UrlState.RECORD,
-        role=PageRole.PAGE,
-        depth=0,
         via=Via.SEED,
-        referrer=None,
-        link_text="",
         discovered_at=at,
         status=200,
-        reason=None,
-        ended_at=at,
+        finished_at=at,
     )
 
 

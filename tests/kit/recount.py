@@ -47,7 +47,7 @@ def check_overview(store: Store) -> None:
     )
     groups = store.overview.failure_groups(limit=MOST_URLS)
     assert {(g.crawl_id, g.host, g.reason, g.status): g.count for g in groups} == failed
-    causes = Counter[tuple[str, FailureReason, int]]()
+    causes = Counter[tuple[str, FailureReason | None, int]]()
     for (crawl, _, reason, status), n in failed.items():
         causes[crawl, reason, status] += n
     assert {(c.crawl, c.reason, c.status): c.urls for c in store.overview.causes()} == causes

@@ -169,7 +169,7 @@ class Bench(PrivateQueue):
         with closing(self.store()) as store:
             return sorted(record.url for record in store.records.scan())
 
-    def failures(self) -> dict[str, tuple[FailureReason, str]]:
+    def failures(self) -> dict[str, tuple[FailureReason | None, str]]:
         """URL -> (reason, detail) of every failure."""
         store = self.store()
         try:

@@ -16,7 +16,7 @@ def answer_of(answer: type[_T], source: Any, **own: object) -> _T:
 
     Args:
         answer: The type of the answer.
-        source: A dataclass: ``FailureRow(url="http://a.example/", status=404, ...)``.
+        source: A dataclass: ``UrlRow(url="http://a.example/", status=404, ...)``.
         own: Fields that the source does not have, or has otherwise.
     """
     names = {field.name for field in fields(answer)}

@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.storage.crawl_types import FailureReason, FailureRow
+from crawlclean.storage.crawl_types import FailureReason, UrlRow
 from crawlclean.storage.store.overview import FailureCause, FailureGroup
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
@@ -203,8 +203,8 @@ def _find(groups: Sequence[FailureGroup], key: FailureKey) -> FailureGroup | Non
     return next((each for each in groups if (each.reason, each.status) == cause), None)
 
 
-def _failed_url(row: FailureRow) -> FailedUrl:
-    return answer_of(FailedUrl, row, crawl=row.crawl_id)
+def _failed_url(row: UrlRow) -> FailedUrl:
+    return answer_of(FailedUrl, row, crawl=row.crawl_id, failed_at=row.finished_at)
 
 
 def _sample_and_crawl(text: str) -> tuple[str, str]:
@@ -217,5 +217,5 @@ def _place_of_group(group: FailureGroup) -> Place:
     return group.count, f"{group.sample}~{group.crawl_id}"
 
 
-def _place_of_url(row: FailureRow) -> Place:
-    return to_microseconds(row.failed_at), row.page_id
+def _place_of_url(row: UrlRow) -> Place:
+    return to_microseconds(row.finished_at), row.page_id

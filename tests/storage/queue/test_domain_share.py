@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from crawlclean.cleaning.urls.normal_form import page_id
-from crawlclean.storage.crawl_types import CrawlState, UrlState
+from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.store.urls import Visit
-from tests.kit.queues import Spider, ack_all
+from tests.kit.queues import Spider, ack_all, ended_url
 from tests.kit.topic_queues import (
     count_pages,
     judge_pages,
@@ -114,12 +112,6 @@ def test_a_dull_host_is_visited_again_when_its_pages_are_due(
 ) -> None:
     frontier.open_crawl(topic_spec(slots=1, keep_fresh=True))
     frontier.add("t", ranked("b.example", 620))
-    visit = Visit(
-        page_id=page_id("http://a.example/1"),
-        url="http://a.example/1",
-        host="a.example",
-        was=UrlState.RECORD,
-    )
-    assert frontier.revisits.offer("t", [visit]) == 1
+    assert frontier.revisits.offer("t", [ended_url("http://a.example/1")]) == 1
     count_pages(frontier.topics, "a.example", 50, 0)
     assert sorted(next_pages(spider)) == ["a 1", "b 620"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,8 +18,17 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.topic_ranks import MOST_HOSTS, owner_of
-from crawlclean.storage.store.urls import Visit
-from tests.kit.queues import A, Spider, ack_all, let_time_pass, pause_host, server_ms, spec, urls
+from tests.kit.queues import (
+    A,
+    Spider,
+    ack_all,
+    ended_url,
+    let_time_pass,
+    pause_host,
+    server_ms,
+    spec,
+    urls,
+)
 from tests.kit.topic_queues import (
     count_pages,
     judge_pages,
@@ -329,7 +339,7 @@ def test_a_visit_that_failed_is_repeated_though_its_page_was_adopted(
     assert next_pages(spider, 1) == ["a 300"]
     spider.flush()
     ack_all(frontier, client)
-    due = Visit(page_id=page_id(url), url=url, host="a.example", was=UrlState.FAILED)
+    due = replace(ended_url(url), state=UrlState.FAILED)
     frontier.topics.adopt("t", "other", [(due.page_id, "a.example")])
     assert client.exists("cc:ad:t")
     assert frontier.revisits.offer("t", [due]) == 1

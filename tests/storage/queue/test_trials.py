@@ -9,7 +9,6 @@ import pytest
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.store.urls import Visit
 from tests.kit.queues import (
     Spider,
     ack_all,
@@ -136,10 +135,8 @@ def test_a_visit_of_a_crawl_that_keeps_fresh_is_moved_forward(
 ) -> None:
     frontier.open_crawl(spec("f", END.url, keep_fresh=True))
     assert fetch_all(spider) == ack_all(frontier, client) == 1
-    later = Visit(
-        page_id=END.page_id, url=END.url, host=HOST, was=UrlState.RECORD, due_in_ms=3_600_000
-    )
-    assert frontier.revisits.offer("f", [later]) == 1
+    assert frontier.revisits.offer("f", [END]) == 1
+    client.zincrby(f"cc:v:f:{HOST}", 3_600_000, END.page_id)
     pause_host(frontier, HOST)
     assert frontier.try_page("f", END)
     (lease,) = spider.lease()

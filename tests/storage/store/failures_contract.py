@@ -67,7 +67,7 @@ class FailuresContract:
         assert [each.url.rpartition("/")[2] for each in every] == ["2", "1", "0"]
         first = store.urls.failures_of(TIMEOUTS, limit=2)
         assert first == every[:2]
-        place = (to_microseconds(first[-1].failed_at), first[-1].page_id)
+        place = (to_microseconds(first[-1].finished_at), first[-1].page_id)
         for are_few in (True, False):
             assert store.urls.failures_of(TIMEOUTS, limit=2, are_few=are_few) == first
             assert store.urls.failures_of(TIMEOUTS, place, are_few=are_few) == every[2:]

@@ -153,7 +153,7 @@ class StoreContract:
         assert store.records.get(page_id) == outcome.record
         assert store.urls.rows(page_id)[0].state is UrlState.FAILED
         (row,) = store.urls.failures("c1", HOST)
-        assert (row.url, row.attempts, row.failed_at) == (outcome.queued.url, 3, later(1))
+        assert (row.url, row.attempts, row.finished_at) == (outcome.queued.url, 3, later(1))
         assert row.detail == "no answer in 30 s"
 
     def test_record_beats_a_failure_of_the_same_fetch(self, store: Store) -> None:
@@ -193,7 +193,7 @@ class StoreContract:
         store.save([make_failure("/other", at=later(1), crawl_id="c2")])
         read = [row.url for row in store.urls.failures("c1")]
         assert len(set(read)) == len(read) == 9
-        times = [row.failed_at for row in store.urls.failures()]
+        times = [row.finished_at for row in store.urls.failures()]
         assert times == sorted(times, reverse=True)
         assert len(times) == 10
         assert len(list(store.urls.failures("c1", HOST, limit=3))) == 3
@@ -201,8 +201,13 @@ class StoreContract:
     def test_failures_newest_first(self, store: Store) -> None:
         store.save([make_failure(f"/{n}", at=later(n)) for n in (2, 5, 1)])
         store.save([make_failure("/9", at=later(9), crawl_id="c2")])
-        assert [row.failed_at for row in store.urls.failures()] == [later(n) for n in (9, 5, 2, 1)]
-        assert [row.failed_at for row in store.urls.failures("c1", limit=2)] == [later(5), later(2)]
+        assert [row.finished_at for row in store.urls.failures()] == [
+            later(n) for n in (9, 5, 2, 1)
+        ]
+        assert [row.finished_at for row in store.urls.failures("c1", limit=2)] == [
+            later(5),
+            later(2),
+        ]
         assert not list(store.urls.failures(host="other.example"))
 
     def test_records_in_the_order_saved(self, store: Store) -> None:

@@ -10,9 +10,8 @@ from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.url_classes.rules import FORBID
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
-from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlState
+from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlRow, UrlState
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.operations.acting.action import (
     Asked,
     Effect,
@@ -203,7 +202,7 @@ def try_page(backends: Backends, asked: Asked) -> Steps:
     return Effect({Fact.PAGES: int(is_waiting)}, (Note.ONE_REQUEST,))
 
 
-def _chosen(store: Store, asked: Asked, crawls: Sequence[str]) -> EndedUrl:
+def _chosen(store: Store, asked: Asked, crawls: Sequence[str]) -> UrlRow:
     """The page that is asked for; else an example of the host's newest change, else any page.
 
     Raises:

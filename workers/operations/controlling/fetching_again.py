@@ -11,11 +11,10 @@ from http import HTTPStatus
 from itertools import islice
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.storage.crawl_types import CrawlState, FailureReason, PageRole, UrlState
+from crawlclean.storage.crawl_types import CrawlState, FailureReason, PageRole, UrlRow, UrlState
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.ownership import check_owner, other_owners
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts, unknown_name
@@ -50,9 +49,9 @@ class FailureFilter:
     status: int | None = None
     until: datetime | None = None
 
-    def holds(self, end: EndedUrl) -> bool:
+    def holds(self, end: UrlRow) -> bool:
         """Whether a URL of the host is meant."""
-        if self.until is not None and end.ended_at > self.until:
+        if self.until is not None and end.finished_at > self.until:
             return False
         if self.status is not None and end.status != self.status:
             return False
@@ -122,9 +121,9 @@ def _crawls(backends: Backends, frontier: Frontier, store: Store, crawl: str) ->
 
 def failed_batches(
     store: Store, crawl: str, wanted: FailureFilter, *, after: str = "", size: int = BATCH
-) -> Iterator[list[EndedUrl]]:
+) -> Iterator[list[UrlRow]]:
     """Yields failed URLs of a crawl by page id, ``size`` at a time; ``after``: behind this one."""
-    batch: list[EndedUrl] = []
+    batch: list[UrlRow] = []
     for end in store.urls.ended(crawl, wanted.host or None, failed=True, after=after):
         if wanted.holds(end):
             batch.append(end)
@@ -151,7 +150,7 @@ def record_state(frontier: Frontier, store: Store, crawl: str) -> None:
 
 
 def _reopened(
-    frontier: Frontier, store: Store, found: Mapping[str, Iterable[Sequence[EndedUrl]]]
+    frontier: Frontier, store: Store, found: Mapping[str, Iterable[Sequence[UrlRow]]]
 ) -> dict[str, int]:
     """Offers the URLs of each crawl; their numbers, of crawls with any."""
     offered = {}
@@ -279,7 +278,7 @@ def count_pages(
 
 def portions(
     store: Store, crawl: str, wanted: PageFilter, after: str = ""
-) -> Iterator[tuple[list[EndedUrl], str]]:
+) -> Iterator[tuple[list[UrlRow], str]]:
     """Yields (stored pages of a crawl, last page id that was looked at), by page id.
 
     Args:
@@ -297,10 +296,10 @@ def portions(
         yield found, some[-1].page_id
 
 
-def _is_meant(end: EndedUrl, wanted: PageFilter) -> bool:
+def _is_meant(end: UrlRow, wanted: PageFilter) -> bool:
     return (
         end.state is UrlState.RECORD
         and end.role is PageRole.PAGE
-        and (wanted.since is None or end.ended_at >= wanted.since)
-        and (wanted.until is None or end.ended_at <= wanted.until)
+        and (wanted.since is None or end.finished_at >= wanted.since)
+        and (wanted.until is None or end.finished_at <= wanted.until)
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from crawlclean.cleaning.errors import NotFound, ServiceError, StorageError
-from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, FailureRow, UrlState
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, UrlRow, UrlState
 from crawlclean.workers.answers.crawls import EndedBy
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
@@ -84,7 +84,7 @@ class CrawlResult:
     hosts: int = 0
     seconds: float = 0.0
     paused_hosts: Sequence[str] = ()
-    failures: Sequence[FailureRow] = ()
+    failures: Sequence[UrlRow] = ()
     seeds: Sequence[str] = ()
     outcome: CrawlOutcome = NO_OUTCOME
 

@@ -40,6 +40,7 @@ from crawlclean.storage.crawl_types import (
     FailureReason,
     PageRole,
     Scope,
+    UrlRow,
     UrlState,
 )
 from crawlclean.storage.queue.entries import Entry, read_pending, unpack_entries
@@ -54,7 +55,6 @@ from crawlclean.storage.queue.ownership import (
 from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.pictures import IMAGE_RANK, id_of
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.urls import EndedUrl
 from crawlclean.workers.answers.control import RecoveredCrawl
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.calling import HookCalls
@@ -83,7 +83,7 @@ def discoveries(host: str, entries: Iterable[Entry]) -> Iterator[Discovery]:
         yield found
 
 
-def rediscovered(end: EndedUrl, url_filter: UrlFilter) -> list[Discovery]:
+def rediscovered(end: UrlRow, url_filter: UrlFilter) -> list[Discovery]:
     """Returns the discovery of a sitemap, an image or a page, as it was first made."""
     is_sitemap = end.role is PageRole.SITEMAP or end.state is UrlState.SITEMAP
     if is_sitemap or end.role is PageRole.IMAGE:
@@ -306,17 +306,20 @@ class Recovery:
             self._offer(row, done, self._content_images(row))
         self._offer(row, done, self._outlinks(row, done, url_filter))
 
-    def _redirects(self, row: CrawlRow) -> Iterator[tuple[EndedUrl, str]]:
+    def _redirects(self, row: CrawlRow) -> Iterator[tuple[UrlRow, str]]:
         """Yields (URL of a page, URL that it redirects to or ``""``)."""
-        for end, log in self._store.urls.redirects(row.spec.crawl_id):
+        for end in self._store.urls.redirects(row.spec.crawl_id):
             if _is_moved_page(end):
-                yield end, next((step.detail for step in reversed(log) if step.step == MOVED), "")
+                yield (
+                    end,
+                    next((step.detail for step in reversed(end.log) if step.step == MOVED), ""),
+                )
 
     def _follow(
         self,
         row: CrawlRow,
         done: Recovered,
-        moved: Sequence[tuple[EndedUrl, str]],
+        moved: Sequence[tuple[UrlRow, str]],
         url_filter: UrlFilter,
     ) -> None:
         """Offers the targets of redirects as the first request did; without a target, the URL."""
@@ -390,11 +393,11 @@ class Recovery:
             )
 
 
-def _is_moved_page(end: EndedUrl) -> bool:
+def _is_moved_page(end: UrlRow) -> bool:
     return end.state is UrlState.REDIRECT and end.role is PageRole.PAGE
 
 
-def _is_first(end: EndedUrl, spec: CrawlSpec) -> bool:
+def _is_first(end: UrlRow, spec: CrawlSpec) -> bool:
     """Whether a redirect is that of a seed, or follows such a redirect."""
     return end.url in spec.seeds or (end.depth == 0 and end.via is Via.REDIRECT)
 
@@ -447,7 +450,7 @@ def offer_again(
     return offered + recovery.recover(replace(row, spec=spec, state=CrawlState.STOPPED)).offered
 
 
-def _left_out(backends: CrawlBackends, spec: CrawlSpec) -> Iterator[EndedUrl]:
+def _left_out(backends: CrawlBackends, spec: CrawlSpec) -> Iterator[UrlRow]:
     """Yields the URLs that waited when a pattern excluded them, redirects and sitemaps."""
     choice = UrlChoice(spec.include, spec.exclude)
     for end in backends.store.urls.ended(spec.crawl_id):
