@@ -192,21 +192,6 @@ class TokenLine:
     used_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class KnownAnswer:
-    """An action that was asked for before.
-
-    Attributes:
-        asked: Digest of the request.
-        status: Status of its answer; None: it has not ended.
-        body: Its answer.
-    """
-
-    asked: bytes
-    status: int | None
-    body: bytes
-
-
 class TokenFile(ConsoleFile):
     """The tokens of one data folder; threads take turns. Methods raise ``StoreUnavailable``."""
 
@@ -264,8 +249,11 @@ class TokenFile(ConsoleFile):
                     "UPDATE tokens SET used_at = ? WHERE id = ?", (int(at.timestamp()), row.id)
                 )
 
-    def begin(self, token: str, name: str, asked: bytes) -> KnownAnswer | None:
+    def begin(self, token: str, name: str, asked: bytes) -> tuple[bytes, int | None, bytes] | None:
         """Notes an action that begins; returns what is known when it was asked for before.
+
+        That is the digest of the request, and status and body of its answer; without a status the
+        action has not ended.
 
         Args:
             token: Id of the token.
@@ -285,7 +273,7 @@ class TokenFile(ConsoleFile):
                 "SELECT asked, status, body FROM answers WHERE token = ? AND name = ?",
                 (token, name),
             ).fetchone()
-        return KnownAnswer(bytes(row[0]), row[1], bytes(row[2] or b""))
+        return bytes(row[0]), row[1], bytes(row[2] or b"")
 
     def end(self, token: str, name: str, status: int, body: bytes) -> None:
         """Keeps the answer to an action."""

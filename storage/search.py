@@ -273,30 +273,6 @@ class Asked:
     until: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A record that may have the phrases: of a save, perhaps of an older one."""
-
-    seq: int
-    page_id: str
-    crawl_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexState:
-    """How far the index is.
-
-    Attributes:
-        seq: Number of the newest save that was read; 0: none.
-        rows: Rows of ``words``.
-        dead: Those of them that no page has any more.
-    """
-
-    seq: int
-    rows: int
-    dead: int
-
-
 class SearchFile:
     """The index of one data folder; threads take turns, processes wait for each other's writes."""
 
@@ -314,15 +290,17 @@ class SearchFile:
             raise StoreUnavailable(f"{data} cannot be made ({error})") from error
         self._db: sqlite3.Connection | None = None
         self._inode = 0
-        self.state()
+        self.newest()
 
-    def state(self) -> IndexState:
-        """How far the index is."""
+    def newest(self) -> int:
+        """Number of the newest save that was read; 0: none."""
+        return self._facts()[0]
+
+    def _facts(self) -> tuple[int, int, int]:
+        """(newest save that was read, rows of ``words``, those that no page has any more)."""
         with self._turn() as db:
             facts = dict(db.execute("SELECT name, value FROM facts").fetchall())
-        return IndexState(
-            seq=facts.get("seq", 0), rows=facts.get("rows", 0), dead=facts.get("dead", 0)
-        )
+        return facts.get("seq", 0), facts.get("rows", 0), facts.get("dead", 0)
 
     def add(self, texts: Sequence[SearchText], seq: int) -> int:
         """Indexes records in one transaction; returns how many were new.
@@ -362,7 +340,7 @@ class SearchFile:
 
     def find(
         self, asked: Asked, before: int | None, limit: int, within_s: float = 1.0
-    ) -> tuple[list[Hit], bool]:
+    ) -> tuple[list[tuple[int, str, str]], bool]:
         """Returns records that may have the phrases, those saved last first.
 
         Args:
@@ -372,7 +350,8 @@ class SearchFile:
             within_s: Searching ends after this long.
 
         Returns:
-            The records, and whether time ran out before the limit was reached.
+            (number of the save, page, crawl) of the records: of a save, perhaps of an older one;
+            and whether time ran out before the limit was reached.
         """
         terms = " AND ".join(f"text : {phrase.query}" for phrase in asked.phrases)
         for column, name in (("host", asked.host), ("crawl", asked.crawl_id)):
@@ -390,23 +369,23 @@ class SearchFile:
             "SELECT seq, page_id, crawl_id FROM words CROSS JOIN pages ON seq = words.rowid "
             f"WHERE {' AND '.join(where)} ORDER BY words.rowid DESC LIMIT ?"
         )
-        found: list[Hit] = []
+        found: list[tuple[int, str, str]] = []
         with self._turn() as db, _deadline(db, within_s) as is_late:
             try:
                 for seq, page_id, crawl in db.execute(sql, (*values, limit)):
-                    found.append(Hit(seq, page_id.hex(), crawl))
+                    found.append((seq, page_id.hex(), crawl))
             except sqlite3.OperationalError:
                 if not is_late():
                     raise
                 return found, True
         return found, False
 
-    def some(self, after: int, limit: int) -> list[Hit]:
-        """Indexed pages behind a save, in the order of their saves."""
+    def some(self, after: int, limit: int) -> list[tuple[int, str, str]]:
+        """(number of the save, page, crawl) of indexed pages behind a save, in this order."""
         sql = "SELECT seq, page_id, crawl_id FROM pages WHERE seq > ? ORDER BY seq LIMIT ?"
         with self._turn() as db:
             rows = db.execute(sql, (after, limit)).fetchall()
-        return [Hit(seq, page_id.hex(), crawl) for seq, page_id, crawl in rows]
+        return [(seq, page_id.hex(), crawl) for seq, page_id, crawl in rows]
 
     def forget(self, seqs: Collection[int]) -> None:
         """Leaves out pages whose records are gone."""
@@ -418,8 +397,8 @@ class SearchFile:
 
     def begin_anew_if_dead(self) -> bool:
         """Empties an index of which 30 % are dead; returns whether it did."""
-        state = self.state()
-        if state.dead < max(FEWEST_DEAD, DEAD_SHARE * state.rows):
+        _, rows, dead = self._facts()
+        if dead < max(FEWEST_DEAD, DEAD_SHARE * rows):
             return False
         with self._lock:
             self._remake("too many of its rows are dead", logging.INFO)

@@ -48,7 +48,7 @@ from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.topic_types import TopicState
 from crawlclean.workers.context import Context, process_context
-from crawlclean.workers.hooks.calling import HookCalls, HookReport
+from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.images import filter_images
 from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
 from crawlclean.workers.jobs.outcomes import (
@@ -96,14 +96,14 @@ class HookNotices:
         """Asks the queue whether another process has logged the same."""
         self._frontier = frontier
 
-    def __call__(self, report: HookReport) -> None:
-        """Logs a report with its traceback, unless one of the hook was logged in the last hour."""
-        message = "hook failed" if report.error else "hook slow"
+    def __call__(self, name: str, url: str, reason: str, error: BaseException | None) -> None:
+        """Logs what failed with its traceback, unless the hook was logged in the last hour."""
+        message = "hook failed" if error else "hook slow"
         with suppress(QueueUnavailable):  # else the line comes once too often
-            if not self._frontier.is_first(f"{message}: {report.name}", NOTICE_S):
+            if not self._frontier.is_first(f"{message}: {name}", NOTICE_S):
                 return
-        extra = {"hook": report.name, "url": report.url, "reason": report.reason}
-        log.warning(message, extra=extra, exc_info=report.error)
+        extra = {"hook": name, "url": url, "reason": reason}
+        log.warning(message, extra=extra, exc_info=error)
 
 
 # The robots rules that the queue knows, for the URL filters of a job.

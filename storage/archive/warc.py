@@ -21,7 +21,6 @@ import uuid
 import zlib
 from base64 import b32decode, b32encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
@@ -134,25 +133,17 @@ def response_record(answer: Answer) -> bytes:
     return _warc_record("response", lines, _http_head(answer) + answer.body)
 
 
-@dataclass(frozen=True, slots=True)
-class Original:
-    """The ``response`` record that has the body of a ``revisit`` record.
+Original = tuple[str, str, str]
+"""(id, URL, date) of the ``response`` record that has the body of a ``revisit`` record.
 
-    Attributes:
-        record_id: ``<urn:uuid:1f0c...>``.
-        url: As a WARC header has it.
-        date: ``2026-01-31T12:00:00.000000Z``.
-    """
-
-    record_id: str
-    url: str
-    date: str
+``("<urn:uuid:1f0c...>", "https://a.example/", "2026-01-31T12:00:00.000000Z")``
+"""
 
 
 def original_of(answer: Answer, digest: str) -> Original:
     """What a later ``revisit`` record says of a response."""
     identity = record_id("response", answer, digest)
-    return Original(identity, target_uri(answer.url), _date(answer.fetched_at))
+    return identity, target_uri(answer.url), _date(answer.fetched_at)
 
 
 def revisit_record(answer: Answer, digest: str, original: Original) -> bytes:
@@ -163,12 +154,13 @@ def revisit_record(answer: Answer, digest: str, original: Original) -> bytes:
         digest: Of its body.
         original: The record that has the body.
     """
+    identity, url, date = original
     lines = [
         *_lines_of("revisit", answer, digest),
         ("WARC-Profile", REVISIT_PROFILE),
-        ("WARC-Refers-To", original.record_id),
-        ("WARC-Refers-To-Target-URI", original.url),
-        ("WARC-Refers-To-Date", original.date),
+        ("WARC-Refers-To", identity),
+        ("WARC-Refers-To-Target-URI", url),
+        ("WARC-Refers-To-Date", date),
         ("WARC-Payload-Digest", digest),
         ("Content-Type", "application/http; msgtype=response"),
     ]
@@ -349,11 +341,8 @@ class Bodies:
         Raises:
             StoreFull: The folder has no space left.
         """
-        found = self._once.execute(
-            "SELECT record_id, url, date FROM bodies WHERE digest = ?", digest
-        ).fetchone()
-        if found:
-            return Original(*found)
-        values = (record.record_id, record.url, record.date)
-        self._once.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", digest, *values)
-        return None
+        query = "SELECT record_id, url, date FROM bodies WHERE digest = ?"
+        found: Original | None = self._once.execute(query, digest).fetchone()
+        if not found:
+            self._once.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", digest, *record)
+        return found

@@ -38,8 +38,6 @@ from crawlclean.storage.mongo.writing import put_pages, save_outcomes
 from crawlclean.storage.store.overview import (
     COUNTED,
     SAMPLED,
-    HostSample,
-    RawSpace,
     Space,
     SpaceKind,
 )
@@ -129,16 +127,16 @@ class MongoStore(Store):
                         found.append(Space(crawl, kind, n, size, is_estimate=n > SAMPLED))
         return found
 
-    def sample_host(self, host: str) -> HostSample:
-        """Sizes of what is stored of a host; parts over 12 MB do not count."""
+    def sample_host(self, host: str) -> tuple[int, float, float]:
+        """Responses of a host, and mean sizes; parts over 12 MB do not count."""
         where = {"host": host}
         with self._db.use() as database:
             _, response_bytes = _sample(database.raw, where)
-            records, record_bytes = _sample(database.records, where)
+            _, record_bytes = _sample(database.records, where)
             responses = database.raw.count_documents(where, limit=COUNTED)
-        return HostSample(responses, response_bytes, records, record_bytes)
+        return responses, response_bytes, record_bytes
 
-    def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> Space:
         """What dropping the responses of a crawl, a host or both would free, by a sample.
 
         The server keeps the space in its files, for what is stored next.
@@ -147,7 +145,7 @@ class MongoStore(Store):
         with self._db.use() as database:
             n = database.raw.count_documents(wanted)
             size = round(_sample(database.raw, wanted)[1] * n)
-        return RawSpace(n, size, size, is_estimate=n > SAMPLED)
+        return Space(crawl_id or "", SpaceKind.RAW, n, size, n > SAMPLED, size)
 
     def _drop_raw(self, where: Where, limit: int) -> int:
         """Deletes archived responses, each with its chunks."""

@@ -56,8 +56,6 @@ from crawlclean.storage.sqlite.writing import (
 from crawlclean.storage.store.overview import (
     COUNTED,
     SAMPLED,
-    HostSample,
-    RawSpace,
     Space,
     SpaceKind,
 )
@@ -85,7 +83,7 @@ _RESPONSES = f"""SELECT count(*) FROM
     (SELECT 1 FROM raw INDEXED BY raw_of_site WHERE host = ? LIMIT {COUNTED})"""
 _RESPONSE = f"""SELECT avg(length) FROM
     (SELECT length FROM raw INDEXED BY raw_of_site WHERE host = ? LIMIT {SAMPLED})"""
-_RECORD = f"""SELECT count(*), avg(length(record) + length(links)) FROM record_blobs
+_RECORD = f"""SELECT avg(length(record) + length(links)) FROM record_blobs
     WHERE saved_seq IN (SELECT saved_seq FROM records INDEXED BY records_of_site
         WHERE host = ? LIMIT {SAMPLED})"""
 
@@ -268,14 +266,14 @@ class SqliteStore(Store):
             )
         return found
 
-    def sample_host(self, host: str) -> HostSample:
-        """Sizes of what is stored of a host."""
+    def sample_host(self, host: str) -> tuple[int, float, float]:
+        """Responses of a host, and the mean sizes of these and of its records."""
         ((responses,),) = self._db.rows(_RESPONSES, host)
         ((response_bytes,),) = self._db.rows(_RESPONSE, host)
-        ((records, record_bytes),) = self._db.rows(_RECORD, host)
-        return HostSample(responses, response_bytes or 0.0, records, record_bytes or 0.0)
+        ((record_bytes,),) = self._db.rows(_RECORD, host)
+        return responses, response_bytes or 0.0, record_bytes or 0.0
 
-    def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> Space:
         """What dropping the responses of a crawl, a host or both would free."""
         where, values = conditions(of(crawl_id, host))
         rows = self._db.rows(
@@ -288,11 +286,8 @@ class SqliteStore(Store):
         for committed, live, _, dropped in rows:
             left = live - dropped
             freed += committed - left if not left or _is_sparse(committed, left) else 0
-        return RawSpace(
-            responses=sum(row[2] for row in rows),
-            stored_bytes=sum(row[3] for row in rows),
-            freed_bytes=freed,
-        )
+        items, stored = (sum(row[place] for row in rows) for place in (2, 3))
+        return Space(crawl_id or "", SpaceKind.RAW, items, stored, False, freed)
 
     def _drop_raw(self, where: Where, limit: int) -> int:
         """Deletes index rows of archived responses in one transaction."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,21 +19,6 @@ if TYPE_CHECKING:
 
 READ_ROWS = 200  # held in memory at once: a row has a whole answer
 _FOUND_BY = ("crawl_id", "depth", "referrer", "via", "link_text", "discovered_at", "reason")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredAnswer:
-    """An archived response, and how its URL came to its crawl.
-
-    Attributes:
-        answer: The response.
-        provenance: Crawl, referrer and link.
-        depth: Links from the nearest seed.
-    """
-
-    answer: Answer
-    provenance: Provenance
-    depth: int
 
 
 class Answers(Member):
@@ -90,8 +74,10 @@ class Answers(Member):
         since: datetime | None = None,
         once: Once | None = None,
         on_damage: Callable[[StoreDamaged], None] | None = None,
-    ) -> Iterator[StoredAnswer]:
-        """Yields archived responses by page id, one in memory at a time.
+    ) -> Iterator[tuple[Answer, Provenance, int]]:
+        """Yields (archived response, how its URL was found, its depth) by page id.
+
+        One response is in memory at a time.
 
         Args:
             crawl_id: Only of this crawl.
@@ -121,9 +107,7 @@ class Answers(Member):
                     on_damage(error)
                     continue
                 if answer is not None:
-                    found = found_by[key]
-                    provenance = _provenance(found)
-                    yield StoredAnswer(answer=answer, provenance=provenance, depth=found[1])
+                    yield answer, _provenance(found_by[key]), found_by[key][1]
 
     def _newest(self, page_id: str, crawl_id: str | None) -> tuple[Answer, Sequence[Any]] | None:
         """The response, and the values of ``_FOUND_BY`` of its URL."""

@@ -140,21 +140,6 @@ class Spills(Member):
         return self._tables.delete("spills", of(crawl_id, host))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateSince:
-    """Since when a crawl has its state.
-
-    Attributes:
-        at: When it got the state.
-        who: Who asked for it, ``root@machine``; ``""``: the program, or not known.
-        why: Why, in words for a person, may be empty.
-    """
-
-    at: datetime
-    who: str = ""
-    why: str = ""
-
-
 _BY = ", by "
 _CRAWL = RowType(CrawlRow, "crawl", but=("spec", "pages"))
 
@@ -203,13 +188,16 @@ class Crawls(WithEvents):
                     )
                 )
 
-    def state_since(self, crawl_id: str, state: CrawlState) -> StateSince | None:
-        """Since when a crawl has a state, and who asked for it; None where it has another one."""
+    def state_since(self, crawl_id: str, state: CrawlState) -> tuple[datetime, str, str] | None:
+        """(since when a crawl has a state, who asked for it, why); None: it has another state.
+
+        Who is ``root@machine``, or ``""``: the program, or not known; why may be empty.
+        """
         newest = self._events.read(limit=1, crawl_id=crawl_id, kind=EventKind.CRAWL.value)
         if not newest or newest[0].link != state.value or newest[0].at is None:
             return None
         who, _, why = newest[0].text.partition(_BY)[2].partition(": ")
-        return StateSince(at=newest[0].at, who=who, why=why)
+        return newest[0].at, who, why
 
     def give_to(self, crawl_id: str, queue: str) -> None:
         """Stores which queue runs a crawl; does nothing without a row of the crawl.

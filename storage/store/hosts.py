@@ -196,62 +196,40 @@ READ_PAGES = 1000  # held in memory at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivedPage:
-    """A page whose response is archived: enough to choose a sample without reading bodies."""
+class StoredPage:
+    """What is stored of a page of a host, without reading its response or its record.
 
-    page_id: str
-    crawl_id: str
-    url: str
-    fetched_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordVersion:
-    """The version of a record.
+    Each query of ``HostPages`` fills the fields that its readers need.
 
     Attributes:
         page_id: 32 hex digits.
         crawl_id: Its crawl.
-        fetched_at: End of the response it was made from.
-        model_version: Version of the site model that made it; 0: no model.
-        is_archived: Whether the archive holds the response it was made from.
+        fetched_at: End of the response that is archived, or that the record was made from.
+        url: Its URL (``archived``).
+        model_version: Version of the site model that made the record; 0: no model.
+        is_archived: Whether the archive holds the response that the record was made from.
+        body_chars: Length of the record's body (``bodies``).
     """
 
     page_id: str
     crawl_id: str
     fetched_at: datetime
-    model_version: int
-    is_archived: bool
+    url: str = ""
+    model_version: int = 0
+    is_archived: bool = True
+    body_chars: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredBody:
-    """What is stored of a page, without reading its record.
-
-    Attributes:
-        page_id: 32 hex digits.
-        crawl_id: Its crawl.
-        fetched_at: End of the response it was made from.
-        model_version: Version of the site model that made it; 0: no model.
-        body_chars: Length of its body.
-    """
-
-    page_id: str
-    crawl_id: str
-    fetched_at: datetime
-    model_version: int
-    body_chars: int
-
-
-_ARCHIVED = RowType(ArchivedPage, "response", but=("url",))
-_VERSION = RowType(RecordVersion, "record", but=("is_archived",))
-_BODY = RowType(StoredBody, "record")
+_VERSION_BUT = ("url", "is_archived", "body_chars")
+_ARCHIVED = RowType(StoredPage, "response", but=(*_VERSION_BUT, "model_version"))
+_VERSION = RowType(StoredPage, "record", but=_VERSION_BUT)
+_BODY = RowType(StoredPage, "record", but=("url", "is_archived"))
 
 
 class HostPages(Member):
     """The member ``hosts``: a host's pages over all crawls, read in steps, ordered by page id."""
 
-    def archived(self, host: str) -> Iterator[ArchivedPage]:
+    def archived(self, host: str) -> Iterator[StoredPage]:
         """Yields the archived pages of a host, one for each crawl that has the page; no images."""
         wanted = Scan("raw", _ARCHIVED.columns, {"host": host}, PAGE_KEY)
         for rows in steps(self._tables, wanted, READ_PAGES):
@@ -261,7 +239,7 @@ class HostPages(Member):
                 if url and role != PageRole.IMAGE:  # no URL: being saved or deleted
                     yield _ARCHIVED.read(row, url=url)
 
-    def versions(self, host: str, after: tuple[str, str] = ("", "")) -> Iterator[RecordVersion]:
+    def versions(self, host: str, after: tuple[str, str] = ("", "")) -> Iterator[StoredPage]:
         """Yields the version of every record of a host behind a (page id, crawl).
 
         A record that is saved again meanwhile is yielded once, in its old or its new version.
@@ -273,7 +251,7 @@ class HostPages(Member):
                 archived_at = raw.get((row[0], row[1]), (None,))[0]
                 yield _VERSION.read(row, is_archived=archived_at == row[2])
 
-    def bodies(self, host: str) -> list[StoredBody]:
+    def bodies(self, host: str) -> list[StoredPage]:
         """What is stored of every page of a host with at most 10,000 records; 3 ms a thousand."""
         rows = self._tables.scan(Scan("records", _BODY.columns, {"host": host}))
         # MongoDB keeps the lengths with the outcomes; a record that a failure followed has none.

@@ -53,14 +53,16 @@ class SpaceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What a crawl takes of one kind.
+    """What a crawl takes of one kind, or the responses that may be dropped.
 
     Attributes:
-        crawl_id: The crawl.
+        crawl_id: The crawl; ``""``: all.
         kind: What is stored.
         items: Their number.
         stored_bytes: Their packed size.
         is_estimate: Whether the size is the mean of ``SAMPLED`` items, times their number.
+        freed_bytes: Of responses that may be dropped: bytes of files that come free; less than
+            ``stored_bytes`` where others share their files.
     """
 
     crawl_id: str
@@ -68,41 +70,7 @@ class Space:
     items: int
     stored_bytes: int
     is_estimate: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HostSample:
-    """Sizes of what is stored of a host over all crawls, by at most ``SAMPLED`` items of a kind.
-
-    Attributes:
-        responses: Archived responses, at most ``COUNTED``.
-        response_bytes: Mean packed size of the sampled ones; 0 without any.
-        records: Sampled records.
-        record_bytes: Mean packed size of the sampled records; 0 without any.
-    """
-
-    responses: int
-    response_bytes: float
-    records: int
-    record_bytes: float
-
-
-@dataclass(frozen=True, slots=True)
-class RawSpace:
-    """Archived responses that may be dropped.
-
-    Attributes:
-        responses: Their number.
-        stored_bytes: Their packed size.
-        freed_bytes: Bytes of files that come free when they are dropped; less than
-            ``stored_bytes`` where others share their files.
-        is_estimate: Whether the sizes are means of ``SAMPLED`` responses, times their number.
-    """
-
-    responses: int
-    stored_bytes: int
-    freed_bytes: int
-    is_estimate: bool = False
+    freed_bytes: int = 0
 
 
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import blake2b
 
 from crawlclean.cleaning.errors import StoreUnavailable
@@ -13,9 +12,16 @@ from crawlclean.cleaning.topics.pictures import Picture, is_same_picture, pictur
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import Outcome, PageRole
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome
-from crawlclean.storage.store.ports import PAGE_KEY, Member, PackedRecord, Scan, Tables, of, steps
+from crawlclean.storage.store.ports import (
+    Fold,
+    Member,
+    PackedRecord,
+    Scan,
+    Tables,
+    of,
+)
 from crawlclean.storage.store.records import packed_records, placed
-from crawlclean.storage.store.rows import RowType, from_microseconds, unpack_images
+from crawlclean.storage.store.rows import RowType, unpack_images
 
 # Images of a crawl at rest: their ids, and those that wait to be offered to the frontier.
 #
@@ -129,7 +135,6 @@ KEY_ROWS = 64
 CANDIDATES = 32
 """Pictures compared with a new one, those with the most keys in common."""
 
-READ_ROWS = 1000  # held in memory at once
 ATTEMPTS = 20  # more than two are needed only when others join the same pictures
 NUMBER_DIGITS = 15  # hex digits of a page id, 60 bits: both stores have signed numbers of 64
 
@@ -169,24 +174,6 @@ class PictureRow:
 
 
 PICTURE = RowType(PictureRow, "picture", group="grp")
-_NARROW = RowType(PictureRow, "picture", but=("crawl_id", "host", "sha256", "prints"), group="grp")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PictureGroup:
-    """Pictures that are copies of each other.
-
-    Attributes:
-        group: Its number.
-        images: How many.
-        largest: Id of the image with the most points.
-        newest: When the last of them was fetched.
-    """
-
-    group: int
-    images: int
-    largest: str
-    newest: datetime
 
 
 def save_picture(tables: Tables, each: EncodedOutcome) -> None:
@@ -251,31 +238,9 @@ class Pictures(Member):
         found = map(PICTURE.read, self._tables.scan(Scan("pictures", PICTURE.columns, where)))
         return sorted(found, key=lambda row: row.size, reverse=True)
 
-    def groups(self, crawl_id: str) -> list[PictureGroup]:
-        """All groups of a crawl, the one with the newest image first; read in steps."""
-        largest: dict[int, PictureRow] = {}
-        images: dict[int, int] = {}
-        newest: dict[int, int] = {}
-        for row in self._narrow(crawl_id):
-            known = largest.get(row.group)
-            if known is None or row.size > known.size:
-                largest[row.group] = row
-            images[row.group] = images.get(row.group, 0) + 1
-            newest[row.group] = max(newest.get(row.group, 0), row.fetched_at)
-        found = [
-            PictureGroup(
-                group=group,
-                images=images[group],
-                largest=row.page_id,
-                newest=from_microseconds(newest[group]),
-            )
-            for group, row in largest.items()
-        ]
-        return sorted(found, key=lambda each: (each.newest, each.group), reverse=True)
-
-    def _narrow(self, crawl_id: str) -> Iterator[PictureRow]:
-        columns = (*PAGE_KEY, *_NARROW.columns)
-        wanted = Scan("pictures", columns, {"crawl_id": crawl_id}, PAGE_KEY)
-        for rows in steps(self._tables, wanted, READ_ROWS):
-            for _, _, *row in rows:
-                yield _NARROW.read(row, crawl_id=crawl_id, host="", sha256="", prints=b"")
+    def groups(self, crawl_id: str) -> list[tuple[int, int]]:
+        """(number, images) of all groups of a crawl, the one with the newest image first."""
+        folds: tuple[tuple[str, Fold], ...] = (("page_id", "count"), ("fetched_at", "max"))
+        found = self._tables.fold("pictures", ("grp",), folds, {"crawl_id": crawl_id})
+        ordered = sorted(found, key=lambda row: (row[2], row[0]), reverse=True)
+        return [(group, images) for group, images, _ in ordered]

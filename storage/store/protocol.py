@@ -31,7 +31,7 @@ from crawlclean.storage.store.encoded_outcomes import encode_outcome
 from crawlclean.storage.store.hosts import HostPages, Pauses, Rules, Statistics
 from crawlclean.storage.store.journal import Audit, Events, Operations, Samples
 from crawlclean.storage.store.models import Drifts, Models
-from crawlclean.storage.store.overview import HostSample, Overview, RawSpace, Space
+from crawlclean.storage.store.overview import Overview, Space
 from crawlclean.storage.store.pictures import Images, Pictures
 from crawlclean.storage.store.ports import Member, Ports, Where, of
 from crawlclean.storage.store.records import Records
@@ -181,11 +181,15 @@ class Store(ABC):
         """What each crawl takes, by kind; may take seconds."""
 
     @abstractmethod
-    def sample_host(self, host: str) -> HostSample:
-        """Sizes of what is stored of a host over all crawls, by a bounded sample; milliseconds."""
+    def sample_host(self, host: str) -> tuple[int, float, float]:
+        """(responses, their mean size, that of records) of a host over all crawls; milliseconds.
+
+        Of responses at most ``COUNTED`` are counted. A size is the mean packed size of ``SAMPLED``
+        items, 0 without any.
+        """
 
     @abstractmethod
-    def raw_space(self, crawl_id: str | None, host: str | None = None) -> RawSpace:
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> Space:
         """What dropping the responses of a crawl, a host or both would free; may take a second."""
 
     def drop_raw(

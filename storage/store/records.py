@@ -45,54 +45,20 @@ FIRST_WIDE = "\u2e80"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkedPage:
-    """A page that has a record.
+class Inlink:
+    """A page that links to a URL.
 
     Attributes:
-        url: Its URL.
-        depth: Links from the nearest seed.
-        outlinks: The outlinks of its record.
-    """
-
-    url: str
-    depth: int
-    outlinks: Sequence[Outlink]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkTo:
-    """A link of a page with a record to a wanted URL.
-
-    Attributes:
-        page_url: URL of the page.
-        depth: Links from the nearest seed to the page.
-        url: The wanted URL.
+        url: URL of the page.
         via: How the page names the URL.
-        text: Text of the link.
-        is_offered: Whether the link is an outlink; a link to a file is none.
+        text: Text of the link, may be empty.
+        depth: Links from the nearest seed to the page.
     """
 
-    page_url: str
-    depth: int
     url: str
     via: Via
     text: str
-    is_offered: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkSearch:
-    """One step of a search for links.
-
-    Attributes:
-        records: Records that were read.
-        found: The links that lead to a wanted URL, at most one of each page.
-        capped: URLs of pages with more links than a record keeps (the warning ``capped_links``).
-    """
-
-    records: int
-    found: Sequence[LinkTo]
-    capped: Sequence[str]
+    depth: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,14 +232,14 @@ class Records(Member):
         found = self._tables.scan(last)
         return from_microseconds(found[0][0]) if found else None
 
-    def linked(self, crawl_id: str) -> Iterator[LinkedPage]:
-        """Yields every page with a record in the order of their saves, read in steps.
+    def linked(self, crawl_id: str) -> Iterator[tuple[str, int, Sequence[Outlink]]]:
+        """Yields (URL, depth, outlinks) of every record in the order of their saves, in steps.
 
         A page that is saved again meanwhile may be yielded twice.
         """
         for found in packed_records(self._blobs, of(crawl_id), READ_LINKS):
             for each, url, depth in placed(self._tables, found):
-                yield LinkedPage(url=url, depth=depth, outlinks=unpack_outlinks(each.links))
+                yield url, depth, unpack_outlinks(each.links)
 
     def with_signature(self, signature: str, host: str) -> Iterator[list[CleanRecord]]:
         """Yields the records of a host with a signature, in steps, until every record was read.
@@ -286,44 +252,39 @@ class Records(Member):
             yield [record for record in equal if record is not None]
 
     def links_to(
-        self, urls: Collection[str], crawl_id: str, host: str | None = None
-    ) -> Iterator[LinkSearch]:
-        """Searches records for links to some URLs, in steps, until every record was read.
+        self, url: str, crawl_id: str, host: str | None = None
+    ) -> Iterator[tuple[int, list[tuple[Inlink, bool]], list[str]]]:
+        """Searches records for links to a URL, in steps, until every record was read.
 
         No index has the links of records: it would be larger than the records. The caller ends the
         search when it has cost enough; a record takes about 0.1 ms.
 
         Args:
-            urls: The wanted URLs, in normal form.
+            url: The URL, in normal form.
             crawl_id: The crawl.
             host: Only records of this host.
+
+        Yields:
+            How many records were read. (link to the URL, whether it is an outlink; a link to a
+            file is none), at most one of each page. URLs of pages with more links than a record
+            keeps (the warning ``capped_links``).
         """
         for found in packed_records(self._blobs, of(crawl_id, host), READ_LINKS):
-            links = {each.page_id: find_links(each.links, urls) for each in found}
+            links = {each.page_id: find_links(each.links, url)[:1] for each in found}
             capped = {each.page_id for each in found if has_capped_links(each)}
             wanted = [each for each in found if links[each.page_id] or each.page_id in capped]
             places = list(placed(self._tables, wanted)) if wanted else []
-            yield LinkSearch(
-                records=len(found),
-                found=[
-                    _link_to(link, url, depth)
-                    for each, url, depth in places
-                    for link in links[each.page_id][:1]
-                ],
-                capped=[url for each, url, _ in places if each.page_id in capped],
-            )
+            inlinks = [
+                (_inlink(link, page_url, depth), isinstance(link, Outlink))
+                for each, page_url, depth in places
+                for link in links[each.page_id]
+            ]
+            yield len(found), inlinks, [page for each, page, _ in places if each.page_id in capped]
 
 
-def _link_to(link: Link | Outlink, page_url: str, depth: int) -> LinkTo:
-    is_offered = isinstance(link, Outlink)
-    return LinkTo(
-        page_url=page_url,
-        depth=depth,
-        url=link.url,
-        via=link.via if isinstance(link, Outlink) else Via.LINK,
-        text=link.text,
-        is_offered=is_offered,
-    )
+def _inlink(link: Link | Outlink, page_url: str, depth: int) -> Inlink:
+    via = link.via if isinstance(link, Outlink) else Via.LINK
+    return Inlink(url=page_url, via=via, text=link.text, depth=depth)
 
 
 def packed_records(

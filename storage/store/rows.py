@@ -228,17 +228,17 @@ def unpack_images(links: bytes) -> tuple[Image, ...]:
     return _unpack(links, _IMAGES).images
 
 
-def find_links(links: bytes, urls: Collection[str]) -> tuple[Link | Outlink, ...]:
-    """Decodes the links and outlinks to some URLs from a record's second blob; outlinks first.
+def find_links(links: bytes, url: str) -> tuple[Link | Outlink, ...]:
+    """Decodes the links and outlinks to a URL from a record's second blob; outlinks first.
 
-    Most records link to none of the URLs: their JSON is searched, not decoded (4 % of the work).
+    Most records do not link to it: their JSON is searched, not decoded (4 % of the work).
     """
     data = decompress(links)
-    if not any(msgspec.json.encode(url) in data for url in urls):
+    if msgspec.json.encode(url) not in data:
         return ()
     part = load_versioned(data, _LINK_PART, "record")
     found: list[Link | Outlink] = [*part.outlinks, *part.links]
-    return tuple(each for each in found if each.url in urls)
+    return tuple(each for each in found if each.url == url)
 
 
 def find_signature(head: bytes, signature: str) -> CleanRecord | None:

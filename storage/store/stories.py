@@ -94,28 +94,11 @@ class StoryMember:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A member that has a key in common with a page; its host is not read yet.
-
-    Attributes:
-        ref: Its key in the database.
-        sketch: The first 64 bytes of its signature.
-        chars: Characters of its body.
-        story: Number of its story, not followed; None: it is alone.
-    """
-
-    ref: Any
-    sketch: bytes
-    chars: int
-    story: int | None
-
-
 class StoryRows(ABC):
     """The index of stories; the rows of ``signatures``, its members, are each database's own.
 
     Attributes:
-        candidate: Columns of ``signatures`` for a ``Candidate``.
+        candidate: Columns of ``signatures`` for what ``similar`` returns; the first is the key.
         version: Those that name a version of a member.
     """
 
@@ -176,12 +159,15 @@ class StoryRows(ABC):
         known = self.read({name: row[name] for name in self.version})
         return next(iter(known), None)
 
-    def similar(self, keys: Sequence[int], own: Any) -> list[Candidate]:
-        """At most ``CANDIDATES`` members, other than ``own``, most common keys first."""
+    def similar(self, keys: Sequence[int], own: Any) -> list[tuple[Any, bytes, int, int | None]]:
+        """At most ``CANDIDATES`` members other than ``own``, those with most common keys first.
+
+        Each is (``StoryMember.ref``, sketch, characters, number of its story): no host is read.
+        """
         most = CANDIDATES + 1
         found = self._tables.nearest("signatures", keys, self.candidate, KEY_ROWS, most)
         others = [
-            Candidate(ref, bytes(signature)[:BINS], chars, story)
+            (ref, bytes(signature)[:BINS], chars, story)
             for ref, signature, chars, story in found
             if ref != own
         ]
@@ -384,13 +370,13 @@ def matches(rows: StoryRows, page: StoryMember, keys: Sequence[int]) -> list[Sto
     """The members that tell what a page tells, at most ``OF_STORY`` with one story's number."""
     near = []
     read: Counter[int] = Counter()
-    for each in rows.similar(keys, page.ref):
+    for ref, sketch, chars, story in rows.similar(keys, page.ref):
         # By the rule for two hosts, which the rule for one host implies.
-        if is_same_story(page.sketch, page.chars, each.sketch, each.chars):
-            if each.story is not None:
-                read[each.story] += 1
-            if each.story is None or read[each.story] <= OF_STORY:
-                near.append(each.ref)
+        if is_same_story(page.sketch, page.chars, sketch, chars):
+            if story is not None:
+                read[story] += 1
+            if story is None or read[story] <= OF_STORY:
+                near.append(ref)
     known = rows.read({rows.candidate[0]: near}) if near else []
     return [each for each in known if page.matches(each)]
 
@@ -588,19 +574,6 @@ WHAT = "stories"
 CLEAR, ADD = "clear", "add"
 
 
-@dataclass(frozen=True, slots=True)
-class RebuildProgress:
-    """What a rebuild has done since it was called.
-
-    Attributes:
-        records: Records that were read.
-        texts: Those of them with a signature.
-    """
-
-    records: int = 0
-    texts: int = 0
-
-
 class StoryRebuild(Member):
     """The rebuild of a store; one process at a time."""
 
@@ -608,8 +581,10 @@ class StoryRebuild(Member):
         """Whether a rebuild has begun and has not ended."""
         return self._state() is not None
 
-    def steps(self, at_once: int = AT_ONCE) -> Iterator[RebuildProgress]:
+    def steps(self, at_once: int = AT_ONCE) -> Iterator[tuple[int, int]]:
         """Rebuilds the index, or completes the rebuild that has begun.
+
+        Yields (records that were read, those of them with a signature) since it was called.
 
         Args:
             at_once: Records added in one step.
@@ -625,10 +600,10 @@ class StoryRebuild(Member):
                 with self._tables.together():
                     self._check(CLEAR, 0)
                     is_done = next(clearing, True) is True
-                yield RebuildProgress()
+                yield 0, 0
             self._move(CLEAR, 0, {"phase": ADD})
             after = 0
-        done = RebuildProgress()
+        read = with_text = 0
         while after < until:
             found, more = self._blobs.records({}, after, at_once)
             texts = [_with_signature(each) for each in found if each.saved_seq <= until]
@@ -636,9 +611,9 @@ class StoryRebuild(Member):
                 self._add([each for each in texts if each[2]])
                 self._move(ADD, after, {"after_seq": min(more or until, until)})
             after = more or until
-            with_text = sum(bool(signature) for _, _, signature in texts)
-            done = RebuildProgress(done.records + len(texts), done.texts + with_text)
-            yield done
+            read += len(texts)
+            with_text += sum(bool(signature) for _, _, signature in texts)
+            yield read, with_text
         self._tables.delete("rebuilds", {"what": WHAT})
 
     def _state(self) -> tuple[str, int, int] | None:

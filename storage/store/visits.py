@@ -83,21 +83,6 @@ CONTEXT_LINES = 2
 """Equal lines shown around a difference."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionRow:
-    """One version of a page.
-
-    Attributes:
-        fetched_at: End of the response that showed it first.
-        added: Lines that it has and the version before it has not; 0 of the oldest.
-        removed: Lines that the version before it has and it has not; 0 of the oldest.
-    """
-
-    fetched_at: datetime
-    added: int
-    removed: int
-
-
 class _Packed(msgspec.Struct, frozen=True, array_like=True):
     """An older version: ``[305419896,[[3,4,["b"]]]]``.
 
@@ -121,20 +106,22 @@ _Row = tuple[int, int, int, bytes]
 class Versions(Member):
     """The member ``versions``."""
 
-    def history(self, page_id: str, crawl_id: str) -> list[VersionRow]:
+    def history(self, page_id: str, crawl_id: str) -> list[tuple[datetime, int, int]]:
         """The versions of a page of a crawl, newest first; the first is the record itself.
 
-        A page without a record has none.
+        Each is (end of the response that showed it first, lines that it has and the version before
+        has not, lines that the version before has and it has not; both 0 of the oldest). A page
+        without a record has none.
         """
         known = self._record(page_id, crawl_id)
         if known is None:
             return []
-        found: list[VersionRow] = []
+        found: list[tuple[datetime, int, int]] = []
         newer_at = known.fetched_at
         for at, added, removed, _ in self._older(page_id, crawl_id, newer_at):
-            found.append(VersionRow(fetched_at=newer_at, added=added, removed=removed))
+            found.append((newer_at, added, removed))
             newer_at = from_microseconds(at)
-        return [*found, VersionRow(fetched_at=newer_at, added=0, removed=0)]
+        return [*found, (newer_at, 0, 0)]
 
     def restore(self, page_id: str, crawl_id: str, fetched_at: datetime) -> CleanRecord:
         """A version of a page: of an older one title, author, times, body, posts and outlinks.

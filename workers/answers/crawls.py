@@ -13,9 +13,10 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from crawlclean.cleaning.records import UrlKind, Via
+from crawlclean.cleaning.records import UrlKind
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, Step, UrlState
 from crawlclean.storage.live_state import Hold, WaitingHost, WaitReason
+from crawlclean.storage.store.records import Inlink
 
 # Parts of JSON lines: what hosts wait for, in `crawls` and `hosts HOST`.
 
@@ -276,23 +277,6 @@ class Cause(StrEnum):
     NOT_LINKED = "not_linked"  # no record links to it
     LINKED = "linked"  # a record links to it, and no rule that is known refuses it
     REFUSED = "refused"  # by another rule of the crawl
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inlink:
-    """A page that links to a URL.
-
-    Attributes:
-        url: URL of the page.
-        via: How the page names the URL.
-        text: Text of the link, may be empty.
-        depth: Links from the nearest seed to the page.
-    """
-
-    url: str
-    via: Via
-    text: str
-    depth: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

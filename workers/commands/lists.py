@@ -11,7 +11,6 @@ from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit
 
 if TYPE_CHECKING:
-    from crawlclean.storage.store.stories import RebuildProgress
     from crawlclean.workers.operations.backends import Backends
 
 
@@ -122,23 +121,21 @@ def stories(backends: Backends, asked: argparse.Namespace) -> Rows | int:
 
 def _rebuild(backends: Backends, *, as_json: bool) -> int:
     """Rebuilds the index, shows the progress, prints what was done."""
-    from crawlclean.workers.answers.topics import StoriesRebuilt
     from crawlclean.workers.operations.topics.stories import rebuild_stories
     from crawlclean.workers.output.progress import Tally
 
     tally = Tally("read", 0)
 
-    def show(done: RebuildProgress) -> None:
-        tally.done = done.records
+    def show(records: int) -> None:
+        tally.done = records
         tally.show()
 
     with tally:
-        done, is_whole = rebuild_stories(backends, show)
-        if not is_whole:
+        report = rebuild_stories(backends, show)
+        if report.interrupted:
             tally.print_line("interrupted; the same command does the rest")
         tally.show(last=True)
-    report = StoriesRebuilt(records=done.records, texts=done.texts, interrupted=not is_whole)
-    text = f"read {counted(done.records, 'record')}; {done.texts:,} with a text to compare"
-    if as_json or is_whole:
+    text = f"read {counted(report.records, 'record')}; {report.texts:,} with a text to compare"
+    if as_json or not report.interrupted:
         Rows(found=[report], lines=lambda _: (text,)).print(as_json=as_json)
-    return Exit.DONE if is_whole else Exit.INTERRUPTED
+    return Exit.INTERRUPTED if report.interrupted else Exit.DONE

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections import Counter as Tally
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,21 +27,11 @@ KEPT_FIELDS = ("page_id", "url", "host", "fetched_at", "model_version", "outlink
 """What queue and store know the page by; a step that changes one has failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookReport:
-    """A hook that failed or was slow.
+Report = Callable[[str, str, str, BaseException | None], None]
+"""Receives the name of a hook that failed or was slow, the page, the reason, and what it raised.
 
-    Attributes:
-        name: The hook's name.
-        url: The page.
-        reason: ``ValueError: no price``, or ``took 2.4 s``.
-        error: What it raised; None for a slow hook.
-    """
-
-    name: str
-    url: str
-    reason: str
-    error: BaseException | None = None
+The reason is ``ValueError: no price``, or ``took 2.4 s``; a slow hook has raised None.
+"""
 
 
 class HookCalls:
@@ -55,7 +45,7 @@ class HookCalls:
     def __init__(
         self,
         hooks: Hooks = NO_HOOKS,
-        report: Callable[[HookReport], None] = lambda _report: None,
+        report: Report = lambda *_: None,
         fatal: tuple[type[BaseException], ...] = (),
     ) -> None:
         """Calls nothing yet.
@@ -106,17 +96,17 @@ class HookCalls:
         self.tally[Counter.HOOKS_MS] = int(self._seconds * 1000)
         if error:
             self.tally[Counter.HOOKS_FAILED] += 1
-            self._tell(HookReport(name, url, _text(error), error))
+            self._tell(name, url, _text(error), error)
         if took >= SLOW_S:
             self.tally[Counter.HOOKS_SLOW] += 1
-            self._tell(HookReport(name, url, f"took {took:.1f} s"))
+            self._tell(name, url, f"took {took:.1f} s", None)
         return found, error
 
-    def _tell(self, report: HookReport) -> None:
-        key = (report.name, report.error is None)
+    def _tell(self, name: str, url: str, reason: str, error: BaseException | None) -> None:
+        key = (name, error is None)
         if key not in self._reported:
             self._reported.add(key)
-            self._report(report)
+            self._report(name, url, reason, error)
 
 
 def attempt(

@@ -30,7 +30,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.urls.normal_form import normalize
 from crawlclean.storage.queue.jobs import LearningQueue
-from crawlclean.storage.store.hosts import ArchivedPage
+from crawlclean.storage.store.hosts import StoredPage
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs.learning import (
@@ -180,7 +180,7 @@ def _renew(store: Store, host: str, alarm: Alarm) -> Learned | None:
     return keep_model(store, model, LearnReason.AGE, detail)
 
 
-def _with_older(newer: Sequence[ArchivedPage], pages: Sequence[ArchivedPage]) -> list[ArchivedPage]:
+def _with_older(newer: Sequence[StoredPage], pages: Sequence[StoredPage]) -> list[StoredPage]:
     """Returns the newer pages, and of all pages so many older ones that they fill a sample."""
     urls = {page.url for page in newer}
     older = (page.url for page in pages if page.url not in urls)
@@ -273,7 +273,7 @@ def _place_share(classes: Collection[ClassShares]) -> float:
 
 
 def _keep(
-    store: Store, event: DriftEvent, pages: Sequence[ArchivedPage], most_pages: int
+    store: Store, event: DriftEvent, pages: Sequence[StoredPage], most_pages: int
 ) -> tuple[DriftEvent, Learned | None]:
     try:
         model = model_of(store, event.host, pages, most_pages)

@@ -18,7 +18,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.site import learn_site
 from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.cleaning.urls.normal_form import page_id
-from crawlclean.storage.store.hosts import ArchivedPage
+from crawlclean.storage.store.hosts import StoredPage
 from crawlclean.storage.store.models import (
     DriftEvent,
     LearnReason,
@@ -86,8 +86,8 @@ def archived_model(store: Store, host: str, most_pages: int) -> SiteModel:
 
 
 def of_present_layout(
-    pages: Iterable[ArchivedPage], events: Sequence[DriftEvent]
-) -> list[ArchivedPage]:
+    pages: Iterable[StoredPage], events: Sequence[DriftEvent]
+) -> list[StoredPage]:
     """Returns the pages that were fetched since their host, or their URL class, was redesigned."""
     if not any(event.is_redesign for event in events):
         return list(pages)
@@ -99,7 +99,7 @@ def of_present_layout(
 
 
 def model_of(
-    store: Store, host: str, pages: Sequence[ArchivedPage], most_pages: int = MAX_SAMPLE
+    store: Store, host: str, pages: Sequence[StoredPage], most_pages: int = MAX_SAMPLE
 ) -> SiteModel:
     """Learns a model from a sample of archived pages; stores nothing.
 

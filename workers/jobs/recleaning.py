@@ -29,7 +29,7 @@ from crawlclean.cleaning.records import CleanRecord, ImageKind
 from crawlclean.cleaning.topics.stories import record_signature
 from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.storage.crawl_types import FetchResult, Outcome, Step, UrlRow, UrlState
-from crawlclean.storage.store.hosts import RecordVersion
+from crawlclean.storage.store.hosts import StoredPage
 from crawlclean.storage.store.models import DriftEvent, redesign_after
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.hooks.calling import HookCalls
@@ -86,11 +86,11 @@ class Layouts:
         self._of_class = any(event.alarm.url_class for event in self._redesigns)
         self._older: dict[int, SiteModel | None] = {}
 
-    def is_present(self, version: RecordVersion) -> bool:
+    def is_present(self, version: StoredPage) -> bool:
         """Whether a record's page has the present layout."""
         return self._redesign(version) is None
 
-    def model_for(self, version: RecordVersion) -> SiteModel | None:
+    def model_for(self, version: StoredPage) -> SiteModel | None:
         """Returns the model to re-clean a record with.
 
         Returns:
@@ -103,7 +103,7 @@ class Layouts:
         number = event.model_version
         return self._read(number) if version.model_version < number else None
 
-    def _redesign(self, version: RecordVersion) -> DriftEvent | None:
+    def _redesign(self, version: StoredPage) -> DriftEvent | None:
         """Returns the first redesign after a record's page was fetched."""
         if not self._redesigns:
             return None
@@ -124,7 +124,7 @@ class Layouts:
 
 def older_records(
     store: Store, host: str, version: int, *, again: bool = False
-) -> Iterator[RecordVersion]:
+) -> Iterator[StoredPage]:
     """Yields the records of a host that older model versions made, archived or not.
 
     Args:
@@ -140,7 +140,7 @@ def older_records(
 
 def reclean_page(
     store: Store,
-    version: RecordVersion,
+    version: StoredPage,
     model: SiteModel | None,
     before: CleanRecord | None = None,
     hooks: HookCalls | None = None,
@@ -235,7 +235,7 @@ class RecleaningCounts:
 
 def reclean_records(
     store: Store,
-    versions: list[RecordVersion],
+    versions: list[StoredPage],
     model: SiteModel | None,
     *,
     save: bool = True,
@@ -486,7 +486,7 @@ class RecleaningSlice:
         self._save()
         return True
 
-    def _try(self, version: RecordVersion) -> None:
+    def _try(self, version: StoredPage) -> None:
         """Re-cleans a record unless records like it are settled; keeps the outcome of a change."""
         progress = self._progress
         own = self._layouts.model_for(version) if version.is_archived else None
@@ -513,7 +513,7 @@ class RecleaningSlice:
             self._outcomes.append(page.outcome)
 
     def _clean(
-        self, version: RecordVersion, own: SiteModel, record: CleanRecord
+        self, version: StoredPage, own: SiteModel, record: CleanRecord
     ) -> RecleanedPage | None:
         try:
             return reclean_page(self._store, version, own, record, self.hooks)

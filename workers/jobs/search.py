@@ -52,7 +52,7 @@ class SearchFiller:
         """
         end = time.monotonic() + within_s
         newest = self._store.records.last_number()
-        seq = self._index.state().seq
+        seq = self._index.newest()
         if newest == self._last and seq >= newest:
             return 0
         added, place = 0, max(0, seq - self._late)
@@ -70,9 +70,9 @@ class SearchFiller:
         Each call looks at the next pages, from the last ones it goes on with the first.
         """
         pages = self._index.some(self._checked, CHECKED_PAGES)
-        self._checked = pages[-1].seq if len(pages) == CHECKED_PAGES else 0
-        known = self._store.records.numbers([(page.page_id, page.crawl_id) for page in pages])
-        gone = [page.seq for page in pages if (page.page_id, page.crawl_id) not in known]
+        self._checked = pages[-1][0] if len(pages) == CHECKED_PAGES else 0
+        known = self._store.records.numbers([(page, crawl) for _, page, crawl in pages])
+        gone = [seq for seq, page, crawl in pages if (page, crawl) not in known]
         if gone:
             self._index.forget(gone)
         self._index.begin_anew_if_dead()

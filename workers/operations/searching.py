@@ -165,11 +165,11 @@ def search_in(
         some = limit - len(hits)
         found, is_late = index.find(asked, place, some)
         is_end = len(found) < some
-        for each in found:
-            place = each.seq
-            record = store.records.get(each.page_id, each.crawl_id)
+        for seq, page_id, crawl in found:
+            place = seq
+            record = store.records.get(page_id, crawl)
             if record is None:
-                gone.append(each.seq)
+                gone.append(seq)
                 continue
             text = search_text(record.title, record.body)
             if has_all(text, asked.phrases) and _is_in(record.fetched_at, wanted):
@@ -178,8 +178,8 @@ def search_in(
                         url=record.url,
                         title=record.title,
                         host=record.host,
-                        crawl=each.crawl_id,
-                        page_id=each.page_id,
+                        crawl=crawl,
+                        page_id=page_id,
                         fetched_at=record.fetched_at,
                         snippet=snippet(text, asked.phrases),
                     )
@@ -190,7 +190,7 @@ def search_in(
     return SearchPage(
         hits=hits,
         after=0 if is_end and not is_late else place or 0,
-        indexed=index.state().seq,
+        indexed=index.newest(),
         saved=store.records.last_number(),
         is_late=is_late,
     )

@@ -18,7 +18,7 @@ from crawlclean.workers.output.printing import clip, text_width
 
 if TYPE_CHECKING:
     from crawlclean.storage.crawl_types import CrawlCounts
-    from crawlclean.workers.operations.crawling.many_crawls import OpenSite, SitesCounts
+    from crawlclean.workers.operations.crawling.many_crawls import SitesCounts
     from crawlclean.workers.operations.crawling.next_visits import VisitWait
 
 
@@ -283,7 +283,11 @@ class Progress(_CountsLine):
         pace.add(counts.stored, counts.open)
         seconds = time.monotonic() - self._begun
         # A pause and an end are announced by the note; an estimate beside it would be wrong.
-        left = [] if note or last or visits else [pace.left_s(budget_left=counts.budget_left)]
+        left = (
+            []
+            if note or last or visits is not None
+            else [pace.left_s(budget_left=counts.budget_left)]
+        )
         if self._max_time_s is not None and left:
             left.append(max(0.0, self._max_time_s - seconds))
         at_workers = f" ({counts.queued} at workers)" if counts.queued else ""
@@ -325,8 +329,8 @@ class SitesProgress(_CountsLine):
     def show(self, counts: SitesCounts) -> None:
         """Shows the sums of all sites, and the slowest site."""
         self._pace.add(counts.cleaned)
-        for site in counts.open_sites:
-            self._of_sites.setdefault(site.url, Pace()).add(site.cleaned, site.waiting)
+        for url, cleaned, waiting in counts.open_sites:
+            self._of_sites.setdefault(url, Pace()).add(cleaned, waiting)
         every = counts.ended + counts.now + counts.to_come
         parts = [
             Part(f"{counts.ended} of {every} sites ended"),
@@ -338,25 +342,19 @@ class SitesProgress(_CountsLine):
             Part(_visit_text(counts.visits), 1),
             Part(f"{self._pace.pages_per_s:.1f} pages/s", 1),
             Part(duration(time.monotonic() - self._begun), 4),
-            Part(self._slowest(counts.open_sites), 5),
+            Part(self._slowest({url: n for url, _, n in counts.open_sites if n}), 5),
         ]
         self._line.show(parts, counts.note)
 
-    def _slowest(self, sites: Iterable[OpenSite]) -> str:
+    def _slowest(self, waiting: Mapping[str, int]) -> str:
         """Names the open site that needs the longest for its waiting URLs."""
-
-        def seconds_of(site: OpenSite) -> float:
-            # A site without a page in the last minute: as if it had half a page.
-            rate = max(self._of_sites[site.url].pages_per_s, 0.5 / RATE_WINDOW_S)
-            return site.waiting / rate
-
-        waiting = [site for site in sites if site.waiting]
         if not waiting:
             return ""
-        site = max(waiting, key=seconds_of)
-        rate = self._of_sites[site.url].pages_per_s
-        name = readable_line(site.url)[:SLOWEST_CHARS]
-        return f"slowest {name} ({site.waiting} waiting, {rate:.1f} pages/s)"
+        rates = {url: self._of_sites[url].pages_per_s for url in waiting}
+        # A site without a page in the last minute: as if it had half a page.
+        url = max(waiting, key=lambda each: waiting[each] / max(rates[each], 0.5 / RATE_WINDOW_S))
+        name = readable_line(url)[:SLOWEST_CHARS]
+        return f"slowest {name} ({waiting[url]} waiting, {rates[url]:.1f} pages/s)"
 
 
 class Tally(_CountsLine):
@@ -416,8 +414,7 @@ def _left_text(estimates: Iterable[float | None]) -> str:
 
 def _visit_text(visits: VisitWait | None) -> str:
     """``12 to visit again``, ``next visit in 3m20s``; ``""`` of a crawl that ends."""
-    if visits is None:
-        return ""
-    if visits.queued:
-        return f"{visits.queued} to visit again"
-    return "" if visits.left_s is None else f"next visit in {duration(visits.left_s)}"
+    queued, left_s = visits or (0, None)
+    if queued:
+        return f"{queued} to visit again"
+    return "" if left_s is None else f"next visit in {duration(left_s)}"

@@ -27,7 +27,7 @@ def text_of(seq: int, text: str, page: int | None = None, **about: str) -> Searc
 def found(index: SearchFile, asked: str, **only: Any) -> list[int]:
     hits, is_late = index.find(Asked(phrases=phrases_of(asked), **only), None, 1000)
     assert not is_late
-    return [hit.seq for hit in hits]
+    return [seq for seq, _, _ in hits]
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def test_only_of_a_host_a_crawl_a_time(index: SearchFile) -> None:
     assert found(index, "数据", crawl_id='"x" OR') == [3]
     assert found(index, "数据", since=2000, until=3000) == [2]
     first, _ = index.find(Asked(phrases=phrases_of("数据")), None, 2)
-    rest, _ = index.find(Asked(phrases=phrases_of("数据")), first[-1].seq, 2)
-    assert [hit.seq for hit in (*first, *rest)] == [3, 2, 1]
+    rest, _ = index.find(Asked(phrases=phrases_of("数据")), first[-1][0], 2)
+    assert [seq for seq, _, _ in (*first, *rest)] == [3, 2, 1]
 
 
 def test_a_page_that_is_saved_again_is_found_by_its_new_text(index: SearchFile) -> None:
@@ -79,8 +79,7 @@ def test_a_page_that_is_saved_again_is_found_by_its_new_text(index: SearchFile) 
     assert found(index, "正文") == [3]
     assert found(index, "旧的") == []
     assert index.add([text_of(1, "旧的正文", page=7)], 3) == 0, "a late one changes nothing"
-    state = index.state()
-    assert (state.seq, state.rows, state.dead) == (3, 3, 1)
+    assert index._facts() == (3, 3, 1)
 
 
 def test_forgotten_pages_make_room_when_many(
@@ -93,7 +92,7 @@ def test_forgotten_pages_make_room_when_many(
     assert not index.begin_anew_if_dead()
     index.forget([3, 3])
     assert index.begin_anew_if_dead()
-    assert index.state().seq == 0
+    assert index.newest() == 0
 
 
 @pytest.mark.parametrize("is_whole", [False, True])
@@ -109,7 +108,7 @@ def test_a_damaged_file_is_made_anew(
     with suppress(StoreUnavailable), closing(SearchFile(tmp_path)) as index:
         found(index, "正文")
     with closing(SearchFile(tmp_path)) as index:
-        assert index.state().seq == 0
+        assert index.newest() == 0
         index.add([text_of(1, "正文")], 1)
         assert found(index, "正文") == [1]
     assert [each.message for each in caplog.records] == ["the search index is made anew"]

@@ -71,7 +71,7 @@ def test_what_is_left_of_a_dropped_crawl_s_segment_is_moved(
     before = archived_bodies(store)
     (segment,) = raw.iterdir()
     room = store.raw_space("c1")
-    assert room.responses == 8
+    assert room.items == 8
     assert room.stored_bytes < room.freed_bytes < segment.stat().st_size
     assert store.drop_raw("c1", limit=3) == 3
     assert list(raw.iterdir()) == [segment], "nothing moves before the end"

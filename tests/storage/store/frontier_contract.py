@@ -10,7 +10,6 @@ from crawlclean.cleaning.records import Via
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
 from crawlclean.storage.store.crawls import Spill
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.records import LinkedPage
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 
 
@@ -83,13 +82,11 @@ class FrontierContract:
         failed = make_failure("/7", at=later(5))
         store.save([failed, make_failure("/no"), make_outcome("/c2", crawl_id="c2")])
         assert list(store.records.linked("c1")) == [
-            LinkedPage(url=each.queued.url, depth=2, outlinks=each.record.outlinks)
-            for each in outcomes
-            if each.record
+            (each.queued.url, 2, each.record.outlinks) for each in outcomes if each.record
         ]
         newer = make_outcome("/0", at=later(9), text="又")
         store.save([newer])
         assert newer.record is not None
-        last = list(store.records.linked("c1"))[-1]
-        assert (last.url, last.outlinks) == (newer.queued.url, newer.record.outlinks)
+        url, _, outlinks = list(store.records.linked("c1"))[-1]
+        assert (url, outlinks) == (newer.queued.url, newer.record.outlinks)
         assert later(9) > T0

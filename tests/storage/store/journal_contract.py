@@ -127,10 +127,10 @@ class JournalContract:
         store.crawls.put(spec, CrawlState.PAUSED, "root@m", "too slow, by far: wait")
         store.crawls.put(spec, CrawlState.PAUSED)
         found = some(store.crawls.state_since("c", CrawlState.PAUSED))
-        assert (found.who, found.why) == ("root@m", "too slow, by far: wait")
+        assert found[1:] == ("root@m", "too slow, by far: wait")
         assert store.crawls.state_since("c", CrawlState.RUNNING) is None
         unknown = some(store.crawls.state_since("d", CrawlState.PAUSED))
-        assert (unknown.who, unknown.why) == ("", "")
+        assert unknown[1:] == ("", "")
         store.crawls.put(spec, CrawlState.RUNNING)
         assert store.crawls.state_since("c", CrawlState.PAUSED) is None
 

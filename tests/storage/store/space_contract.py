@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
-from crawlclean.storage.store.overview import HostSample, SpaceKind
+from crawlclean.storage.store.overview import SpaceKind
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import make_outcome
 
@@ -34,16 +34,14 @@ class SpaceContract:
         assert all(each.stored_bytes > 0 and not each.is_estimate for each in found.values())
 
     def test_a_host_is_sampled(self, store: Store) -> None:
-        assert store.sample_host("nobody.example") == HostSample(
-            responses=0, response_bytes=0, records=0, record_bytes=0
-        )
+        assert store.sample_host("nobody.example") == (0, 0, 0)
         store.save([kept("/1"), kept("/2"), make_outcome("/3"), kept("/1", "c2")])
         host = kept("/1").queued.host
-        found = store.sample_host(host)
-        assert (found.responses, found.records) == (3, 4)
-        assert found.response_bytes > 0 < found.record_bytes
+        responses, response_bytes, record_bytes = store.sample_host(host)
+        assert responses == 3
+        assert response_bytes > 0 < record_bytes
         store.drop_raw("c1")
-        assert store.sample_host(host).responses == 1
+        assert store.sample_host(host)[0] == 1
 
     def test_dropping_responses_leaves_records(self, store: Store) -> None:
         pages = [kept(f"/{n}") for n in range(3)]
@@ -64,10 +62,10 @@ class SpaceContract:
         store.save([kept("/1"), kept("/2"), kept("/1", "c2")])
         host = make_outcome("/1").queued.host
         room = store.raw_space("c1")
-        assert room.responses == 2
+        assert room.items == 2
         assert room.stored_bytes > 0
-        assert store.raw_space(None, host).responses == 3
-        assert store.raw_space("c3").responses == 0
+        assert store.raw_space(None, host).items == 3
+        assert store.raw_space("c3").items == 0
         assert [store.drop_raw("c1", limit=1) for _ in range(3)] == [1, 1, 0]
         assert store.drop_raw(None, host) == 1
 

@@ -80,8 +80,8 @@ def test_the_page_is_named(client: FlaskClient, store: Store) -> None:
 def test_the_archive_keeps_it_for_a_person_and_nothing_parses_it(store: Store) -> None:
     page = kill(store)
     assert store.answers.body(page.page_id) == page.result.body
-    (exported,) = store.answers.scan("c")
-    assert (exported.answer.url, exported.answer.body) == (page.url, page.result.body)
+    ((answer, _, _),) = store.answers.scan("c")
+    assert (answer.url, answer.body) == (page.url, page.result.body)
     assert [each.url for each in store.hosts.archived(HOST)] == [page.url]
     assert store.answers.page(page.page_id) is None
     with pytest.raises(NotFound, match="the archive holds no page"):

@@ -12,7 +12,7 @@ import pytest
 from crawlclean.cleaning.lexicon import duration
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
 from crawlclean.workers.operations.controlling.waits import visit_text
-from crawlclean.workers.operations.crawling.many_crawls import OpenSite, SitesCounts
+from crawlclean.workers.operations.crawling.many_crawls import SitesCounts
 from crawlclean.workers.operations.crawling.next_visits import VisitWait
 from crawlclean.workers.output.progress import (
     LEAST_PAST_S,
@@ -162,8 +162,8 @@ def test_sites_name_the_slowest(clock: Clock) -> None:
                 visits=None,
                 note="",
                 open_sites=[
-                    OpenSite(url="http://fast.example/", cleaned=3 * n, waiting=300),
-                    OpenSite(url="http://slow.example/", cleaned=n // 5, waiting=40),
+                    ("http://fast.example/", 3 * n, 300),
+                    ("http://slow.example/", n // 5, 40),
                 ],
             )
         )
@@ -209,9 +209,9 @@ def test_long_work_shows_how_far_it_is(clock: Clock) -> None:
 @pytest.mark.parametrize(
     ("visits", "shown"),
     [
-        (VisitWait(left_s=200.4), "next visit in 3m20s, "),
-        (VisitWait(queued=12, left_s=0.0), "12 to visit again, "),
-        (VisitWait(), "visited again 7, 0.0 pages/s"),
+        ((0, 200.4), "next visit in 3m20s, "),
+        ((12, 0.0), "12 to visit again, "),
+        ((0, None), "visited again 7, 0.0 pages/s"),
     ],
 )
 def test_a_crawl_that_keeps_fresh_shows_when_it_goes_on(visits: VisitWait, shown: str) -> None:

@@ -165,15 +165,16 @@ def once(
     digest = hashlib.sha256(asked).digest()
     known = file.begin(token, key, digest)
     if known is not None:
-        if known.asked != digest:
+        before, status, body = known
+        if before != digest:
             return problem(422, "Idempotency-Key: it was used for another request")
-        if known.status is None:
+        if status is None:
             return problem(
                 409,
                 "the first request with this key has not ended, or its console has died",
                 {"Retry-After": "2"},
             )
-        return _response(Answer(known.status, known.body), {"Idempotency-Replayed": "true"})
+        return _response(Answer(status, body), {"Idempotency-Replayed": "true"})
     try:
         answer = act()
     except BaseException:

@@ -14,7 +14,7 @@ from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
 from crawlclean.storage.live_state import Waits
-from crawlclean.storage.store.crawls import QueueRow, StateSince
+from crawlclean.storage.store.crawls import QueueRow
 from crawlclean.workers.answers.control import Paused, TargetKind
 from crawlclean.workers.answers.crawls import CrawlLine
 from crawlclean.workers.answers.making import answer_of
@@ -304,8 +304,8 @@ def all_paused(backends: Backends) -> list[Paused]:
     return crawls + list_pauses(backends)
 
 
-def pause_of(backends: Backends, crawl: CrawlStatus) -> StateSince | None:
-    """Returns since when a crawl is paused, and by whom; None: it is not."""
+def pause_of(backends: Backends, crawl: CrawlStatus) -> tuple[datetime, str, str] | None:
+    """Returns (since when a crawl is paused, by whom, why); None: it is not."""
     if crawl.state is not CrawlState.PAUSED:
         return None
     with backends.store() as store:

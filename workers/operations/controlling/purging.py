@@ -182,6 +182,6 @@ def drop_raw(backends: Backends, target: str, *, dry_run: bool = False) -> Dropp
     return DroppedRaw(
         kind=TargetKind.HOST if host else TargetKind.CRAWL,
         target=target,
-        responses=space.responses,
+        responses=space.items,
         freed_bytes=space.freed_bytes,
     )

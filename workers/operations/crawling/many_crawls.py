@@ -98,21 +98,6 @@ SITES_LOOK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenSite:
-    """The counts of a site that is being crawled.
-
-    Attributes:
-        url: Its seed.
-        cleaned: Its records.
-        waiting: Its URLs that wait to be fetched.
-    """
-
-    url: str
-    cleaned: int
-    waiting: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SitesCounts:
     """Progress of a list of sites.
 
@@ -126,7 +111,7 @@ class SitesCounts:
         waiting: URLs of the sites that are being crawled that wait to be fetched.
         visits: What sites that are kept fresh wait for; None: they are not.
         note: Why the work waits: ``no space left in crawlclean-data: waiting``; ``""`` otherwise.
-        open_sites: The sites that are being crawled.
+        open_sites: (seed, records, URLs that wait) of the sites that are being crawled.
     """
 
     ended: int
@@ -138,7 +123,7 @@ class SitesCounts:
     waiting: int
     visits: VisitWait | None
     note: str
-    open_sites: Sequence[OpenSite]
+    open_sites: Sequence[tuple[str, int, int]]
 
 
 class SitesWatcher(Protocol):
@@ -338,8 +323,7 @@ class _Sites(Crawls):
                 visits=self._next.wait((site.spec, counts) for site, counts in now),
                 note=self._note(),
                 open_sites=[
-                    OpenSite(url=site.spec.seeds[0], cleaned=counts.stored, waiting=counts.pending)
-                    for site, counts in now
+                    (site.spec.seeds[0], counts.stored, counts.pending) for site, counts in now
                 ],
             )
         )

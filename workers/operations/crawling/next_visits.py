@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
 from crawlclean.cleaning.errors import ServiceError
@@ -16,17 +15,12 @@ from crawlclean.storage.store.protocol import Store
 READ_S = 5.0  # between two reads of the store, which other processes write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VisitWait:
-    """What crawls that keep fresh wait for.
+VisitWait = tuple[int, float | None]
+"""What crawls that keep fresh wait for.
 
-    Attributes:
-        queued: URLs that wait to be visited again, because they are due.
-        left_s: Time until the next URL is due, >= 0; None: none has a next visit.
-    """
-
-    queued: int = 0
-    left_s: float | None = None
+URLs that wait to be visited again, because they are due; and seconds until the next URL is due, 0
+or more, None: none has a next visit.
+"""
 
 
 class NextVisit:
@@ -55,4 +49,4 @@ class NextVisit:
         if self._due_at is not None and self._clock is not None:
             at, read = self._clock
             left_s = max(0.0, (self._due_at - at).total_seconds() - (now - read))
-        return VisitWait(queued=sum(counts.revisits for _, counts in fresh), left_s=left_s)
+        return sum(counts.revisits for _, counts in fresh), left_s

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -113,21 +113,6 @@ RECENT_URLS = 200_000
 REPORT_S = 5.0  # between two lines of progress
 
 
-@dataclass(slots=True)
-class Recovered:
-    """Counts of one recovery.
-
-    Attributes:
-        ended: URLs that were marked as seen.
-        pages: Records whose links were read.
-        offered: URLs that wait now and did not before.
-    """
-
-    ended: int = 0
-    pages: int = 0
-    offered: int = 0
-
-
 def recover_crawls(
     settings: Settings, names: Sequence[str], report: Callable[[str], None], *, force: bool
 ) -> Iterator[RecoveredCrawl]:
@@ -157,12 +142,12 @@ def recover_crawls(
         recovery.forget_newer(names)
         frontier.keep_paused(store.pauses.all())
         for row in _wanted(store, recovery, names, force=force):
-            done = recovery.recover(row)
+            ended, _ = recovery.recover(row)
             crawl = row.spec.crawl_id
             waiting = frontier.counts(crawl).pending
-            text = f"rebuilt from the store: {counted(done.ended, 'URL')} had ended, {waiting} wait"
+            text = f"rebuilt from the store: {counted(ended, 'URL')} had ended, {waiting} wait"
             store.events.add(Event(kind=EventKind.RECOVERED, crawl_id=crawl, text=text))
-            yield RecoveredCrawl(crawl=crawl, ended=done.ended, waiting=waiting)
+            yield RecoveredCrawl(crawl=crawl, ended=ended, waiting=waiting)
 
 
 def _wanted(
@@ -211,6 +196,8 @@ class Recovery:
         self._others = partial(other_owners, settings.storage, frontier, store, report)
         self._reported = time.monotonic()
         self._batches = 0
+        # Of the crawl that is rebuilt: URLs marked as seen, records read, URLs that wait now.
+        self._ended = self._pages = self._offered = 0
 
     def is_lost(self, row: CrawlRow) -> bool:
         """Whether the queue lacks a crawl, in whole or in part."""
@@ -255,31 +242,34 @@ class Recovery:
             if row.spec.crawl_id not in others
         ]
 
-    def recover(self, row: CrawlRow) -> Recovered:
+    def recover(self, row: CrawlRow) -> tuple[int, int]:
         """Rebuilds one crawl; it is left finished, paused or stopped, as the store has it.
+
+        Returns:
+            How many URLs were marked as seen, and how many wait now that did not before.
 
         Raises:
             StorageError: Store or queue failed; the next call completes the work.
         """
         spec = row.spec
-        done = Recovered()
+        self._ended = self._pages = self._offered = 0
         is_over = self._is_over(row)
         self._rebuilder.begin(spec)
         for ends in _batches(self._store.urls.ended(spec.crawl_id)):
             marked = [end for end in ends if is_over or end.state in SEEN]
-            done.ended += self._rebuilder.mark_ended(spec.crawl_id, marked)
+            self._ended += self._rebuilder.mark_ended(spec.crawl_id, marked)
             for end in ends:
                 if end.via is Via.REDIRECT and end.depth == 0:  # a seed redirected to it
                     self._frontier.widen(spec.crawl_id, end.url)
-            self._report_progress(row, done)
+            self._report_progress(row)
         if not is_over:
-            self._offer_all(row, done)
+            self._offer_all(row)
         self._store.crawls.give_to(spec.crawl_id, self._queue_id)
         state = CrawlState.STOPPED if row.state is not CrawlState.PAUSED else row.state
         self._rebuilder.finish(spec.crawl_id, CrawlState.FINISHED if is_over else state)
-        return done
+        return self._ended, self._offered
 
-    def _offer_all(self, row: CrawlRow, done: Recovered) -> None:
+    def _offer_all(self, row: CrawlRow) -> None:
         spec = row.spec
         for end, target in self._redirects(row):
             if target and _is_first(end, spec):
@@ -291,20 +281,20 @@ class Recovery:
             gate=self._frontier.topics,
         )
         for moved in _batches(self._redirects(row)):
-            self._follow(row, done, moved, url_filter)
+            self._follow(row, moved, url_filter)
         seeds = [Discovery(url=url, rank=0) for url in spec.seeds]
-        self._offer(row, done, seeds)
-        self._offer_segments(row, done)
+        self._offer(row, seeds)
+        self._offer_segments(row)
         ended = self._store.urls.ended(spec.crawl_id)
         leading = (end for end in ended if end.state not in SEEN and not _is_moved_page(end))
         for ends in _batches(leading):
             if spec.scope is Scope.TOPIC:
                 self._frontier.topics.take_hosts(spec.crawl_id, {end.host for end in ends})
             found = [each for end in ends for each in rediscovered(end, url_filter)]
-            self._offer(row, done, found)
+            self._offer(row, found)
         if spec.images:
-            self._offer(row, done, self._content_images(row))
-        self._offer(row, done, self._outlinks(row, done, url_filter))
+            self._offer(row, self._content_images(row))
+        self._offer(row, self._outlinks(row, url_filter))
 
     def _redirects(self, row: CrawlRow) -> Iterator[tuple[UrlRow, str]]:
         """Yields (URL of a page, URL that it redirects to or ``""``)."""
@@ -318,7 +308,6 @@ class Recovery:
     def _follow(
         self,
         row: CrawlRow,
-        done: Recovered,
         moved: Sequence[tuple[UrlRow, str]],
         url_filter: UrlFilter,
     ) -> None:
@@ -330,11 +319,11 @@ class Recovery:
                 found += url_filter.filter([outlink], end.url, end.depth)[0]
             else:
                 found += rediscovered(end, url_filter)
-        self._offer(row, done, found)
+        self._offer(row, found)
         followed = [end for end, target in moved if target]
-        done.ended += self._rebuilder.mark_ended(row.spec.crawl_id, followed)
+        self._ended += self._rebuilder.mark_ended(row.spec.crawl_id, followed)
 
-    def _offer_segments(self, row: CrawlRow, done: Recovered) -> None:
+    def _offer_segments(self, row: CrawlRow) -> None:
         """Offers the URLs that had overflowed into the store."""
         crawl_id = row.spec.crawl_id
         for spill_id in self._store.spills.ids(crawl_id):
@@ -346,17 +335,15 @@ class Recovery:
             except StoreDamaged as error:
                 self._report(f"{spill.urls} waiting URLs of {spill.host} are lost: {error}")
                 continue
-            self._offer(row, done, discoveries(spill.host, entries))
+            self._offer(row, discoveries(spill.host, entries))
             self._rebuilder.forget_later([spill_id])
 
-    def _outlinks(
-        self, row: CrawlRow, done: Recovered, url_filter: UrlFilter
-    ) -> Iterator[Discovery]:
+    def _outlinks(self, row: CrawlRow, url_filter: UrlFilter) -> Iterator[Discovery]:
         """Yields the outlinks of the records; those yielded a moment ago are left out."""
         recent: set[str] = set()
-        for page in self._store.records.linked(row.spec.crawl_id):
-            done.pages += 1
-            taken, _ = url_filter.filter(page.outlinks, page.url, page.depth)
+        for url, depth, outlinks in self._store.records.linked(row.spec.crawl_id):
+            self._pages += 1
+            taken, _ = url_filter.filter(outlinks, url, depth)
             for found in taken:
                 if found.url not in recent:
                     recent.add(found.url)
@@ -368,13 +355,13 @@ class Recovery:
         for page in self._store.images.of_pages(row.spec.crawl_id):
             yield from filter_images(page.images, page.url, page.depth)[0]
 
-    def _offer(self, row: CrawlRow, done: Recovered, found: Iterable[Discovery]) -> None:
+    def _offer(self, row: CrawlRow, found: Iterable[Discovery]) -> None:
         for batch in _batches(found):
-            done.offered += self._frontier.add(row.spec.crawl_id, batch)
+            self._offered += self._frontier.add(row.spec.crawl_id, batch)
             self._batches += 1
             if self._batches % SPILL_AFTER == 0:
                 self._overflow.spill()
-            self._report_progress(row, done)
+            self._report_progress(row)
 
     def _is_over(self, row: CrawlRow) -> bool:
         """Whether a crawl had no URL left; with a spent budget it is finished with URLs left."""
@@ -383,13 +370,13 @@ class Recovery:
             return False
         return most is None or self._store.records.count(row.spec.crawl_id) < most
 
-    def _report_progress(self, row: CrawlRow, done: Recovered) -> None:
+    def _report_progress(self, row: CrawlRow) -> None:
         if time.monotonic() - self._reported >= REPORT_S:
             self._reported = time.monotonic()
             self._report(
-                f"recovering {row.spec.crawl_id}: {counted(done.ended, 'URL')} done before, "
-                f"links of {counted(done.pages, 'page')} read, "
-                f"{counted(done.offered, 'URL')} waiting"
+                f"recovering {row.spec.crawl_id}: {counted(self._ended, 'URL')} done before, "
+                f"links of {counted(self._pages, 'page')} read, "
+                f"{counted(self._offered, 'URL')} waiting"
             )
 
 
@@ -447,7 +434,7 @@ def offer_again(
     for ends in _batches(_left_out(backends, spec)):
         offered += backends.frontier.reopen(crawl, ends)
     recovery = Recovery(backends.settings, backends.store, backends.frontier, report)
-    return offered + recovery.recover(replace(row, spec=spec, state=CrawlState.STOPPED)).offered
+    return offered + recovery.recover(replace(row, spec=spec, state=CrawlState.STOPPED))[1]
 
 
 def _left_out(backends: CrawlBackends, spec: CrawlSpec) -> Iterator[UrlRow]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from crawlclean.cleaning.errors import ConfigError, NotFound, StoreDamaged
 from crawlclean.cleaning.records import CleanRecord, PageKind, Provenance
 from crawlclean.storage.archive.warc import Bodies, Original, original_of, payload_digest
-from crawlclean.storage.store.answers import StoredAnswer
 from crawlclean.storage.store.export import ExportState, Selection, select
 from crawlclean.storage.store.ports import Answer
 from crawlclean.storage.store.protocol import Store
@@ -125,20 +124,15 @@ def answers_to_export(
     """
     with _store_of(settings, wanted) as store, closing(Bodies(known)) as bodies:
         found = store.answers.scan(wanted.crawl, wanted.host, wanted.since, known, on_damage)
-        yield (_exported(each, bodies) for each in found)
+        yield (_exported(bodies, *each) for each in found)
 
 
-def _exported(stored: StoredAnswer, bodies: Bodies) -> ExportedAnswer:
-    answer = stored.answer
+def _exported(bodies: Bodies, answer: Answer, provenance: Provenance, depth: int) -> ExportedAnswer:
     digest = payload_digest(answer.body)
     # Without a body there is nothing to save, and no tool to look for it.
     original = bodies.first(digest, original_of(answer, digest)) if answer.body else None
     return ExportedAnswer(
-        answer=answer,
-        digest=digest,
-        original=original,
-        provenance=stored.provenance,
-        depth=stored.depth,
+        answer=answer, digest=digest, original=original, provenance=provenance, depth=depth
     )
 
 

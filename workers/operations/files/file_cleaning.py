@@ -34,21 +34,6 @@ ReadSources = Callable[[], Iterator[Source]]
 Render = Callable[[CleanRecord], bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sample:
-    """The input of learning one host.
-
-    Attributes:
-        host: Lower-case authority.
-        sources: The sampled pages, their bodies compressed by zlib.
-        urls: Normalized URLs of all pages of the host.
-    """
-
-    host: str
-    sources: list[Source]
-    urls: list[str]
-
-
 @dataclass(frozen=True, slots=True)
 class Cleaned:
     """What became of a page of a file.
@@ -133,8 +118,7 @@ def learn_hosts(
     for hosts in _groups(urls):
         wanted = {url: host for host in hosts for url in choose_sample(urls[host])}
         samples = [
-            _Sample(host=host, sources=found, urls=sorted(urls[host]))
-            for host, found in _sampled(read(), wanted).items()
+            (host, found, sorted(urls[host])) for host, found in _sampled(read(), wanted).items()
         ]
         lots = batches(samples, lambda _: 0, most=1)
         for model, error in in_order(_learn_batch, lots, os.cpu_count() or 1, _not_learned):
@@ -191,17 +175,21 @@ def _sampled(sources: Iterator[Source], wanted: Mapping[str, str]) -> dict[str, 
     return {host: list(known.values()) for host, known in samples.items()}
 
 
+_Sample = tuple[str, list[Source], list[str]]
+"""A host to learn, its sampled pages with bodies compressed by zlib, the URLs of all its pages."""
+
+
 def _learn_batch(samples: Sequence[_Sample]) -> list[tuple[SiteModel | None, str]]:
     """Returns (model, ``""``) for each sample; the model is None when no source is a page."""
     models: list[tuple[SiteModel | None, str]] = []
-    for sample in samples:
+    for _, sources, urls in samples:
         pages = []
-        for source in sample.sources:
+        for source in sources:
             with suppress(ServiceError, *DEFECTS):
                 pages.append(replace(source, body=zlib.decompress(source.body)).page())
-        models.append((learn_site(pages, sample.urls) if pages else None, ""))
+        models.append((learn_site(pages, urls) if pages else None, ""))
     return models
 
 
 def _not_learned(sample: _Sample) -> tuple[SiteModel | None, str]:
-    return None, f"{sample.host} was not learned: the process that learned it died (out of memory?)"
+    return None, f"{sample[0]} was not learned: the process that learned it died (out of memory?)"

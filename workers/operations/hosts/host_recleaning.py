@@ -10,7 +10,7 @@ from typing import Any
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.storage.opening import open_store
-from crawlclean.storage.store.hosts import RecordVersion
+from crawlclean.storage.store.hosts import StoredPage
 from crawlclean.workers.answers.hosts import ChangedPage, RecleaningReport
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.calling import HookCalls
@@ -97,7 +97,7 @@ def reclean_host(
 
 
 def _reclean(
-    settings: Settings, records: Iterator[RecordVersion], model: SiteModel | None, *, save: bool
+    settings: Settings, records: Iterator[StoredPage], model: SiteModel | None, *, save: bool
 ) -> Iterator[RecleaningCounts]:
     """Yields the counts of some records at a time; uses several processes when there are many."""
     work = partial(_reclean_batch, settings=settings, model=model, save=save)
@@ -105,7 +105,7 @@ def _reclean(
 
 
 def _reclean_batch(
-    versions: Sequence[RecordVersion], settings: Settings, model: SiteModel | None, *, save: bool
+    versions: Sequence[StoredPage], settings: Settings, model: SiteModel | None, *, save: bool
 ) -> list[RecleaningCounts]:
     store = open_store(settings.storage)
     try:
@@ -117,7 +117,7 @@ def _reclean_batch(
         store.close()
 
 
-def _not_recleaned(version: RecordVersion) -> RecleaningCounts:
+def _not_recleaned(version: StoredPage) -> RecleaningCounts:
     error = f"{version.page_id}: the process that cleaned it died (out of memory?)"
     return RecleaningCounts(failed=[error])
 

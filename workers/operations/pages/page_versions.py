@@ -12,8 +12,9 @@ from typing import Final
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.records import CleanRecord
+from crawlclean.storage.crawl_types import UrlRow
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.visits import VersionRow, difference
+from crawlclean.storage.store.visits import difference
 from crawlclean.workers.answers.hosts import PageVersion, VersionDifference
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part
@@ -116,17 +117,6 @@ def _edited(before: str, after: str) -> Iterator[ChangedLine]:
     yield ChangedLine(Change.EDITED, tuple(parts))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPage:
-    """A page of a crawl with its versions, newest first; there is at least one."""
-
-    page_id: str
-    crawl_id: str
-    url: str
-    checked_at: datetime
-    versions: Sequence[VersionRow]
-
-
 def page_history(backends: Backends, url: UrlOrId) -> Part[PageVersion]:
     """The versions of a page, newest first, as `show --history --json` prints them.
 
@@ -149,23 +139,25 @@ def versions_of(backends: Backends, target: str, crawl: str = "") -> list[PageVe
         NotFound: No record of it is stored.
     """
     with backends.store() as store:
-        page = _find(backends, store, target, crawl)
+        page, history = _find(backends, store, target, crawl)
+        newest = history[0][0]
+        checked = store.revisits.checked_at(page.page_id, page.crawl_id) or newest
         walked = store.versions.walk(page.page_id, page.crawl_id)
         return [
             PageVersion(
                 url=page.url,
                 crawl=page.crawl_id,
-                fetched_at=row.fetched_at,
+                fetched_at=at,
                 title=record.title,
                 body_chars=len(record.body),
                 posts=len(record.posts),
-                added=row.added,
-                removed=row.removed,
+                added=added,
+                removed=removed,
                 model_version=record.model_version,
-                is_newest=row is page.versions[0],
-                checked_at=page.checked_at if row is page.versions[0] else None,
+                is_newest=at == newest,
+                checked_at=max(checked, newest) if at == newest else None,
             )
-            for row, record in zip(page.versions, walked, strict=False)
+            for (at, added, removed), record in zip(history, walked, strict=False)
         ]
 
 
@@ -199,7 +191,7 @@ def page_difference(
 
 def two_versions(
     backends: Backends, target: str, wanted: Sequence[datetime], crawl: str = ""
-) -> tuple[FoundPage, CleanRecord, CleanRecord]:
+) -> tuple[UrlRow, CleanRecord, CleanRecord]:
     """Returns (page, older, newer): two versions of a page.
 
     Args:
@@ -213,29 +205,31 @@ def two_versions(
         NotFound: No record of it is stored, or the page has one version only.
     """
     with backends.store() as store:
-        page = _find(backends, store, target, crawl)
-        if len(page.versions) < 2:
+        page, history = _find(backends, store, target, crawl)
+        known = [at for at, _, _ in history]
+        if len(known) < 2:
             raise NotFound(
-                f"{page.url} has one version, of {page.versions[0].fetched_at:%Y-%m-%d %H:%M:%S} "
-                "UTC: no later visit found other content"
+                f"{page.url} has one version, of {known[0]:%Y-%m-%d %H:%M:%S} UTC: no later visit "
+                "found other content"
             )
-        times = [page.versions[1].fetched_at, page.versions[0].fetched_at]
+        times = [known[1], known[0]]
         if len(wanted) == 2:
-            times = sorted(_version_at(page, each) for each in wanted)
+            times = sorted(_version_at(known, each) for each in wanted)
         older, newer = (store.versions.restore(page.page_id, page.crawl_id, at) for at in times)
         return page, older, newer
 
 
-def _version_at(page: FoundPage, at: datetime) -> datetime:
-    """The version that a page had at a time, to the second; the oldest, if it is later."""
-    for row in page.versions:
-        if row.fetched_at.replace(microsecond=0) <= at:
-            return row.fetched_at
-    return page.versions[-1].fetched_at
+def _version_at(known: Sequence[datetime], at: datetime) -> datetime:
+    """Which of the versions a page had at a time, to the second; the oldest, if it is later."""
+    return next((each for each in known if each.replace(microsecond=0) <= at), known[-1])
 
 
-def _find(backends: Backends, store: Store, target: str, crawl: str) -> FoundPage:
-    """The page in the crawl that fetched it last, and stored a record of it; or in one crawl.
+def _find(
+    backends: Backends, store: Store, target: str, crawl: str
+) -> tuple[UrlRow, list[tuple[datetime, int, int]]]:
+    """A page, and its versions as ``Versions.history`` has them, at least one.
+
+    In the crawl that fetched it last, and stored a record of it; or in one crawl.
 
     Raises:
         NotFound: No record of it is stored.
@@ -244,14 +238,7 @@ def _find(backends: Backends, store: Store, target: str, crawl: str) -> FoundPag
     for row in store.urls.rows(page_id):
         if crawl and row.crawl_id != crawl:
             continue
-        versions = store.versions.history(page_id, row.crawl_id)
-        if versions:
-            checked = store.revisits.checked_at(page_id, row.crawl_id)
-            return FoundPage(
-                page_id=page_id,
-                crawl_id=row.crawl_id,
-                url=row.url,
-                checked_at=max(checked or versions[0].fetched_at, versions[0].fetched_at),
-                versions=versions,
-            )
+        history = store.versions.history(page_id, row.crawl_id)
+        if history:
+            return row, history
     raise no_record(backends, store, target)

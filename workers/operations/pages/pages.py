@@ -18,11 +18,12 @@ from crawlclean.cleaning.why import explain
 from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.visits import difference
+from crawlclean.workers.answers.moments import UrlHistory
 from crawlclean.workers.answers.topics import TopicVerdict
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawls import crawl_names
 from crawlclean.workers.operations.reading import find_page, is_page_id
-from crawlclean.workers.operations.urls.explaining import Explanation, explain_from
+from crawlclean.workers.operations.urls.explaining import Waits, explain_from
 from crawlclean.workers.operations.urls.near_matches import with_scheme
 from crawlclean.workers.site_models import SiteModels
 
@@ -51,19 +52,6 @@ class JudgedPage:
     again: CleanRecord
     verdicts: tuple[Verdict, ...]
     is_same: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewReading:
-    """A page under the newest model of its host, compared with its record; nothing is stored.
-
-    Attributes:
-        version: Version of that model; 0: the host has none.
-        lines: Lines of a unified diff of what a person sees; empty: no difference.
-    """
-
-    version: int
-    lines: tuple[str, ...]
 
 
 def judge_page(store: Store, page_id: str, crawl: str | None = None) -> JudgedPage:
@@ -97,8 +85,12 @@ def judge_page(store: Store, page_id: str, crawl: str | None = None) -> JudgedPa
     return JudgedPage(raw=raw, record=record, again=again, verdicts=found, is_same=is_same)
 
 
-def newest_reading(backends: Backends, page_id: str, crawl: str = "") -> NewReading:
+def newest_reading(backends: Backends, page_id: str, crawl: str = "") -> tuple[int, list[str]]:
     """Compares the record of a page with a reading under the newest model; stores nothing.
+
+    Returns:
+        Version of that model, 0: the host has none; and lines of a unified diff of what a person
+        sees, empty: no difference.
 
     Raises:
         NotFound: No answer of the page is archived.
@@ -110,7 +102,7 @@ def newest_reading(backends: Backends, page_id: str, crawl: str = "") -> NewRead
         version = store.models.newest(before.host)
         if version != after.model_version:
             after = explain(judged.raw, _model(store, before.host, version))[0]
-    return NewReading(version=version, lines=tuple(difference(before, after)))
+    return version, difference(before, after)
 
 
 def judge_url(backends: Backends, target: str) -> JudgedPage:
@@ -222,11 +214,11 @@ def _of_rows(store: Store, rows: Sequence[UrlRow]) -> Iterator[Moment]:
                 yield Moment(at=row.finished_at, kind=MomentKind.FAILED, text=text, crawl=crawl)
             continue
         history = store.versions.history(row.page_id, crawl)
-        for number, version in enumerate(history):
+        for number, (at, added, removed) in enumerate(history):
             is_first = number == len(history) - 1
             kind = MomentKind.CLEANED if is_first else MomentKind.VERSION
-            text = "" if is_first else f"+{version.added} -{version.removed}"
-            yield Moment(at=version.fetched_at, kind=kind, text=text, crawl=crawl)
+            text = "" if is_first else f"+{added} -{removed}"
+            yield Moment(at=at, kind=kind, text=text, crawl=crawl)
 
 
 def _of_topics(topics: Sequence[TopicVerdict], rows: Sequence[UrlRow]) -> Iterator[Moment]:
@@ -252,6 +244,7 @@ class PageDetails:
         url: Its URL.
         crawl: The crawl whose record is shown; ``""``: the newest of all.
         way: Its steps in each crawl, and what else is known of it.
+        waits: What its URL waits for, as ``explain_from`` returns it.
         record: Its stored record; None without one.
         judged: The page read again; None when it is not archived, or too long.
         why_not: Why it was not read again; ``""`` when it was.
@@ -262,7 +255,8 @@ class PageDetails:
     page_id: str
     url: str
     crawl: str
-    way: Explanation
+    way: UrlHistory
+    waits: Waits
     record: CleanRecord | None
     judged: JudgedPage | None
     why_not: str = ""
@@ -323,7 +317,7 @@ def find_page_details(backends: Backends, page_id: str, crawl: str = "") -> Page
         rows = [row for row in rows if not crawl or row.crawl_id == crawl]
         if not rows:
             raise NotFound(f"no crawl has ended a page {page_id}")
-        way = explain_from(backends, page_id)
+        way, waits = explain_from(backends, page_id)
         judged, why_not = None, ""
         try:
             judged = judge_page(store, page_id, crawl or None)
@@ -335,10 +329,11 @@ def find_page_details(backends: Backends, page_id: str, crawl: str = "") -> Page
             url=rows[0].url,
             crawl=crawl,
             way=way,
+            waits=waits,
             record=record,
             judged=judged,
             why_not=why_not,
-            moments=moments_of(store, host_of(rows[0].url), rows, way.history.topics),
+            moments=moments_of(store, host_of(rows[0].url), rows, way.topics),
             is_poison=any(map(_is_poison, rows)),
         )
 

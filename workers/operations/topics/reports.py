@@ -238,7 +238,7 @@ def count_images(store: Store, row: TopicRow) -> TopicImages | UnsetType:
         shown=len(content) + len(others),
         content=len(content),
         refused=dict(refused.most_common()),
-        stored=sum(group.images for group in groups),
+        stored=sum(images for _, images in groups),
         pictures=len(groups),
     )
 
@@ -253,8 +253,8 @@ def _pictures(store: Store, row: TopicRow, limit: int, *, copies: bool) -> Itera
             return ()
         return record.images if record else ()
 
-    for group in store.pictures.groups(row.crawl_id)[:limit]:
-        rows = store.pictures.copies(row.crawl_id, group.group)
+    for group, copies_count in store.pictures.groups(row.crawl_id)[:limit]:
+        rows = store.pictures.copies(row.crawl_id, group)
         images = [
             _image(each, url, images_of(url.referrer or ""))
             for each in (rows if copies else rows[:1])
@@ -262,8 +262,8 @@ def _pictures(store: Store, row: TopicRow, limit: int, *, copies: bool) -> Itera
         ]
         yield TopicPicture(
             topic=row.name,
-            picture=f"{group.group:015x}",
-            copies=group.images,
+            picture=f"{group:015x}",
+            copies=copies_count,
             largest=images[0],
             others=tuple(images[1:]) if copies else UNSET,
         )

@@ -10,8 +10,8 @@ from msgspec import UNSET
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.stories import NUMBER_DIGITS, RebuildProgress, Story, StoryPage
-from crawlclean.workers.answers.topics import StoryLine, ToldBy
+from crawlclean.storage.store.stories import NUMBER_DIGITS, Story, StoryPage
+from crawlclean.workers.answers.topics import StoriesRebuilt, StoryLine, ToldBy
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part
 
@@ -83,28 +83,26 @@ def _told_by(page: StoryPage) -> ToldBy:
     return ToldBy(url=page.url, host=page.host, at=page.at, body_chars=page.chars)
 
 
-def rebuild_stories(
-    backends: Backends, progress: Callable[[RebuildProgress], None]
-) -> tuple[RebuildProgress, bool]:
-    """Builds the index of stories anew; returns (what was done, whether all was).
+def rebuild_stories(backends: Backends, progress: Callable[[int], None]) -> StoriesRebuilt:
+    """Builds the index of stories anew; returns what was done.
 
     Ctrl-C ends the work in order; it goes on there, as after a kill. Crawls may go on meanwhile.
 
     Args:
         backends: The store.
-        progress: Called after some records.
+        progress: Called after some records with the number of all that were read.
 
     Raises:
         StoreUnavailable: Another process rebuilds the same index.
     """
-    done = RebuildProgress()
+    done, interrupted = (0, 0), False
     with backends.store() as store:
         try:
             for done in store.story_rebuild.steps():
-                progress(done)
+                progress(done[0])
         except KeyboardInterrupt:
-            return done, False
-        return done, True
+            interrupted = True
+    return StoriesRebuilt(records=done[0], texts=done[1], interrupted=interrupted)
 
 
 def is_rebuild_unfinished(backends: Backends) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import product
 
@@ -35,21 +35,8 @@ UNCERTAIN = frozenset(
     {UrlState.FAILED, UrlState.EXCLUDED}
 )  # `crawl retry` may have queued them again
 Rows = Mapping[str, UrlRow]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """The way of a URL through all crawls, and what it waits for as values.
-
-    Attributes:
-        history: The way. Its URL is as given when a crawl knows it, else in normal form; then
-            ``not_taken`` has each crawl that has the URL in its scope, or all crawls when none has
-            (a list of sites makes hundreds of crawls).
-        waits: (the wait, the moment) that the ``waits_for`` of a trace tells, by this text.
-    """
-
-    history: UrlHistory
-    waits: Mapping[str, tuple[WaitingHost, datetime]] = field(default_factory=dict)
+Waits = Mapping[str, tuple[WaitingHost, datetime]]
+"""(the wait, the moment) that the ``waits_for`` of a trace tells, by this text."""
 
 
 def url_history(backends: Backends, url: UrlOrId) -> UrlHistory:
@@ -63,7 +50,7 @@ def url_history(backends: Backends, url: UrlOrId) -> UrlHistory:
         url: Its URL, with or without ``http://``, or the first digits of its page id, at least
             six: ``4f1193``.
     """
-    return explain_from(backends, url).history
+    return explain_from(backends, url)[0]
 
 
 def explain_url(
@@ -83,7 +70,7 @@ def explain_url(
         NotFound: No page has this id.
         InvalidUrl: The text is not an http(s) URL.
     """
-    found = explain_from(backends, text, search_all).history
+    found = explain_from(backends, text, search_all)[0]
     if not found.not_taken:
         return found
     with backends.store() as store:
@@ -96,8 +83,12 @@ def explain_url(
 
 def explain_from(
     backends: Backends, text: str, search_all: Callable[[int], None] | None = None
-) -> Explanation:
-    """Returns what ``explain_url`` does but for near URLs, with the waits as values.
+) -> tuple[UrlHistory, Waits]:
+    """Returns what ``explain_url`` does but for near URLs, and the waits as values.
+
+    The URL of the history is as given when a crawl knows it, else in normal form; then
+    ``not_taken`` has each crawl that has the URL in its scope, or all crawls when none has (a list
+    of sites makes hundreds of crawls).
 
     Args:
         backends: Queue and store.
@@ -115,18 +106,19 @@ def explain_from(
             of_page = _rows(store, crawls, [pid])[pid]
             ended = (of_page.get(crawl.spec.crawl_id) for crawl in crawls)
             traces = [_trace(store, text, pid, (row.crawl_id, row, None)) for row in ended if row]
-            return Explanation(history=_history(store, text, traces, [pid]))
+            return _history(store, text, traces, [pid]), {}
         url = with_scheme(store, text)
         rows = _rows(store, crawls, [page_id(url), image_id(url)])  # one URL may be both
         at_rest = any(row.spec.seeds for row in crawls) and not _is_final(crawls, rows)
-        queue = read_queue(backends, host_of(url), list(rows), at_rest=at_rest)
-        judge = Judge(backends, store, queue, url, search_all)
+        queued_crawls, why_not = read_queue(backends, host_of(url), list(rows), at_rest=at_rest)
+        judge = Judge(backends, store, queued_crawls, why_not, url, search_all)
         shown = text if "://" in text else url
-        traces, waits = [], {}
+        traces = []
+        waits: dict[str, tuple[WaitingHost, datetime]] = {}
         for crawl, (pid, of_page) in product(crawls, rows.items()):
             name = crawl.spec.crawl_id
             row = of_page.get(name)
-            queued = queue.crawls[name].urls.get(pid) if name in queue.crawls else None
+            queued = queued_crawls[name].urls.get(pid) if name in queued_crawls else None
             if queued and queued.state == SPILLED and row:
                 queued = None  # the URL ended; others of its host wait in the store
             if not (row or queued):
@@ -137,11 +129,9 @@ def explain_from(
                 waits[waits_for] = queued.wait
             traces.append(_trace(store, shown, page_id(url), (name, row, queued), waits_for))
         if traces:
-            return Explanation(history=_history(store, shown, traces, list(rows)), waits=waits)
-        history = UrlHistory(
-            url=url, traces=(), not_taken=_not_taken(judge, crawls), topics=(), story=None
-        )
-        return Explanation(history=history)
+            return _history(store, shown, traces, list(rows)), waits
+        not_taken = _not_taken(judge, crawls)
+        return UrlHistory(url=url, traces=(), not_taken=not_taken, topics=(), story=None), {}
 
 
 def _history(store: Store, url: str, traces: Sequence[UrlTrace], ids: Sequence[str]) -> UrlHistory:

@@ -28,8 +28,8 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.live_state import WaitingHost
 from crawlclean.storage.store.hosts import KeptRules
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.records import LinkTo
-from crawlclean.workers.answers.crawls import Cause, Inlink, LinkedFrom, UnknownUrl
+from crawlclean.storage.store.records import Inlink
+from crawlclean.workers.answers.crawls import Cause, LinkedFrom, UnknownUrl
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, queued_rules, unpacked_rules
 from crawlclean.workers.jobs.url_filter import HOPS, Refusal, UrlFilter
@@ -85,23 +85,12 @@ class QueuedCrawl:
     rules: KeptRules | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueAnswer:
-    """What the queue knows about a URL.
-
-    Attributes:
-        crawls: By name; a crawl that the queue has lost is left out.
-        why_not: Why the queue was not read, ``the queue is lost``; ``""`` when it was.
-    """
-
-    crawls: Mapping[str, QueuedCrawl] = field(default_factory=dict)
-    why_not: str = ""
-
-
 def read_queue(
     backends: Backends, host: str, page_ids: Sequence[str], *, at_rest: bool
-) -> QueueAnswer:
-    """Returns what the queue knows about a URL.
+) -> tuple[Mapping[str, QueuedCrawl], str]:
+    """Returns what the queue knows about a URL, by crawl; and why the queue was not read.
+
+    A crawl that the queue has lost is left out. Why is ``the queue is lost``, or ``""``: it was.
 
     Args:
         backends: The queue.
@@ -112,7 +101,7 @@ def read_queue(
     try:
         with backends.queue_side(at_rest=at_rest) as side:
             if side.frontier is None:
-                return QueueAnswer(why_not=side.why_not)
+                return {}, side.why_not
             frontier, knowing = side.frontier, side.frontier.crawls_of(host)
             crawls = {}
             for crawl in frontier.crawl_ids():
@@ -127,9 +116,9 @@ def read_queue(
                     more_hosts=frontier.more_hosts(crawl),
                     rules=queued_rules(frontier, crawl, host) if ids else None,
                 )
-            return QueueAnswer(crawls=crawls)
+            return crawls, ""
     except ServiceError as error:
-        return QueueAnswer(why_not=str(error))
+        return {}, str(error)
 
 
 def _url(
@@ -210,7 +199,8 @@ class Judge:
         self,
         backends: Backends,
         store: Store,
-        queue: QueueAnswer,
+        queued: Mapping[str, QueuedCrawl],
+        why_not_queue: str,
         url: str,
         search_all: Callable[[int], None] | None = None,
     ) -> None:
@@ -219,14 +209,16 @@ class Judge:
         Args:
             backends: Queue and store.
             store: The store.
-            queue: What the queue knows about the URL.
+            queued: What the queue knows about the URL, as ``read_queue`` returned it.
+            why_not_queue: Why the queue was not read.
             url: The URL, in normal form.
             search_all: Lets the search of links take as long as all records need, and is called
                 with the number of records of each step.
         """
         self._settings = backends.settings
         self._store = store
-        self._queue = queue
+        self._queued = queued
+        self._why_not_queue = why_not_queue
         self._url = url
         self._host = host_of(url)
         self._deadline = inf if search_all else time.monotonic() + backends.search_s
@@ -235,7 +227,7 @@ class Judge:
         self._hooks = HookCalls(backends.hooks())
 
     def refusal(
-        self, spec: CrawlSpec, depth: int | None, links: Sequence[LinkTo] = ()
+        self, spec: CrawlSpec, depth: int | None, links: Sequence[Inlink] = ()
     ) -> tuple[Cause, str] | None:
         """Returns why a crawl refuses the URL; None when it does not.
 
@@ -276,10 +268,10 @@ class Judge:
             text = f"{text} {spec.max_depth}"
         return cause, text
 
-    def _refused_by_hook(self, links: Sequence[LinkTo]) -> tuple[Cause, str] | None:
+    def _refused_by_hook(self, links: Sequence[Inlink]) -> tuple[Cause, str] | None:
         """Why link filters refuse every one of the links; None when they keep one."""
         found = [
-            (Outlink(url=self._url, via=each.via, text=each.text), each.page_url) for each in links
+            (Outlink(url=self._url, via=each.via, text=each.text), each.url) for each in links
         ] or [(Outlink(url=self._url, via=Via.LINK), "")]
         reasons = [self._hooks.refusal(outlink, page_url) for outlink, page_url in found]
         if not all(reasons):
@@ -295,7 +287,7 @@ class Judge:
     def not_taken(self, spec: CrawlSpec, *, is_searched: bool) -> UnknownUrl:
         """Returns why a crawl does not know the URL; ``is_searched``: with the links to it."""
         found, links = self._links(spec) if is_searched else (_NOT_SEARCHED, [])
-        offered = [link for link in links if link.is_offered]
+        offered = [link for link, is_offered in links if is_offered]
         depth = min((_depth_of(link) for link in offered), default=None)
         refused = self.refusal(spec, depth, offered)
         cause, reason = refused or self._without_refusal(spec, found)
@@ -336,15 +328,15 @@ class Judge:
         found = []
         if self._is_robots_unread:
             found.append(f"whether robots.txt forbids it: `pip install '{__dist__}[crawl]'`")
-        if self._queue.why_not:
-            found.append(f"whether it waits in the queue: {self._queue.why_not}")
-        elif spec.crawl_id not in self._queue.crawls:
+        if self._why_not_queue:
+            found.append(f"whether it waits in the queue: {self._why_not_queue}")
+        elif spec.crawl_id not in self._queued:
             recover = f"`crawl recover {spec.crawl_id}` rebuilds it"
             found.append(f"whether it waits in the queue, which has lost this crawl ({recover})")
         return "; ".join(found)
 
     def _known(self, crawl: str) -> QueuedCrawl:
-        return self._queue.crawls.get(crawl, QueuedCrawl())
+        return self._queued.get(crawl, QueuedCrawl())
 
     def _rules(self, spec: CrawlSpec) -> KeptRules:
         """The rules of the host, of the queue before those of the store."""
@@ -396,32 +388,32 @@ class Judge:
             return next(iter(self._store.urls.rows(page_id(url), [crawl])), None)
         return None
 
-    def _links(self, spec: CrawlSpec) -> tuple[LinkedFrom, list[LinkTo]]:
-        """The pages that link to the URL, and the nearest links; its own host is searched first."""
-        links: dict[str, LinkTo] = {}
+    def _links(self, spec: CrawlSpec) -> tuple[LinkedFrom, list[tuple[Inlink, bool]]]:
+        """The pages that link to the URL, and the nearest links, each with whether it is offered.
+
+        The host of the URL is searched first.
+        """
+        links: dict[str, tuple[Inlink, bool]] = {}
         capped: dict[str, None] = {}
         records, is_whole = 0, True
         for link in self._redirects(spec.crawl_id):
-            links.setdefault(link.page_url, link)
+            links.setdefault(link.url, (link, True))
         for host in self._searched_hosts(spec.crawl_id):
             records = 0
-            for step in self._store.records.links_to([self._url], spec.crawl_id, host):
-                records += step.records
-                self._progress(step.records)
-                capped.update(dict.fromkeys(step.capped))
-                for link in step.found:
-                    links.setdefault(link.page_url, link)
+            for read, inlinks, more in self._store.records.links_to(self._url, spec.crawl_id, host):
+                records += read
+                self._progress(read)
+                capped.update(dict.fromkeys(more))
+                for link, is_offered in inlinks:
+                    links.setdefault(link.url, (link, is_offered))
                 if time.monotonic() > self._deadline:
                     is_whole = False
                     break
-        nearest = sorted(links.values(), key=lambda link: (not link.is_offered, _depth_of(link)))
+        nearest = sorted(links.values(), key=lambda each: (not each[1], _depth_of(each[0])))
         nearest = nearest[:MOST_PAGES]
         found = LinkedFrom(
             pages=len(links),
-            nearest=tuple(
-                Inlink(url=link.page_url, via=link.via, text=link.text, depth=link.depth)
-                for link in nearest
-            ),
+            nearest=tuple(link for link, _ in nearest),
             records_searched=records,
             is_whole=is_whole,
             capped=tuple(capped)[:MOST_PAGES],
@@ -433,22 +425,15 @@ class Judge:
         hosts = self._store.statistics.hosts_of(crawl, limit=2)
         return [None] if hosts == [self._host] else [self._host, None]
 
-    def _redirects(self, crawl: str) -> Iterator[LinkTo]:
+    def _redirects(self, crawl: str) -> Iterator[Inlink]:
         """Redirects of the host that lead to the URL."""
         rows = self._store.urls.sample(crawl, self._host, UrlState.REDIRECT, MOST_REDIRECTS)
         for row in rows:
             if _target_of(row) == self._url:
-                yield LinkTo(
-                    page_url=row.url,
-                    depth=row.depth,
-                    url=self._url,
-                    via=Via.REDIRECT,
-                    text="",
-                    is_offered=True,
-                )
+                yield Inlink(url=row.url, via=Via.REDIRECT, text="", depth=row.depth)
 
 
-def _depth_of(link: LinkTo) -> int:
+def _depth_of(link: Inlink) -> int:
     """Depth of the URL that a link leads to."""
     return link.depth + (link.via not in HOPS)
 

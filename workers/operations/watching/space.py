@@ -164,19 +164,18 @@ def hosts_room(
 
 
 def _host_space(store: Store, row: HostRow) -> HostSpace:
-    sample = store.sample_host(row.host)
+    responses, response_bytes, record_bytes = store.sample_host(row.host)
     stats = store.statistics.get(row.host)
     images = stats.pages_by_state.get(UrlState.IMAGE, 0) if stats else 0
-    responses = sample.responses
     if responses == COUNTED:
         responses = max(COUNTED, row.records + images)
     return HostSpace(
         host=row.host,
         fetched_bytes=row.fetched_bytes,
         responses=responses,
-        raw_bytes=round(sample.response_bytes * responses),
+        raw_bytes=round(response_bytes * responses),
         records=row.records,
-        record_bytes=round(sample.record_bytes * row.records),
+        record_bytes=round(record_bytes * row.records),
         images=images,
         is_estimate=max(responses, row.records) > SAMPLED,
     )

@@ -76,16 +76,16 @@ def show_pages(console: Console) -> Page:
     """The form; the page that an address names, or why no crawl took the address."""
     text = request.args.get("url", "").strip()
     if not text:
-        return render("find_page.html", found=None, text="", wrong="")
+        return render("find_page.html", way=None, text="", wrong="")
     try:
         page_id = find_stored_page(console.backends, text)
         if page_id is not None:
             answer = redirect(url_for("show_page", page_id=page_id), code=303)
             return answer if isinstance(answer, Response) else abort(500)
-        found = explain_from(console.backends, text)
+        way, waits = explain_from(console.backends, text)
     except InvalidUrl as error:
-        return render("find_page.html", found=None, text=text, wrong=str(error)), 400
-    return render("find_page.html", found=found, text=text, wrong="")
+        return render("find_page.html", way=None, text=text, wrong=str(error)), 400
+    return render("find_page.html", way=way, waits=waits, text=text, wrong="")
 
 
 def show_page(console: Console, page_id: str) -> Page:
@@ -110,8 +110,8 @@ def show_page(console: Console, page_id: str) -> Page:
 def show_page_again(console: Console, page_id: str) -> Page:
     """The difference that the newest model of the host would make to the record."""
     crawl = request.args.get("crawl", "")
-    reading = newest_reading(console.backends, checked_id(page_id), crawl)
-    return render("page_again.html", page_id=page_id, crawl=crawl, reading=reading)
+    version, lines = newest_reading(console.backends, checked_id(page_id), crawl)
+    return render("page_again.html", page_id=page_id, crawl=crawl, version=version, lines=lines)
 
 
 def show_raw(console: Console, page_id: str) -> Page:

@@ -22,7 +22,7 @@ from crawlclean.cleaning.url_classes.rules import FORBID, class_of
 from crawlclean.storage.crawl_types import CrawlState, FailureReason
 from crawlclean.storage.live_state import StoppedClass, WaitingHost, WaitReason
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.store.hosts import Pause, StoredBody
+from crawlclean.storage.store.hosts import Pause, StoredPage
 from crawlclean.storage.store.journal import EventKind, OperationState
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.storage.store.overview import HostRow
@@ -418,8 +418,8 @@ def _with_bodies(store: Store, sign: Sign, event: DriftEvent, records: int) -> S
 
 
 def _of_classes(
-    store: Store, pages: Sequence[StoredBody], classes: set[str]
-) -> Sequence[StoredBody]:
+    store: Store, pages: Sequence[StoredPage], classes: set[str]
+) -> Sequence[StoredPage]:
     """The pages of the URL classes that have changed; of none: all."""
     if not classes:
         return pages
@@ -429,12 +429,12 @@ def _of_classes(
     return [each for each in pages if class_of(urls.get(each.page_id, "")) in classes]
 
 
-def _is_empty(store: Store, page: StoredBody) -> bool:
+def _is_empty(store: Store, page: StoredPage) -> bool:
     is_sure = page.body_chars < NO_CHARS
     return is_sure or bool(store.records.without_body(page.crawl_id, [page.page_id]))
 
 
-def _is_at_place(store: Store, page: StoredBody) -> bool:
+def _is_at_place(store: Store, page: StoredPage) -> bool:
     record = store.records.get(page.page_id, page.crawl_id)
     return record is not None and record.body_source in KNOWN_PLACES
 
