@@ -23,12 +23,14 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.storage.queue.embedded import make_data_folder
 from crawlclean.storage.store.records import SearchText
+from crawlclean.storage.store.rows import to_microseconds
 
 # What a phrase is, and where it stands in a text.
 #
@@ -259,18 +261,23 @@ class Asked:
     """What is searched for.
 
     Attributes:
-        phrases: All of them, at least one.
+        text: Words, or phrases in quotation marks; all have to be in a record.
         host: Only of this host; ``""``: of all.
         crawl_id: Only of this crawl; ``""``: of all.
-        since: Only pages fetched then or later, microseconds since 1970 UTC; None: all.
+        since: Only pages fetched then or later; None: all.
         until: Only pages fetched before; None: all.
     """
 
-    phrases: Sequence[Phrase]
+    text: str
     host: str = ""
     crawl_id: str = ""
-    since: int | None = None
-    until: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """What the text names, one phrase or more."""
+        return phrases_of(self.text)
 
 
 class SearchFile:
@@ -364,7 +371,7 @@ class SearchFile:
         ):
             if value is not None:
                 where.append(condition)
-                values.append(value)
+                values.append(value if isinstance(value, int) else to_microseconds(value))
         sql = (
             "SELECT seq, page_id, crawl_id FROM words CROSS JOIN pages ON seq = words.rowid "
             f"WHERE {' AND '.join(where)} ORDER BY words.rowid DESC LIMIT ?"

@@ -24,10 +24,10 @@ from statistics import median, quantiles
 from benchmarks.kit.results import keep, show
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from crawlclean.storage.opening import DATABASE
-from crawlclean.storage.search import SearchFile
+from crawlclean.storage.search import Asked, SearchFile
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.jobs.search import SearchFiller
-from crawlclean.workers.operations.searching import Wanted, search_in
+from crawlclean.workers.operations.searching import search_in
 from tests.kit.outcomes import later, make_outcome
 
 CHARS = 1200
@@ -118,7 +118,7 @@ def phrase_of(draw: random.Random, texts: list[str]) -> str:
 def query(store: SqliteStore, index: SearchFile, text: str) -> float:
     """Processor milliseconds of a query, with its first 50 records."""
     began = time.process_time()
-    search_in(store, index, Wanted(text=text), None, LIMIT)
+    search_in(store, index, Asked(text=text), None, LIMIT)
     return 1000 * (time.process_time() - began)
 
 

@@ -31,9 +31,8 @@ from crawlclean.storage.store.stories import (
     next_member,
 )
 
-_FIELDS = dict.fromkeys(
-    ("_id", "page_id", "crawl_id", "host", "signature", "chars", "at", "story", "keys"), 1
-)
+_MEMBER = ("_id", "page_id", "crawl_id", "host", "signature", "chars", "at", "story")
+_FIELDS = dict.fromkeys((*_MEMBER, "keys"), 1)
 _READ = dict.fromkeys(("_id", "story", "crawl_id", "host", *FENCE), 1)
 
 MEMBERS_AT_ONCE = 500
@@ -202,13 +201,5 @@ class _Signatures(FencedCollection):
 
 def member_of(doc: Mapping[str, Any]) -> StoryMember:
     """The member of a document of ``signatures``."""
-    return StoryMember(
-        ref=doc["_id"],
-        page_id=doc["page_id"],
-        crawl_id=doc["crawl_id"],
-        host=doc["host"],
-        sketch=bytes(doc["signature"]),
-        chars=doc["chars"],
-        at=doc["at"],
-        story=doc.get("story"),
-    )
+    values: list[Any] = [doc.get(name) for name in _MEMBER]
+    return StoryMember(*values)

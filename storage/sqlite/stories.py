@@ -46,9 +46,8 @@ class SqliteStoryRows(StoryRows):
     def read(self, where: Where) -> list[StoryMember]:
         """The members of a condition, the earliest first."""
         text, values = conditions(where)
-        return list(
-            map(_member, self._db.rows(f"{_MEMBERS} WHERE {text} ORDER BY at, seq", *values))
-        )
+        rows = self._db.rows(f"{_MEMBERS} WHERE {text} ORDER BY at, seq", *values)
+        return [StoryMember(*row) for row in rows]
 
     def first(
         self, numbers: Sequence[int], by: Literal["at", "chars"], limit: int, *, backwards: bool
@@ -56,7 +55,9 @@ class SqliteStoryRows(StoryRows):
         """The first members with one of these numbers, each number's as the index has them."""
         way = "DESC" if backwards else "ASC"
         sql = f"{_MEMBERS} WHERE story = ? ORDER BY {by} {way}, seq {way} LIMIT ?"
-        found = [_member(row) for number in numbers for row in self._db.rows(sql, number, limit)]
+        found = [
+            StoryMember(*row) for number in numbers for row in self._db.rows(sql, number, limit)
+        ]
         found.sort(key=lambda each: (getattr(each, by), each.page_id), reverse=backwards)
         return found[:limit]
 
@@ -142,8 +143,8 @@ def put_story(db: SqliteConnection, each: EncodedOutcome, old: int | None, new: 
     rows = SqliteStoryRows(db)
     known = None
     with db.use() as connection:
-        for story, *held in [] if old is None else _delete(connection, old):
-            known = _member((old, queued.page_id, *place, *held, story))
+        for story, sketch, chars, at in [] if old is None else _delete(connection, old):
+            known = StoryMember(old, queued.page_id, *place, sketch, chars, at, story)
     if record is not None and signature:
         page = next_member(new, record, place, signature[:BINS], known)
         rows.insert(page, signature, ())
@@ -171,17 +172,3 @@ def _delete(db: sqlite3.Connection, seq: int) -> list[Any]:
         keys = [(key, seq) for key in story_keys(signature)]
         db.executemany("DELETE FROM story_keys WHERE key = ? AND seq = ?", keys)
     return [(story, signature[:BINS], chars, at) for story, signature, chars, at in rows]
-
-
-def _member(row: Sequence[Any]) -> StoryMember:
-    seq, page_id, crawl_id, host, sketch, chars, at, story = row
-    return StoryMember(
-        ref=seq,
-        page_id=page_id,
-        crawl_id=crawl_id,
-        host=host,
-        sketch=sketch,
-        chars=chars,
-        at=at,
-        story=story,
-    )

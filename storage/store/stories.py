@@ -19,7 +19,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -27,7 +26,7 @@ from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.topics.stories import BINS, is_same_story, record_signature, story_keys
 from crawlclean.storage.store.ports import Member, PackedRecord, Row, Scan, Tables, Where, steps
-from crawlclean.storage.store.rows import from_microseconds, to_microseconds, unpack_text
+from crawlclean.storage.store.rows import to_microseconds, unpack_text
 
 KEY_ROWS = 32
 """Members read for a key, the oldest ones: a key of a template has thousands. A search for a story
@@ -58,7 +57,7 @@ ATTEMPTS = 50  # many are needed only when others join the same stories
 NUMBER_DIGITS = 15  # hex digits of a page id, 60 bits: both stores have signed numbers of 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StoryMember:
     """A page in the index of stories.
 
@@ -69,8 +68,10 @@ class StoryMember:
         host: Its host.
         sketch: The first 64 bytes of its signature.
         chars: Characters of its body.
-        at: When it was first seen, or published shortly before; microseconds since 1970 UTC.
+        at: When it was published, if that is known and less than 30 days before the fetch; else
+            when it was fetched first; microseconds since 1970 UTC.
         story: Number of its story, not followed; None: it is alone.
+        url: As fetched; only of the pages of a ``Story``.
     """
 
     ref: Any
@@ -81,6 +82,7 @@ class StoryMember:
     chars: int
     at: int
     story: int | None = None
+    url: str = ""
 
     @property
     def number(self) -> int:
@@ -222,28 +224,6 @@ class StoryRows(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoryPage:
-    """A page of a story in one crawl.
-
-    Attributes:
-        page_id: 32 hex digits.
-        crawl_id: Its crawl.
-        url: As fetched.
-        host: Its host.
-        at: When it was published, if that is known and less than 30 days before the fetch; else
-            when it was fetched first.
-        chars: Characters of its body.
-    """
-
-    page_id: str
-    crawl_id: str
-    url: str
-    host: str
-    at: datetime
-    chars: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
     """Pages that tell one story.
 
@@ -255,9 +235,9 @@ class Story:
     """
 
     story_id: str
-    pages: tuple[StoryPage, ...]
-    earliest: StoryPage
-    longest: StoryPage
+    pages: tuple[StoryMember, ...]
+    earliest: StoryMember
+    longest: StoryMember
 
 
 def number_of(page_id: str) -> int:
@@ -529,27 +509,16 @@ class Stories(Member):
         known = {(each.page_id, each.crawl_id) for each in members}
         members += [each for each in heads if (each.page_id, each.crawl_id) not in known]
         urls = self._ports.stories.urls(members)
-        pages: dict[str, StoryPage] = {}
+        pages: dict[str, StoryMember] = {}
         for each in members:
             url = urls.get((each.page_id, each.crawl_id))
             if url is not None:
-                pages.setdefault(each.page_id, _page(each, url))
+                pages.setdefault(each.page_id, replace(each, url=url))
         if len(pages) < 2:
             return None
         in_order = tuple(pages.values())
         longest = max(in_order, key=lambda page: (page.chars, -number_of(page.page_id)))
         return Story(story_id=_hex(root), pages=in_order, earliest=in_order[0], longest=longest)
-
-
-def _page(member: StoryMember, url: str) -> StoryPage:
-    return StoryPage(
-        page_id=member.page_id,
-        crawl_id=member.crawl_id,
-        url=url,
-        host=member.host,
-        at=from_microseconds(member.at),
-        chars=member.chars,
-    )
 
 
 def _hex(number: int) -> str:

@@ -14,7 +14,7 @@ import sys
 import time
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -166,16 +166,6 @@ READ_PAGES = 10_000
 _LITTLE = 1e-6  # below every difference of two relevances, which have four digits
 OLDER_VERSIONS = 500
 """Versions of a topic whose pages are judged anew: a look-up each, so no count of all pages."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicCounts:
-    """Pages of a topic: judged, relevant, with a mark of the user, judged by older versions."""
-
-    pages: int
-    relevant: int
-    marked: int
-    outdated: int
 
 
 class Topics(Member):
@@ -336,15 +326,18 @@ class Topics(Member):
         for rows in steps(self._tables, wanted, READ_PAGES):
             yield from map(tuple, rows)
 
-    def counts(self, topic: str, version: int) -> TopicCounts:
-        """Numbers of a topic's pages; ``version`` is its newest."""
+    def counts(self, topic: str, version: int) -> tuple[int, int, int, int]:
+        """Pages of a topic: judged, relevant, with a mark of the user, judged by older versions.
+
+        ``version`` is the newest of the topic.
+        """
         count = self._tables.count
         by_version = count_by(self._tables, "topic_pages", "version", {"topic": topic})
-        return TopicCounts(
-            pages=sum(by_version.values()),
-            relevant=count("topic_pages", {"topic": topic, "relevant": 1}),
-            marked=count("topic_pages", {"topic": topic, "mark": PRESENT}),
-            outdated=sum(n for each, n in by_version.items() if each < version),
+        return (
+            sum(by_version.values()),
+            count("topic_pages", {"topic": topic, "relevant": 1}),
+            count("topic_pages", {"topic": topic, "mark": PRESENT}),
+            sum(n for each, n in by_version.items() if each < version),
         )
 
     def by_host(self, topic: str) -> dict[str, tuple[int, int]]:

@@ -7,7 +7,6 @@ failure.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -32,23 +31,6 @@ _RESPONSE = ("etag", "last_modified", "log", "fetched_bytes", "media_type", "sha
 _END = RowType(UrlRow, "URL", but=(*_RESPONSE, "detail", "attempts"), finished_at="fetched_at")
 _FOUND = ("role", "depth", "via", "referrer", "link_text", "discovered_at")
 _FAILURE = RowType(UrlRow, "failure", but=(*_RESPONSE, *_FOUND), finished_at="fetched_at")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureKey:
-    """Which failures of a host and a crawl: those of one cause.
-
-    Attributes:
-        crawl_id: The crawl.
-        host: Lower-case authority.
-        reason: Why.
-        status: HTTP status; 0 without a response.
-    """
-
-    crawl_id: str
-    host: str
-    reason: FailureReason
-    status: int
 
 
 class Urls(Member):
@@ -171,35 +153,40 @@ class Urls(Member):
 
     def failures_of(
         self,
-        key: FailureKey,
+        crawl_id: str,
+        host: str,
+        reason: FailureReason,
+        status: int,
         after: tuple[int, str] | None = None,
         limit: int = 50,
         *,
         are_few: bool = False,
     ) -> list[UrlRow]:
-        """The failed URLs of one cause, newest first, at most ``limit``.
+        """The failed URLs of a host in a crawl with one cause, newest first, at most ``limit``.
 
         Args:
-            key: The cause.
+            crawl_id: The crawl.
+            host: The host.
+            reason: Why they failed.
+            status: Their HTTP status; 0 without a response.
             after: Only URLs behind this (microseconds since 1970 UTC of the failure, page id).
             limit: At most this many, >= 1.
             are_few: Whether the failures of the host in the crawl, of all causes, are at most
                 ``READ_FAILURES``: these are found by a whole index key and sorted here, which no
                 database does slowly.
         """
-        of_host = {**of(key.crawl_id, key.host), "state": UrlState.FAILED.value}
-        cause = (key.reason, key.status)
+        of_host = {**of(crawl_id, host), "state": UrlState.FAILED.value}
 
         def place(row: UrlRow) -> tuple[int, str]:
             return to_microseconds(row.finished_at), row.page_id
 
         if are_few:
             found = map(_FAILURE.read, self._tables.scan(Scan("urls", _FAILURE.columns, of_host)))
-            mine = [row for row in found if (row.reason, row.status) == cause]
+            mine = [row for row in found if (row.reason, row.status) == (reason, status)]
             behind = [row for row in mine if after is None or place(row) < after]
             return sorted(behind, key=place, reverse=True)[:limit]
-        where = {**of_host, "reason": key.reason.value, "status": key.status}
-        last = (*after, key.crawl_id) if after else ()
+        where = {**of_host, "reason": reason.value, "status": status}
+        last = (*after, crawl_id) if after else ()
         wanted = Scan("urls", _FAILURE.columns, where, _AT, True, last, limit=limit)
         return list(map(_FAILURE.read, self._tables.scan(wanted)))
 

@@ -6,7 +6,7 @@ documentation (``docs/json.md``). A field that is ``UNSET`` is left out of the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
@@ -107,20 +107,20 @@ class RunSummary:
     crawl: str
     state: CrawlState
     ended_by: EndedBy
-    why: str
-    records: int
-    kept_records: int
+    why: str = ""
+    records: int = 0
+    kept_records: int = 0
     images: int | UnsetType = UNSET
-    new_records: int
-    fetched: int
-    failed: int
-    waiting: int
-    hosts: int
-    stored: dict[str, int]
-    failed_by_cause: dict[str, int]
-    concerns: tuple[HostConcern, ...]
-    paused_hosts: tuple[str, ...]
-    seconds: float
+    new_records: int = 0
+    fetched: int = 0
+    failed: int = 0
+    waiting: int = 0
+    hosts: int = 0
+    stored: dict[str, int] = field(default_factory=dict)
+    failed_by_cause: dict[str, int] = field(default_factory=dict)
+    concerns: tuple[HostConcern, ...] = ()
+    paused_hosts: tuple[str, ...] = ()
+    seconds: float = 0.0
     data: str
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,9 +29,10 @@ from crawlclean.workers.output.progress import SitesProgress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlclean.workers.answers.crawls import EndedBy, SiteReport
+    from crawlclean.storage.crawl_types import UrlRow
+    from crawlclean.workers.answers.crawls import EndedBy, RunSummary, SiteReport
     from crawlclean.workers.crawl_file.crawl_file import CrawlFile
-    from crawlclean.workers.operations.crawling.one_crawl import CrawlResult
+    from crawlclean.workers.operations.crawling.one_crawl import Ended
 
 
 # Options that `run` and `sites` share: limits and politeness of a crawl.
@@ -199,32 +201,43 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             )
     spec = crawl_spec(settings, urls, name)
     with Progress(max_time_s=settings.crawl.max_time_s) as progress:
-        result = run_crawl(settings, spec, progress, fresh=arguments.fresh)
-    return print_crawl(settings, result, as_json=arguments.json)
+        ended = run_crawl(settings, spec, progress, fresh=arguments.fresh)
+    return print_crawl(settings, ended, as_json=arguments.json)
 
 
-def print_crawl(settings: Settings, result: CrawlResult, *, as_json: bool) -> int:
+def print_crawl(settings: Settings, ended: Ended, *, as_json: bool) -> int:
     """Prints how a crawl ended; returns the exit status of its command."""
+    from crawlclean.workers.output.printing import print_answer
+
+    result, failures = ended
+    if as_json:
+        seconds = round(result.seconds, 1)
+        print_answer(replace(result, why=result.why or "done", seconds=seconds))
     if result.state is CrawlState.PURGED:
-        if as_json:
-            _print_json(settings, result)
         sys.stderr.write(f"{result.why}\n")
         return 0
-    _print_summary(settings, result, as_json=as_json)
-    _print_causes(result)
+    if not as_json:
+        _print_summary(settings, result)
+    _print_causes(result, failures)
     return status_of([result.ended_by], has_records=bool(result.records or result.why))
 
 
-def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) -> None:
-    """One line, one more about paused hosts; or one JSON object."""
+def _print_summary(settings: Settings, result: RunSummary) -> None:
+    """One line, and some about what the crawl brought and about paused hosts."""
+    from msgspec import UNSET
+
     from crawlclean.workers.operations.controlling.crawl_states import paused_line
+    from crawlclean.workers.operations.crawling.outcome import CrawlOutcome
     from crawlclean.workers.output.outcome_report import outcome_lines
     from crawlclean.workers.output.printing import write_lines
 
-    if as_json:
-        _print_json(settings, result)
-        return
-    pictures = "" if result.images is None else f" and {counted(result.images, 'image')}"
+    pictures = "" if result.images is UNSET else f" and {counted(result.images, 'image')}"
+    outcome = CrawlOutcome(
+        stored=result.stored,
+        failed=result.failed_by_cause,
+        concerns=result.concerns,
+        kept=result.kept_records,
+    )
     why = f"; {result.why}" if result.why else ""
     sys.stdout.write(
         f"{result.records} records{pictures} of {result.hosts} "
@@ -232,44 +245,17 @@ def _print_summary(settings: Settings, result: CrawlResult, *, as_json: bool) ->
         f"{result.new_records} of them new, "
         f"{result.failed} failed, {duration(result.seconds)}{why}\n"
     )
-    write_lines(outcome_lines(result.outcome))
+    write_lines(outcome_lines(outcome))
     if result.paused_hosts:
         sys.stdout.write(paused_line(result.paused_hosts) + "\n")
 
 
-def _print_json(settings: Settings, result: CrawlResult) -> None:
-    from msgspec import UNSET
-
-    from crawlclean.workers.answers.crawls import RunSummary
-    from crawlclean.workers.answers.making import answer_of
-    from crawlclean.workers.output.printing import print_answer
-
-    print_answer(
-        answer_of(
-            RunSummary,
-            result,
-            why=result.why or "done",
-            kept_records=result.outcome.kept,
-            images=UNSET if result.images is None else result.images,
-            stored=dict(result.outcome.stored),
-            failed_by_cause=dict(result.outcome.failed),
-            concerns=result.outcome.concerns,
-            paused_hosts=tuple(result.paused_hosts),
-            seconds=round(result.seconds, 1),
-            data=str(settings.storage.data),
-        )
-    )
-
-
-def _print_causes(result: CrawlResult) -> None:
+def _print_causes(result: RunSummary, failures: Sequence[UrlRow]) -> None:
     """Prints to standard error why seeds failed; without any record, why each URL failed."""
-    from crawlclean.workers.control_characters import readable_line
-
-    for failure in result.failures:
-        if result.records == 0 or failure.url in result.seeds:
-            line = readable_line(f"{failure.url}: {failure.detail or failure.reason}")
-            sys.stderr.write(line + "\n")
-    if result.records == 0 and not result.failures and not result.why:
+    for failure in failures:
+        line = readable_line(f"{failure.url}: {failure.detail or failure.reason}")
+        sys.stderr.write(line + "\n")
+    if result.records == 0 and not failures and not result.why:
         sys.stderr.write("nothing was stored; `why URL` shows the steps of a seed\n")
 
 

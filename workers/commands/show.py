@@ -305,15 +305,16 @@ def _links(links: LinkedFrom) -> Iterator[str]:
 )
 def search(backends: Backends, asked: argparse.Namespace) -> Rows:
     """Records; the status is 1 when none was found."""
+    from crawlclean.storage.search import Asked
     from crawlclean.workers.operations.reading import read_time
-    from crawlclean.workers.operations.searching import Wanted, search_all
+    from crawlclean.workers.operations.searching import search_all
     from crawlclean.workers.output.progress import Tally
 
     words = (f'"{each}"' if " " in each and '"' not in each else each for each in asked.words)
-    wanted = Wanted(
+    wanted = Asked(
         text=" ".join(words),
         host=asked.host.lower(),
-        crawl=asked.crawl,
+        crawl_id=asked.crawl,
         since=read_time(asked.since) if asked.since else None,
         until=read_time(asked.until) if asked.until else None,
     )

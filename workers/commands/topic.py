@@ -240,16 +240,18 @@ def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
     scope = Scope(arguments.topic_scope) if arguments.topic_scope else None
     spec = topic_spec(settings, arguments.name, arguments.seeds or (), scope, given)
     with TopicProgress(settings, spec.topic, settings.crawl.max_time_s) as progress:
-        result, end = run_topic(settings, spec, *_flags(arguments), progress, fresh=arguments.fresh)
-    status = print_crawl(settings, result, as_json=arguments.json)
+        flags = _flags(arguments)
+        ended, nothing = run_topic(settings, spec, *flags, progress, fresh=arguments.fresh)
+    result, _ = ended
+    status = print_crawl(settings, ended, as_json=arguments.json)
     if result.state is CrawlState.PURGED:
         return status
     if not arguments.json:
         with Backends(settings) as backends:
             *_, pages = topic_lines(show_topic(backends, arguments.name))
         write_lines([f"{arguments.name}: {pages.strip()}"])
-    if end:
-        sys.stderr.write(f"{end}\n")
+    if nothing:
+        sys.stderr.write(f"{nothing}\n")
     return status_of([result.ended_by], has_records=bool(result.records or result.why))
 
 

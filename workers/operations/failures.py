@@ -13,9 +13,8 @@ import msgspec
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.crawl_types import FailureReason, UrlRow
 from crawlclean.storage.store.overview import FailureCause, FailureGroup
-from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
-from crawlclean.storage.store.urls import READ_FAILURES, FailureKey
+from crawlclean.storage.store.urls import READ_FAILURES
 from crawlclean.workers.answers.crawls import FailedUrl
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.backends import Backends
@@ -157,13 +156,14 @@ def failed_urls(
     Raises:
         NotFound: There is no such group.
     """
-    key = FailureKey(crawl_id=crawl, host=host, reason=reason, status=status)
     with backends.store() as store:
-        groups = _groups_of_host(backends, store, key)
+        groups = backends.figures(store).failure_groups(crawl, host, MOST_GROUPS)
         are_few = sum(each.count for each in groups) <= FEW
-        rows = store.urls.failures_of(key, after, limit + 1, are_few=are_few)
+        rows = store.urls.failures_of(
+            crawl, host, reason, status, after, limit + 1, are_few=are_few
+        )
         as_of = backends.figures(store).as_of()
-    if not rows and after is None and _find(groups, key) is None:
+    if not rows and after is None and _find(groups, reason, status) is None:
         raise NotFound(f"no URL of {host} has failed so in crawl {crawl}")
     found = part_of(rows, limit, _place_of_url, as_of)
     return Part(items=[_failed_url(row) for row in found.items], after=found.after, as_of=as_of)
@@ -188,18 +188,19 @@ def every_failed_url(backends: Backends, target: str) -> Iterator[FailedUrl]:
         return map(_failed_url, chain(first, rows))
 
 
-def find_group(backends: Backends, key: FailureKey) -> FailureGroup | None:
+def find_group(
+    backends: Backends, crawl: str, host: str, reason: FailureReason, status: int
+) -> FailureGroup | None:
     """Returns the figures of a group; None while it has none."""
     with backends.store() as store:
-        return _find(_groups_of_host(backends, store, key), key)
+        groups = backends.figures(store).failure_groups(crawl, host, MOST_GROUPS)
+    return _find(groups, reason, status)
 
 
-def _groups_of_host(backends: Backends, store: Store, key: FailureKey) -> list[FailureGroup]:
-    return backends.figures(store).failure_groups(key.crawl_id, key.host, MOST_GROUPS)
-
-
-def _find(groups: Sequence[FailureGroup], key: FailureKey) -> FailureGroup | None:
-    cause = (key.reason, key.status)
+def _find(
+    groups: Sequence[FailureGroup], reason: FailureReason, status: int
+) -> FailureGroup | None:
+    cause = (reason, status)
     return next((each for each in groups if (each.reason, each.status) == cause), None)
 
 

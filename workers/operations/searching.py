@@ -15,6 +15,7 @@ from crawlclean.storage.search import (
     FEWEST_LETTERS,
     MOST_CHARS,
     Asked,
+    Phrase,
     SearchFile,
     has_all,
     phrases_of,
@@ -22,7 +23,6 @@ from crawlclean.storage.search import (
 )
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import search_text
-from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.workers.answers.hosts import SearchHit
 from crawlclean.workers.jobs.search import SearchFiller
 from crawlclean.workers.operations.backends import Backends
@@ -36,25 +36,6 @@ FILL_S = 1.0
 
 MOST_CHECKED = 500
 """Hits of the index that one search compares with records, when many records are gone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What somebody searches for.
-
-    Attributes:
-        text: Words, or phrases in quotation marks; all have to be in a record.
-        host: Only of this host; ``""``: of all.
-        crawl: Only of this crawl; ``""``: of all.
-        since: Only pages fetched then or later.
-        until: Only pages fetched before.
-    """
-
-    text: str
-    host: str = ""
-    crawl: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,12 +85,12 @@ def search_records(
     backends.index()
     if not phrases_of(q):
         return Part(items=())
-    wanted = Wanted(text=q, host=host.lower(), crawl=crawl, since=since, until=until)
+    wanted = Asked(text=q, host=host.lower(), crawl_id=crawl, since=since, until=until)
     found = search_words(backends, wanted, after[0] if after else None, limit)
     return Part(items=found.hits, after=str(found.after or ""))
 
 
-def search_words(backends: Backends, wanted: Wanted, before: int | None, limit: int) -> SearchPage:
+def search_words(backends: Backends, wanted: Asked, before: int | None, limit: int) -> SearchPage:
     """Searches the index as it is; arguments and errors as of ``search_in``."""
     index = backends.index()
     with backends.store() as store:
@@ -117,7 +98,7 @@ def search_words(backends: Backends, wanted: Wanted, before: int | None, limit: 
 
 
 def search_all(
-    backends: Backends, wanted: Wanted, limit: int, tell: Callable[[int], object]
+    backends: Backends, wanted: Asked, limit: int, tell: Callable[[int], object]
 ) -> SearchPage:
     """Brings the index up to date, and searches.
 
@@ -132,7 +113,7 @@ def search_all(
         NotFound: Search is off, or there is no crawl.
     """
     index = backends.index()
-    _asked(wanted)
+    _phrases_of(wanted)
     with backends.store() as store:
         filler = SearchFiller(store, index, may_be_late=not backends.settings.storage.is_embedded)
         done = 0
@@ -143,7 +124,7 @@ def search_all(
 
 
 def search_in(
-    store: Store, index: SearchFile, wanted: Wanted, before: int | None, limit: int
+    store: Store, index: SearchFile, wanted: Asked, before: int | None, limit: int
 ) -> SearchPage:
     """Searches an index as it is.
 
@@ -157,13 +138,13 @@ def search_in(
     Raises:
         ConfigError: There is no word to search for.
     """
-    asked = _asked(wanted)
+    phrases = _phrases_of(wanted)
     hits: list[SearchHit] = []
     gone: list[int] = []
     place, checked, is_late, is_end = before, 0, False, False
     while len(hits) < limit and checked < MOST_CHECKED and not (is_end or is_late):
         some = limit - len(hits)
-        found, is_late = index.find(asked, place, some)
+        found, is_late = index.find(wanted, place, some)
         is_end = len(found) < some
         for seq, page_id, crawl in found:
             place = seq
@@ -172,7 +153,7 @@ def search_in(
                 gone.append(seq)
                 continue
             text = search_text(record.title, record.body)
-            if has_all(text, asked.phrases) and _is_in(record.fetched_at, wanted):
+            if has_all(text, phrases) and _is_in(record.fetched_at, wanted):
                 hits.append(
                     SearchHit(
                         url=record.url,
@@ -181,7 +162,7 @@ def search_in(
                         crawl=crawl,
                         page_id=page_id,
                         fetched_at=record.fetched_at,
-                        snippet=snippet(text, asked.phrases),
+                        snippet=snippet(text, phrases),
                     )
                 )
         checked += len(found)
@@ -196,23 +177,21 @@ def search_in(
     )
 
 
-def _asked(wanted: Wanted) -> Asked:
-    phrases = phrases_of(wanted.text)
-    if not phrases:
+def _phrases_of(wanted: Asked) -> tuple[Phrase, ...]:
+    """The phrases that are searched for.
+
+    Raises:
+        ConfigError: There is no word to search for.
+    """
+    if not wanted.phrases:
         raise ConfigError(
             f"there is no word to search for: give {FEWEST_LETTERS} letters or more, a phrase in "
             "quotation marks"
         )
-    return Asked(
-        phrases=phrases,
-        host=wanted.host,
-        crawl_id=wanted.crawl,
-        since=to_microseconds(wanted.since) if wanted.since else None,
-        until=to_microseconds(wanted.until) if wanted.until else None,
-    )
+    return wanted.phrases
 
 
-def _is_in(at: datetime, wanted: Wanted) -> bool:
+def _is_in(at: datetime, wanted: Asked) -> bool:
     return not (
         (wanted.since is not None and at < wanted.since)
         or (wanted.until is not None and at >= wanted.until)

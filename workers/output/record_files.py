@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -71,20 +70,8 @@ _SIZE = re.compile(r"(\d+)(MB)?", re.IGNORECASE)
 _MB = 1_000_000  # as file systems and clouds count
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkSize:
-    """When a file is full: after some records, or after some bytes as written; 0: no limit."""
-
-    records: int = 0
-    file_bytes: int = 0
-
-    def is_full(self, records: int, file_bytes: int) -> bool:
-        """Whether the next record belongs to the next file."""
-        return (0 < self.records <= records) or (0 < self.file_bytes <= file_bytes)
-
-
-def read_chunk_size(text: str) -> ChunkSize:
-    """Reads ``10000``, records, or ``200MB``.
+def read_chunk_size(text: str) -> tuple[int, int]:
+    """Reads ``10000`` as (10000 records, 0), ``200MB`` as (0, 200000000 bytes).
 
     Raises:
         ConfigError: It is neither.
@@ -93,21 +80,24 @@ def read_chunk_size(text: str) -> ChunkSize:
     if not found or not int(found[1]):
         raise ConfigError(f"--chunk-size {text}: write records, as 10000, or a size, as 200MB")
     number = int(found[1])
-    return ChunkSize(file_bytes=number * _MB) if found[2] else ChunkSize(records=number)
+    return (0, number * _MB) if found[2] else (number, 0)
 
 
 class ChunkFiles:
     """Files ``DIR/records-00001.jsonl``, ``records-00002.jsonl``, ..."""
 
-    def __init__(self, folder: Path, form: Format, size: ChunkSize, *, zipped: bool) -> None:
+    def __init__(self, folder: Path, form: Format, size: tuple[int, int], *, zipped: bool) -> None:
         """Names files in a folder.
 
-        Raises:
-            ConfigError: The folder has files of a finished export.
+        Args:
+            folder: Of the files.
+            form: Their format.
+            size: When a file is full: records, bytes as written; 0: no limit.
+            zipped: Whether they are compressed.
         """
         self._folder = folder
         self._form = form
-        self._size = size
+        self._most_records, self._most_bytes = size
         self._zipped = zipped
 
     def check(self) -> None:
@@ -140,7 +130,7 @@ class ChunkFiles:
                     writer.write(item)
                     records += 1
                     on_item()
-                    if self._size.is_full(records, stream.tell()):
+                    if 0 < self._most_records <= records or 0 < self._most_bytes <= stream.tell():
                         break
                     item = next(items, None)
                 writer.close()

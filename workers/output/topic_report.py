@@ -55,9 +55,9 @@ class TopicProgress(Progress):
             with suppress(ServiceError):
                 if self._store is None:
                     self._store = open_store(self._settings.storage)
-                counts = self._store.topics.counts(self._topic, 0)
-                share = f" ({100 * counts.relevant / counts.pages:.0f} %)" if counts.pages else ""
-                self._text = f"relevant {counts.relevant}{share}"
+                pages, relevant, *_ = self._store.topics.counts(self._topic, 0)
+                share = f" ({100 * relevant / pages:.0f} %)" if pages else ""
+                self._text = f"relevant {relevant}{share}"
             self._counted_at = time.monotonic()
         return [Part(self._text)] if self._text else []
 

@@ -14,6 +14,7 @@ from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.storage import search as search_file
 from crawlclean.storage.search import FILE, Asked, SearchFile, has_all, phrases_of
 from crawlclean.storage.store.records import SearchText
+from crawlclean.storage.store.rows import from_microseconds
 
 TEXTS = st.lists(st.text("数据清洗主题a1Ａ ，", max_size=30), min_size=1, max_size=6)
 
@@ -25,7 +26,7 @@ def text_of(seq: int, text: str, page: int | None = None, **about: str) -> Searc
 
 
 def found(index: SearchFile, asked: str, **only: Any) -> list[int]:
-    hits, is_late = index.find(Asked(phrases=phrases_of(asked), **only), None, 1000)
+    hits, is_late = index.find(Asked(text=asked, **only), None, 1000)
     assert not is_late
     return [seq for seq, _, _ in hits]
 
@@ -67,9 +68,9 @@ def test_only_of_a_host_a_crawl_a_time(index: SearchFile) -> None:
     assert found(index, "数据 主题") == []
     assert found(index, "数据", host="b.example:80") == [2]
     assert found(index, "数据", crawl_id='"x" OR') == [3]
-    assert found(index, "数据", since=2000, until=3000) == [2]
-    first, _ = index.find(Asked(phrases=phrases_of("数据")), None, 2)
-    rest, _ = index.find(Asked(phrases=phrases_of("数据")), first[-1][0], 2)
+    assert found(index, "数据", since=from_microseconds(2000), until=from_microseconds(3000)) == [2]
+    first, _ = index.find(Asked(text="数据"), None, 2)
+    rest, _ = index.find(Asked(text="数据"), first[-1][0], 2)
     assert [seq for seq, _, _ in (*first, *rest)] == [3, 2, 1]
 
 
@@ -135,5 +136,5 @@ def test_a_search_that_takes_too_long_ends(
 ) -> None:
     monkeypatch.setattr(search_file, "LOOK_STEPS", 1)
     index.add([text_of(seq, "正文") for seq in range(1, 50)], 49)
-    hits, is_late = index.find(Asked(phrases=phrases_of("正文")), None, 50, within_s=-1)
+    hits, is_late = index.find(Asked(text="正文"), None, 50, within_s=-1)
     assert (hits, is_late) == ([], True)

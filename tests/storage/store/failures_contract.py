@@ -6,11 +6,11 @@ from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.store.overview import FailureGroup
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
-from crawlclean.storage.store.urls import MOST_CRAWLS, FailureKey
+from crawlclean.storage.store.urls import MOST_CRAWLS
 from tests.kit.outcomes import HOST, later, make_failure, page_id_of
 from tests.kit.some import some
 
-TIMEOUTS = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.TIMEOUT, status=0)
+TIMEOUTS = ("c1", HOST, FailureReason.TIMEOUT, 0)
 
 
 def fail(store: Store) -> None:
@@ -63,16 +63,16 @@ class FailuresContract:
 
     def test_urls_of_a_group_come_in_parts_newest_first(self, store: Store) -> None:
         fail(store)
-        every = store.urls.failures_of(TIMEOUTS)
+        every = store.urls.failures_of(*TIMEOUTS)
         assert [each.url.rpartition("/")[2] for each in every] == ["2", "1", "0"]
-        first = store.urls.failures_of(TIMEOUTS, limit=2)
+        first = store.urls.failures_of(*TIMEOUTS, limit=2)
         assert first == every[:2]
         place = (to_microseconds(first[-1].finished_at), first[-1].page_id)
         for are_few in (True, False):
-            assert store.urls.failures_of(TIMEOUTS, limit=2, are_few=are_few) == first
-            assert store.urls.failures_of(TIMEOUTS, place, are_few=are_few) == every[2:]
-        none = FailureKey(crawl_id="c1", host=HOST, reason=FailureReason.ROBOTS, status=0)
-        assert store.urls.failures_of(none) == [], "URLs that are left out have not failed"
+            assert store.urls.failures_of(*TIMEOUTS, limit=2, are_few=are_few) == first
+            assert store.urls.failures_of(*TIMEOUTS, place, are_few=are_few) == every[2:]
+        none = store.urls.failures_of("c1", HOST, FailureReason.ROBOTS, 0)
+        assert none == [], "URLs that are left out have not failed"
 
     def test_rows_of_some_crawls_are_those_of_all(self, store: Store) -> None:
         fail(store)

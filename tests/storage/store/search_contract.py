@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from crawlclean.storage.crawl_types import Outcome
-from crawlclean.storage.search import SearchFile
+from crawlclean.storage.search import Asked, SearchFile
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs import search as filling
 from crawlclean.workers.jobs.search import SearchFiller
-from crawlclean.workers.operations.searching import Wanted, search_in
+from crawlclean.workers.operations.searching import search_in
 from tests.kit.outcomes import later, make_outcome
 
 
@@ -25,7 +25,7 @@ def with_text(path: str, body: str, crawl_id: str = "c1", minute: int = 0) -> Ou
 
 
 def urls(store: Store, index: SearchFile, text: str, limit: int = 50, crawl: str = "") -> list[str]:
-    page = search_in(store, index, Wanted(text=text, crawl=crawl), None, limit)
+    page = search_in(store, index, Asked(text=text, crawl_id=crawl), None, limit)
     assert all(any(part.is_hit for part in hit.snippet) for hit in page.hits)
     return [hit.url.rpartition("/")[2] for hit in page.hits]
 
@@ -78,13 +78,13 @@ class SearchContract:
         with closing(SearchFile(tmp_path)) as index:
             filler = SearchFiller(store, index, may_be_late=False)
             assert filler.fill(-1) == 3, "one step, however late it is"
-            page = search_in(store, index, Wanted(text="正文"), None, 50)
+            page = search_in(store, index, Asked(text="正文"), None, 50)
             assert (len(page.hits), page.saved - page.indexed) == (3, 8)
             filler.fill(10)
             seen: list[str] = []
             before: int | None = None
             while before != 0:
-                page = search_in(store, index, Wanted(text="正文"), before, 4)
+                page = search_in(store, index, Asked(text="正文"), before, 4)
                 seen += (hit.url for hit in page.hits)
                 before = page.after
             assert len(seen) == len(set(seen)) == 11

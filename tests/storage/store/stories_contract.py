@@ -15,6 +15,7 @@ from crawlclean.cleaning.topics.stories import story_signature
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.stories import number_of
 from tests.kit.outcomes import HOST, T0, make_outcome
 from tests.kit.recount import counted
@@ -121,7 +122,7 @@ class StoriesContract:
         assert (copies(store, HOST), copies(store, OTHER)) == (0, 1)
         story = some(store.stories.of_page(first.queued.page_id))
         assert story.longest.url == reprint.queued.url
-        assert (story.earliest.url, story.earliest.at) == (first.queued.url, at(1))
+        assert (story.earliest.url, story.earliest.at) == (first.queued.url, to_microseconds(at(1)))
         assert store.stories.story(story.story_id) == story
         assert store.stories.story("no number") is store.stories.story("0" * 15) is None
 

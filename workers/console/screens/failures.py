@@ -10,7 +10,6 @@ from flask import abort, request
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.store.overview import FailureGroup
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds
-from crawlclean.storage.store.urls import FailureKey
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.operations.failures import (
     failed_urls,
@@ -58,36 +57,33 @@ def _begun(as_of: datetime | None) -> datetime:
 
 def show_failure_group(console: Console) -> Page:
     """The URLs of one group."""
-    key, backends = _asked_key(), console.backends
-    page = failed_urls(
-        backends, key.crawl_id, key.host, key.reason, key.status, asked_place(), asked_limit()
-    )
+    key = _asked_group()
+    page = failed_urls(console.backends, *key, asked_place(), asked_limit())
+    crawl, host, reason, status = key
     return render(
-        "failure_group.html", page=page, group=find_group(backends, key), key=key, hint=hint_of(key)
-    )
+        "failure_group.html", page=page, group=find_group(console.backends, *key), crawl=crawl,
+        host=host, reason=reason, status=status, hint=_hint_of(reason, status),
+    )  # fmt: skip
 
 
-def hint_of(key: FailureKey) -> str:
+def _hint_of(reason: FailureReason, status: int) -> str:
     """The key of the words that say what mends failures of a cause."""
-    if key.reason is not FailureReason.HTTP_STATUS:
-        return f"hint.{key.reason.value}"
-    if key.status >= 500:
+    if reason is not FailureReason.HTTP_STATUS:
+        return f"hint.{reason.value}"
+    if status >= 500:
         return "hint.status_5xx"
-    return f"hint.status_{HINTED_STATUSES.get(key.status, '4xx')}"
+    return f"hint.status_{HINTED_STATUSES.get(status, '4xx')}"
 
 
-def _asked_key() -> FailureKey:
-    """The group that the address names.
+def _asked_group() -> tuple[str, str, FailureReason, int]:
+    """(crawl, host, reason, status) of the group that the address names.
 
     Raises:
         BadRequest: It names none.
     """
     try:
-        return FailureKey(
-            crawl_id=request.args["crawl"],
-            host=request.args["host"],
-            reason=FailureReason(request.args["cause"]),
-            status=int(request.args.get("status", "0")[:3] or 0),
-        )
+        reason = FailureReason(request.args["cause"])
+        status = int(request.args.get("status", "0")[:3] or 0)
+        return request.args["crawl"], request.args["host"], reason, status
     except (KeyError, ValueError):
         abort(400, description="group")

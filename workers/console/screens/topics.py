@@ -9,6 +9,7 @@ from typing import get_args
 
 from flask import g, request
 
+from crawlclean.storage.topic_types import TopicRow
 from crawlclean.workers.console.charts import Line
 from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.routes import (
@@ -20,14 +21,14 @@ from crawlclean.workers.console.routes import (
     render,
 )
 from crawlclean.workers.console.words import say
+from crawlclean.workers.jobs.topics import order_of
 from crawlclean.workers.operations.parts import Part
-from crawlclean.workers.operations.topics.reports import StoryOrder, last_days
+from crawlclean.workers.operations.topics.reports import StoryOrder, TopicFigures, last_days
 from crawlclean.workers.operations.topics.stories import find_story
 from crawlclean.workers.operations.topics.topics import find_topic
 from crawlclean.workers.operations.topics.verdicts import parts_of
 from crawlclean.workers.operations.topics.watching import (
     TopicDetails,
-    TopicEntry,
     Which,
     find_topic_details,
     list_entries,
@@ -46,15 +47,15 @@ STORY_S = 30.0
 
 def show_topics(console: Console) -> Page:
     """The list, by name."""
-    return render("topics.html", page=_asked_topics(console))
+    return render("topics.html", page=_asked_topics(console), order_of=order_of)
 
 
 def live_topics(console: Console) -> Page:
     """The rows of the list."""
-    return render("topics_live.html", page=_asked_topics(console))
+    return render("topics_live.html", page=_asked_topics(console), order_of=order_of)
 
 
-def _asked_topics(console: Console) -> Part[TopicEntry]:
+def _asked_topics(console: Console) -> Part[tuple[TopicRow, TopicFigures | None]]:
     behind = request.args.get("after", "")
     return list_entries(console.backends, (0, behind) if behind else None, asked_limit())
 
@@ -62,7 +63,10 @@ def _asked_topics(console: Console) -> Part[TopicEntry]:
 def show_topic(console: Console, topic: str) -> Page:
     """One topic."""
     return render(
-        "topic.html", parts_of=parts_of, **_live(find_topic_details(console.backends, topic))
+        "topic.html",
+        parts_of=parts_of,
+        order_of=order_of,
+        **_live(find_topic_details(console.backends, topic)),
     )
 
 

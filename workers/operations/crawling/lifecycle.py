@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
@@ -158,25 +158,19 @@ class Crawl:
     relevant: int = 0
 
 
-class _Lines(Protocol):
-    """The part of a watcher that gets lines."""
-
-    def print_line(self, line: str) -> None:
-        """Called with one line about a step or a problem."""
-
-
 class Crawls:
     """Some crawls that share their processes: what `run` and `sites` have in common."""
 
     waits_to_learn: bool
     """Whether a crawl goes on while hosts are learned: re-cleaning may find images."""
 
-    def __init__(self, backends: CrawlBackends, lines: _Lines) -> None:
+    def __init__(self, backends: CrawlBackends, tell: Callable[[str], None]) -> None:
+        """Starts nothing yet; ``tell`` gets one line about a step or a problem."""
         self._backends = backends
         self._settings = backends.settings
         self._frontier = backends.frontier
         self._store = backends.store
-        self._tell = lines.print_line
+        self._tell = tell
         self._fleet = Fleet(
             backends.settings, backends.server, backends.frontier, self._tell, backends.forks
         )

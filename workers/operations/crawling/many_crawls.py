@@ -182,7 +182,7 @@ class _Sites(Crawls):
         at_once: int,
         watcher: SitesWatcher,
     ) -> None:
-        super().__init__(backends, watcher)
+        super().__init__(backends, watcher.print_line)
         self._specs = specs
         self._at_once = at_once
         self._watcher = watcher

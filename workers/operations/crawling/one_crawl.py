@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import UNSET
 
 from crawlclean.cleaning.errors import NotFound, ServiceError, StorageError
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, UrlRow, UrlState
-from crawlclean.workers.answers.crawls import EndedBy
+from crawlclean.workers.answers.crawls import EndedBy, RunSummary
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
@@ -24,8 +25,16 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     state_at_end,
 )
 from crawlclean.workers.operations.crawling.next_visits import VisitWait
-from crawlclean.workers.operations.crawling.outcome import NO_OUTCOME, CrawlOutcome, crawl_outcome
+from crawlclean.workers.operations.crawling.outcome import crawl_outcome
 from crawlclean.workers.operations.crawling.specs import needs_contact, withheld_lines
+
+NAMED_FAILURES = 5  # the newest ones: a line each
+
+Ended = tuple[RunSummary, list[UrlRow]]
+"""How a crawl ended, and newest failures that are worth a line each.
+
+``why`` is ``""`` when no URL was left. The failures are of seeds; without a record, of any URL.
+"""
 
 
 class Watcher(Protocol):
@@ -48,47 +57,6 @@ class Watcher(Protocol):
         """Called with one line about a step or a problem."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlResult:
-    """How a crawl ended.
-
-    Attributes:
-        crawl: Name of the crawl.
-        ended_by: Cause of the end.
-        state: FINISHED, STOPPED with URLs left to fetch, or PURGED by an operator meanwhile.
-        why: Why it ended early, as ``--max-pages reached``; ``""`` when no URL was left.
-        records: Pages whose newest fetch gave a record, from all runs of the crawl.
-        images: Stored images; None when the crawl fetches none.
-        new_records: Records of this run.
-        fetched: Responses of this run.
-        failed: URLs that gave no record.
-        waiting: URLs left to fetch.
-        hosts: Hosts that the crawl knows.
-        seconds: Duration of this run.
-        paused_hosts: Paused hosts with URLs left to fetch.
-        failures: The newest failures of the crawl, at most five.
-        seeds: Its seeds, normalized.
-        outcome: What it brought, from all runs, and which hosts need a look.
-    """
-
-    crawl: str
-    ended_by: EndedBy
-    state: CrawlState
-    why: str
-    records: int = 0
-    images: int | None = None
-    new_records: int = 0
-    fetched: int = 0
-    failed: int = 0
-    waiting: int = 0
-    hosts: int = 0
-    seconds: float = 0.0
-    paused_hosts: Sequence[str] = ()
-    failures: Sequence[UrlRow] = ()
-    seeds: Sequence[str] = ()
-    outcome: CrawlOutcome = NO_OUTCOME
-
-
 def run_crawl(
     settings: Settings,
     spec: CrawlSpec,
@@ -96,7 +64,7 @@ def run_crawl(
     *,
     fresh: bool,
     begin: Callable[[], None] = lambda: None,
-) -> CrawlResult:
+) -> Ended:
     """Crawls from the seeds until no URL is left or a limit is reached.
 
     Args:
@@ -121,13 +89,13 @@ class _OneCrawl(Crawls):
     waits_to_learn = True
 
     def __init__(self, backends: CrawlBackends, spec: CrawlSpec, watcher: Watcher) -> None:
-        super().__init__(backends, watcher)
+        super().__init__(backends, watcher.print_line)
         self._spec = spec
         self._watcher = watcher
         self._begun = time.monotonic()
         self._known = 0  # records of the crawl in the store before the run
 
-    def run(self, *, fresh: bool) -> CrawlResult:
+    def run(self, *, fresh: bool) -> Ended:
         crawl = self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
         if not fresh:  # which counts all anew
@@ -220,7 +188,7 @@ class _OneCrawl(Crawls):
             return RECLEANING
         return self._why_queue_waits()
 
-    def _end(self, before: CrawlCounts, end: End) -> CrawlResult:
+    def _end(self, before: CrawlCounts, end: End) -> Ended:
         # Workers may have ended pages since the end.
         counts = self._frontier.counts(self._spec.crawl_id)
         self._spec = self._write_end(self._spec, counts)
@@ -228,7 +196,7 @@ class _OneCrawl(Crawls):
         self._watcher.show(counts, end.line, last=True)
         return self._result(before, counts, end)
 
-    def _purged(self) -> CrawlResult:
+    def _purged(self) -> Ended:
         """Returns the result of a purged crawl; no state of it may be stored again.
 
         Raises:
@@ -237,36 +205,42 @@ class _OneCrawl(Crawls):
         row = self._store.crawls.get(self._spec.crawl_id)
         if row and row.state is not CrawlState.PURGED:
             raise StorageError("the queue has lost this crawl; the same command rebuilds it")
-        return CrawlResult(
+        summary = RunSummary(
             crawl=self._spec.crawl_id,
             ended_by=EndedBy.PURGE,
             state=CrawlState.PURGED,
             why="the crawl was purged",
+            data=str(self._settings.storage.data),
         )
+        return summary, []
 
     def _images(self) -> int:
         row = self._store.crawls.get(self._spec.crawl_id)
         return row.pages.get(UrlState.IMAGE, 0) if row else 0
 
-    def _result(self, before: CrawlCounts, counts: CrawlCounts, end: End) -> CrawlResult:
-        crawl_id = self._spec.crawl_id
+    def _result(self, before: CrawlCounts, counts: CrawlCounts, end: End) -> Ended:
+        crawl_id, seeds = self._spec.crawl_id, self._spec.seeds
         outcome = crawl_outcome(self._store, [crawl_id])
-        return CrawlResult(
+        summary = RunSummary(
             crawl=crawl_id,
             ended_by=end.by,
             state=state_at_end(self._spec, counts),
             why=end.line,
             records=outcome.records,
-            images=self._images() if self._spec.images else None,
+            kept_records=outcome.kept,
+            images=self._images() if self._spec.images else UNSET,
             # By the store: a queue that is older than it has pages stored once more.
             new_records=max(0, outcome.all_records - self._known),
             fetched=counts.fetched - before.fetched,
             failed=counts.failed,
             waiting=counts.pending,
             hosts=counts.hosts,
-            seconds=time.monotonic() - self._begun,
+            stored=dict(outcome.stored),
+            failed_by_cause=dict(outcome.failed),
+            concerns=outcome.concerns,
             paused_hosts=tuple(self._frontier.paused_urls(crawl_id)),
-            failures=tuple(self._store.urls.failures(crawl_id, limit=5)),
-            seeds=self._spec.seeds,
-            outcome=outcome,
+            seconds=time.monotonic() - self._begun,
+            data=str(self._settings.storage.data),
         )
+        failures = self._store.urls.failures(crawl_id, limit=NAMED_FAILURES)
+        return summary, [row for row in failures if not outcome.records or row.url in seeds]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +21,7 @@ from crawlclean.workers.answers.moments import UrlHistory
 from crawlclean.workers.answers.topics import TopicVerdict
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawls import crawl_names
+from crawlclean.workers.operations.parts import Part, part_of
 from crawlclean.workers.operations.reading import find_page, is_page_id
 from crawlclean.workers.operations.urls.explaining import Waits, explain_from
 from crawlclean.workers.operations.urls.near_matches import with_scheme
@@ -264,25 +264,6 @@ class PageDetails:
     is_poison: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockList:
-    """A part of the verdicts of a page.
-
-    Attributes:
-        blocks: (number in the page, verdict).
-        after: Place behind the last one, as in the address; ``""`` at the end.
-        by_kind: Blocks of the whole page by kind, the most frequent first.
-        kept: Blocks that are kept.
-        cut: The others.
-    """
-
-    blocks: Sequence[tuple[int, Verdict]]
-    after: str
-    by_kind: Mapping[str, int]
-    kept: int
-    cut: int
-
-
 def find_stored_page(backends: Backends, text: str) -> str | None:
     """Returns the id of a page that some crawl has ended; None when none has.
 
@@ -343,8 +324,8 @@ def _is_poison(row: UrlRow) -> bool:
     return row.state is UrlState.FAILED and any(each.detail.startswith(mark) for each in row.log)
 
 
-def list_blocks(verdicts: Sequence[Verdict], shown: str, after: int) -> BlockList:
-    """Returns some of a page's verdicts, at most ``MOST_BLOCKS``.
+def list_blocks(verdicts: Sequence[Verdict], shown: str, after: int) -> Part[tuple[int, Verdict]]:
+    """Returns some of a page's verdicts, each with its number, at most ``MOST_BLOCKS``.
 
     Args:
         verdicts: Of the page.
@@ -354,17 +335,9 @@ def list_blocks(verdicts: Sequence[Verdict], shown: str, after: int) -> BlockLis
     wanted = [
         (number, each)
         for number, each in enumerate(verdicts)
-        if shown in ("", each.kind, "kept" if each.is_kept else "cut")
+        if number > after and shown in ("", each.kind, "kept" if each.is_kept else "cut")
     ]
-    behind = [pair for pair in wanted if pair[0] > after]
-    kept = sum(each.is_kept for each in verdicts)
-    return BlockList(
-        blocks=behind[:MOST_BLOCKS],
-        after=f"{behind[MOST_BLOCKS - 1][0]}~" if len(behind) > MOST_BLOCKS else "",
-        by_kind=dict(Counter(each.kind.value for each in verdicts).most_common()),
-        kept=kept,
-        cut=len(verdicts) - kept,
-    )
+    return part_of(wanted, MOST_BLOCKS, lambda pair: (pair[0], ""))
 
 
 def silent_page(

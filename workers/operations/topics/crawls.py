@@ -25,7 +25,7 @@ from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.outcomes import stored_page
 from crawlclean.workers.operations.backends import Backends, existing_store
-from crawlclean.workers.operations.crawling.one_crawl import CrawlResult, Watcher, run_crawl
+from crawlclean.workers.operations.crawling.one_crawl import Ended, Watcher, run_crawl
 from crawlclean.workers.operations.crawling.specs import crawl_spec, read_list
 from crawlclean.workers.operations.topics.receivers import (
     ReceiverFlags,
@@ -200,8 +200,11 @@ def run_topic(
     watcher: Watcher,
     *,
     fresh: bool,
-) -> tuple[CrawlResult, str]:
-    """Crawls for a topic, which gets what the command gives; returns why it found nothing, too.
+) -> tuple[Ended, str]:
+    """Crawls for a topic, which gets what the command gives.
+
+    Returns:
+        What ``run_crawl`` returns, and why the topic found nothing.
 
     Nothing of the topic changes while another process has the data folder.
 
@@ -232,7 +235,8 @@ def run_topic(
                 watcher.print_line(line)
 
     try:
-        result = run_crawl(settings, spec, watcher, fresh=fresh, begin=begin)
+        ended = run_crawl(settings, spec, watcher, fresh=fresh, begin=begin)
+        result, _ = ended
         why = f"{result.why}; {result.waiting} URLs wait" if result.waiting else result.why
     except ServiceError as error:
         why = str(error)
@@ -241,7 +245,7 @@ def run_topic(
         if has_begun:
             with suppress(NotFound), existing_store(settings) as store:
                 nothing = _end(store, spec, why or "no URL is left")
-    return result, nothing
+    return ended, nothing
 
 
 def _end(store: Store, spec: CrawlSpec, why: str) -> str:
@@ -260,17 +264,17 @@ def _end(store: Store, spec: CrawlSpec, why: str) -> str:
 
 def _why_nothing(store: Store, spec: CrawlSpec, row: TopicRow) -> str:
     """Why a topic has no relevant page, one line; ``""`` when it has one."""
-    counts = store.topics.counts(spec.topic, row.version)
-    if counts.relevant:
+    pages, relevant, *_ = store.topics.counts(spec.topic, row.version)
+    if relevant:
         return ""
     name = spec.topic
-    if not counts.pages:
+    if not pages:
         failed = next(store.urls.failures(spec.crawl_id, limit=1), None)
         detail = f": {failed.url}: {failed.detail or failed.reason}" if failed else ""
         return f"topic {name}: no page was read{detail}"
     topic = Topic.from_bytes(row.packed)
     words = " ".join(concept.names[0].text for concept in topic.concepts)
     return (
-        f"topic {name}: none of {counts.pages} pages is relevant to {words!r}; give other words "
+        f"topic {name}: none of {pages} pages is relevant to {words!r}; give other words "
         f"or examples (`topic {name} --edit`), or seeds nearer to the topic"
     )

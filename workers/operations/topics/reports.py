@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache, partial
 from typing import Literal, get_args
@@ -334,12 +334,16 @@ def show_topic(backends: Backends, name: str) -> TopicLine:
 
 def topic_line(store: Store, row: TopicRow) -> TopicLine:
     """A topic as an answer."""
-    order, counts = order_of(row), store.topics.counts(row.name, row.version)
+    order = order_of(row)
+    pages, relevant, marked, outdated = store.topics.counts(row.name, row.version)
     reading = store.topics.reading(row.name)
     return answer_of(
         TopicLine,
         row,
-        **asdict(counts),
+        pages=pages,
+        relevant=relevant,
+        marked=marked,
+        outdated=outdated,
         topic=row.name,
         crawl=row.crawl_id,
         query=order.spec.query,

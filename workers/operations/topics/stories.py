@@ -10,7 +10,8 @@ from msgspec import UNSET
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.stories import NUMBER_DIGITS, Story, StoryPage
+from crawlclean.storage.store.rows import from_microseconds
+from crawlclean.storage.store.stories import NUMBER_DIGITS, Story, StoryMember
 from crawlclean.workers.answers.topics import StoriesRebuilt, StoryLine, ToldBy
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part
@@ -79,8 +80,9 @@ def story_line(store: Store, story: Story, *, with_pages: bool = True) -> StoryL
     )
 
 
-def _told_by(page: StoryPage) -> ToldBy:
-    return ToldBy(url=page.url, host=page.host, at=page.at, body_chars=page.chars)
+def _told_by(page: StoryMember) -> ToldBy:
+    at = from_microseconds(page.at)
+    return ToldBy(url=page.url, host=page.host, at=at, body_chars=page.chars)
 
 
 def rebuild_stories(backends: Backends, progress: Callable[[int], None]) -> StoriesRebuilt:

@@ -14,7 +14,7 @@ from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.topic_types import JudgedPage, TopicRow
 from crawlclean.workers.answers.topics import ReceiverLine, TopicReport, TopicStoryLine
-from crawlclean.workers.jobs.topics import TopicOrder, order_of
+from crawlclean.workers.jobs.topics import order_of
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.topics.receivers import receiver_lines
 from crawlclean.workers.operations.topics.reports import (
@@ -45,40 +45,28 @@ class Which(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicEntry:
-    """A topic in a list.
+class TopicDetails:
+    """One topic.
 
     Attributes:
         row: The topic, with the state that it has now.
         figures: What was read from all its pages; None: not yet.
-    """
-
-    row: TopicRow
-    figures: TopicFigures | None
-
-    @property
-    def order(self) -> TopicOrder:
-        """What the user asked."""
-        return order_of(self.row)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicDetails(TopicEntry):
-    """One topic.
-
-    Attributes:
         receivers: Who is told of new stories.
         max_pages: Records at which its crawl ends; None: no limit, or not begun.
         newest: Pages of the stories that were found last, newest first.
     """
 
+    row: TopicRow
+    figures: TopicFigures | None
     receivers: Sequence[ReceiverLine]
     max_pages: int | None
     newest: Sequence[JudgedPage]
 
 
-def list_entries(backends: KeptBackends, after: Place | None, limit: int) -> Part[TopicEntry]:
-    """Topics by name, with their figures.
+def list_entries(
+    backends: KeptBackends, after: Place | None, limit: int
+) -> Part[tuple[TopicRow, TopicFigures | None]]:
+    """Topics by name with the states that they have now, each with its figures once these are read.
 
     Args:
         backends: Queue and store.
@@ -91,9 +79,7 @@ def list_entries(backends: KeptBackends, after: Place | None, limit: int) -> Par
     except NotFound:  # no crawl yet
         return Part(items=())
     wait_s = FIRST_S / max(1, len(part.items))
-    entries = [
-        TopicEntry(row=row, figures=_figures(backends, row.name, wait_s)) for row in part.items
-    ]
+    entries = [(row, _figures(backends, row.name, wait_s)) for row in part.items]
     return Part(items=entries, after=part.after)
 
 

@@ -94,12 +94,14 @@ def show_page(console: Console, page_id: str) -> Page:
     details = find_page_details(console.backends, checked_id(page_id), crawl)
     shown, place = request.args.get("show", ""), asked_place()
     judged = details.judged
-    blocks = list_blocks(judged.verdicts, shown, place[0] if place else -1) if judged else None
+    verdicts = judged.verdicts if judged else ()
     record = details.record
     return render(
         "page.html",
         details=details,
-        blocks=blocks,
+        blocks=list_blocks(verdicts, shown, place[0] if place else -1),
+        by_kind=Counter(each.kind.value for each in verdicts).most_common(),
+        kept=sum(each.is_kept for each in verdicts),
         shown=shown,
         links=_by_kind("link_kind", record.links) if record else [],
         images=_by_kind("image_kind", record.images) if record else [],

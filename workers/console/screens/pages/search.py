@@ -9,12 +9,13 @@ from datetime import datetime
 from flask import request, url_for
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.storage.search import Asked
 from crawlclean.workers.config import variable
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_number, render, see
 from crawlclean.workers.console.screens.pages.pages import PAGE_ID
 from crawlclean.workers.operations.controlling.crawls import crawl_names
 from crawlclean.workers.operations.reading import read_time
-from crawlclean.workers.operations.searching import SearchPage, Wanted, is_known_host, search_words
+from crawlclean.workers.operations.searching import SearchPage, is_known_host, search_words
 
 SCHEME = re.compile(r"https?://", re.IGNORECASE)
 MOST_HITS = 50
@@ -63,10 +64,10 @@ def _found(console: Console, text: str) -> tuple[SearchPage | None, str]:
     asked = request.args
     before, limit = asked_number(), min(asked_limit(), MOST_HITS)
     try:
-        wanted = Wanted(
+        wanted = Asked(
             text=text,
             host=asked.get("host", "").strip().lower(),
-            crawl=asked.get("crawl", "").strip(),
+            crawl_id=asked.get("crawl", "").strip(),
             since=_time(asked.get("from", "")),
             until=_time(asked.get("to", "")),
         )
