@@ -66,7 +66,15 @@ DAMAGE = (
 )
 """Errors that reading foreign bytes may raise."""
 
-_ENCODER = msgspec.json.Encoder()
+
+def _as_text(value: Any) -> str:
+    """A text of a class of texts (``Message``), which msgspec does not write."""
+    if isinstance(value, str):
+        return value[:]
+    raise NotImplementedError  # msgspec names the type
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_as_text)
 _T = TypeVar("_T")
 
 
@@ -82,7 +90,7 @@ def dump(value: Any) -> bytes:
     try:
         return _ENCODER.encode(value)
     except UnicodeEncodeError:
-        plain = msgspec.to_builtins(value, str_keys=True)
+        plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_as_text)
         text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
         return replace_surrogates(text).encode()
 
@@ -129,7 +137,7 @@ def load_versioned(data: bytes | str, decoder: msgspec.json.Decoder[_T], what: s
 
 def json_object(value: Any) -> dict[str, Any]:
     """The object that ``dump_versioned`` writes, to be extended: enums as text, times ISO 8601."""
-    return {"schema": SCHEMA, **msgspec.to_builtins(value, str_keys=True)}
+    return {"schema": SCHEMA, **msgspec.to_builtins(value, str_keys=True, enc_hook=_as_text)}
 
 
 def utc(at: datetime) -> datetime:

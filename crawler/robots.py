@@ -25,6 +25,7 @@ from protego import Protego
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import InvalidUrl
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import Via
 from crawlclean.cleaning.urls.normal_form import resolve
 from crawlclean.crawler.config import CrawlConfig
@@ -37,9 +38,7 @@ log = logging.getLogger(__name__)
 MAX_BYTES = 512 << 10  # RFC 9309 asks for 500 KiB at least; what is behind is not read
 MAX_SITEMAPS = 100  # each is a request: a hostile file may name any number
 SITEMAP_RANK = 60  # after the pages that links lead to
-FORBIDDEN = "robots.txt forbids it"
-ERRORS = "robots.txt cannot be had"
-FORBID_ALL = f"# {ERRORS}\nUser-agent: *\nDisallow: /\n"
+FORBID_ALL = "# robots.txt cannot be had\nUser-agent: *\nDisallow: /\n"
 ALLOW_ALL = ""
 UNREACHABLE_TTL_MS = 15 * 1000  # short: fetched again soon after the host is back
 # 5 minutes: a file may ask for days, by which a crawl would never end.
@@ -204,7 +203,7 @@ class RobotsRules:
 
     def learn(self, host: str, version: int, rules: str) -> None:
         """Parses and caches the rules of a host."""
-        why = ERRORS if rules == FORBID_ALL else FORBIDDEN
+        why = Message("no_robots" if rules == FORBID_ALL else "forbidden")
         self._cache[host, version] = (Protego.parse(rules), why) if rules else None
         self._cache.move_to_end((host, version))
         if len(self._cache) > CACHED_HOSTS:

@@ -19,6 +19,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import CleanRecord, Provenance, Via
 from crawlclean.cleaning.revisits import VisitClass
 from crawlclean.cleaning.topics.pictures import Picture
@@ -224,6 +225,11 @@ class Failure:
 
     reason: FailureReason
     detail: str = ""
+
+    @property
+    def line(self) -> Message:
+        """Both, ``http_status: status 503``."""
+        return Message("reason", self.reason.value, self.detail)
 
 
 def is_crawl_id(text: str) -> bool:

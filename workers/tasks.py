@@ -27,6 +27,7 @@ from crawlclean.cleaning.errors import (
     QueueUnavailable,
     ServiceError,
 )
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import Outlink, Via
 from crawlclean.cleaning.url_classes.stopping import PageYield
@@ -52,7 +53,6 @@ from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.images import filter_images
 from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
 from crawlclean.workers.jobs.outcomes import (
-    NO_MEMORY,
     Ending,
     count_lost_fields,
     end_page,
@@ -171,7 +171,7 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
         raise
     except MemoryError:  # it may pass: the page is tried alone, as one that killed its worker
         log.warning("job out of memory", extra={"job": rq_job.id, "host": host})
-        job.break_off(NO_MEMORY)
+        job.break_off(Message("no_memory_on_page"))
     except BaseException:
         job.break_off()
         raise
@@ -461,7 +461,7 @@ class _Job:
                 kind=EventKind.TRAP,
                 host=self._host,
                 crawl_id=self._crawl_id,
-                text=f"{pattern} {why}",
+                text=Message("stopped_class", pattern, why),
                 link=pattern,
             )
             self._patiently(self._context.store.events.add, event)

@@ -6,15 +6,14 @@ counted has three, ``["{n} host", "{n} hosts", "{n} 个主机"]``: the value of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
+
+from crawlclean.cleaning.messages import Entry, Message, catalogue, english, places, read_entries
 
 FILE = Path(__file__).with_name("words.toml")
-
-Entry = tuple[str, str] | tuple[str, str, str]
 
 
 class Language(StrEnum):
@@ -26,16 +25,8 @@ class Language(StrEnum):
 
 @cache
 def all_words() -> Mapping[str, Entry]:
-    """Every entry by its key; a key that stands twice is no TOML."""
-    import tomllib  # English commands need none
-
-    with FILE.open("rb") as file:
-        return MappingProxyType({key: tuple(entry) for key, entry in tomllib.load(file).items()})
-
-
-def of_lines() -> Mapping[str, Entry]:
-    """The entries of stored lines."""
-    return {key: entry for key, entry in all_words().items() if key.startswith("line.")}
+    """Every entry by its key."""
+    return read_entries(FILE)
 
 
 def say(language: Language, key: str, **values: object) -> str:
@@ -50,13 +41,39 @@ def say(language: Language, key: str, **values: object) -> str:
         KeyError: The key has no words.
     """
     entry = all_words()[key]
-    if language is Language.CHINESE:
-        text = entry[-1]
-    elif len(entry) == 3:
-        text = entry[0] if values.get("n") == 1 else entry[1]
-    else:
-        text = entry[0]
+    text = entry[-1] if language is Language.CHINESE else english(entry, values.get("n"))
     grouped = {
         name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()
     }
     return text.format(**grouped)
+
+
+def tell(language: Language, line: str, shown: Callable[[str], str] = str) -> str:
+    """A line that a process has stored, in a language; a text without a key as it is.
+
+    Args:
+        language: Which language.
+        line: A ``Message``, or the words of somebody else.
+        shown: What is made of these words, and of texts in a message: for HTML, they are escaped.
+    """
+    if language is Language.ENGLISH or not isinstance(line, Message):
+        return shown(line)
+    named = zip(places(line.key), line.values, strict=True)
+    return catalogue()[line.key][-1].format(
+        **{place: _worded(language, place, value, shown) for place, value in named}
+    )
+
+
+def _worded(
+    language: Language, place: str, value: int | str, shown: Callable[[str], str]
+) -> int | str:
+    """A value of a message: a number, a message, or a text, which may have words of its own."""
+    if isinstance(value, int):
+        return value
+    if isinstance(value, Message):
+        return tell(language, value, shown)
+    # As stored or with spaces, of several with commas: ``new_classes``, ``new classes``.
+    keys = [f"{place.rstrip('2')}.{part.replace(' ', '_')}" for part in value.split(", ")]
+    if all(key in all_words() for key in keys):
+        return "、".join(say(language, key) for key in keys)
+    return shown(value)

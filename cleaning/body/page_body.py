@@ -59,6 +59,7 @@ from crawlclean.cleaning.features.lines import (
     weigh_plain_lines,
 )
 from crawlclean.cleaning.features.parts import find_cards
+from crawlclean.cleaning.messages import Message, joined
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 from crawlclean.cleaning.posts.groups import PostFinder
 from crawlclean.cleaning.posts.posts import (
@@ -388,7 +389,7 @@ def binary_warning(html: str) -> tuple[PageWarning, ...]:
     count = sum(map(html.count, _CONTROLS))
     if count <= _CONTROL_SHARE * len(html):
         return ()
-    detail = f"{count} control characters: the bytes of another format"
+    detail = Message("binary", count)
     return (PageWarning(kind=WarningKind.REPLACED_CHARACTERS, detail=detail),)
 
 
@@ -405,22 +406,19 @@ def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
         names = tree.block_names[block].split() if tag in _ROOT_TAGS else []
         roots = [name for name in names if name.lower() in _ROOTS]
         if roots and tree.line_end(block) == tree.block_lines[block]:
-            evidence.append(f"the element #{roots[0]} is empty")
+            evidence.append(Message("empty_element", roots[0]))
             break
     if _ASKS.search(scripts.noscript) or _ASKS.search(" ".join(tree.texts)):
-        evidence.append("it asks for JavaScript")
+        evidence.append(Message("asks_script"))
     if scripts.state:
-        evidence.append(f"its data are in {scripts.state}")
+        evidence.append(Message("data_in", scripts.state))
     if visible <= _NO_VISIBLE_CHARS and (
         scripts.chars >= _SCRIPT_CHARS or scripts.files >= _SCRIPT_FILES
     ):
-        evidence.append(
-            f"{visible} characters of text, {scripts.files} files and {scripts.chars} characters"
-            " of scripts"
-        )
+        evidence.append(Message("in_scripts", visible, scripts.files, scripts.chars))
     if not evidence:
         return ()
-    return (PageWarning(kind=WarningKind.NEEDS_JAVASCRIPT, detail="; ".join(evidence)),)
+    return (PageWarning(kind=WarningKind.NEEDS_JAVASCRIPT, detail=joined(evidence)),)
 
 
 def empty_warning(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
@@ -430,5 +428,5 @@ def empty_warning(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
     units = sum(count_units(tree)[0])
     if units <= MUCH_UNITS:
         return ()
-    detail = f"{units:.0f} words outside links, and no part of them is a body"
+    detail = Message("words_outside", round(units))
     return (PageWarning(kind=WarningKind.EMPTY_BODY, detail=detail),)

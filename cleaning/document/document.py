@@ -18,6 +18,7 @@ from typing import Any
 from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.document.source import decode
 from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 from crawlclean.cleaning.records import Provenance
 from crawlclean.cleaning.urls.normal_form import host_of, normalize, page_id as page_id_of, resolve
@@ -216,7 +217,7 @@ def _base_of(tree: Tree, url: str, encoding: str) -> tuple[str, tuple[PageWarnin
             base = resolve(url, href, encoding) or normalize(url)
             if len(base) <= MAX_BASE_CHARS:
                 return base, ()
-            detail = f"a base of {len(base)} characters is not used"
+            detail = Message("long_base", len(base))
             return normalize(url), (PageWarning(kind=WarningKind.LONG_BASE, detail=detail),)
     return normalize(url), ()
 

@@ -42,6 +42,7 @@ from crawlclean.cleaning.document.tree import (
     cap_size,
     cap_tags,
 )
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
@@ -576,7 +577,7 @@ def _close(tree: Tree, s: _State, end_text: Callable[[], None]) -> None:
     if s.cut_tags:
         tree.warnings += (attributes_warning(s.limits, s.cut_tags),)
     if s.cut:
-        _warn(tree, f"read {s.limits.max_text_chars} characters of visible text", s.cut)
+        _warn(tree, Message("read_text", s.limits.max_text_chars), s.cut)
 
 
 def _number(text: str | None) -> int:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 # Content sniffing: the type of bytes that are no HTML page, whatever their Content-Type.
@@ -235,7 +236,7 @@ def _decoded(body: bytes, text: str, encoding: str, declared: list[str]) -> Deco
     """The text without byte-order mark, with warnings of overruled charsets and replaced bytes."""
     warnings = []
     if declared and encoding != declared[0]:
-        detail = f"declared {declared[0]}, read as {encoding}"
+        detail = Message("wrong_charset", declared[0], encoding)
         warnings.append(PageWarning(kind=WarningKind.WRONG_CHARSET, detail=detail))
     text = text.lstrip("\ufeff")  # some editors write the mark twice
     replaced = text.count(_REPLACEMENT)

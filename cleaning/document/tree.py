@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
 # Caps on a source before it is parsed; each cap that applies gives a warning.
@@ -99,7 +100,7 @@ def cap_size(html: str, limits: Limits) -> tuple[str, tuple[PageWarning, ...]]:
     """Cuts a source at the largest size; returns the source and warnings."""
     if len(html) <= limits.max_chars:
         return html, ()
-    detail = f"read {limits.max_chars} of {len(html)} characters"
+    detail = Message("read_chars", limits.max_chars, len(html))
     return html[: limits.max_chars], (PageWarning(kind=WarningKind.CAPPED_SIZE, detail=detail),)
 
 
@@ -110,7 +111,7 @@ def cap_tags(body: bytes, limits: Limits) -> tuple[bytes, tuple[PageWarning, ...
     end = -1
     for _ in range(limits.max_tags + 1):
         end = body.find(b"<", end + 1)
-    detail = f"read {limits.max_tags} tags, {end} of {len(body)} bytes"
+    detail = Message("read_tags", limits.max_tags, end, len(body))
     return body[:end], (PageWarning(kind=WarningKind.CAPPED_SIZE, detail=detail),)
 
 
@@ -165,7 +166,7 @@ def _tags(body: bytes) -> Iterator[tuple[int, int]]:
 
 def attributes_warning(limits: Limits, tags: int) -> PageWarning:
     """Builds the warning of tags with too many attributes."""
-    detail = f"tags with more than {limits.max_attributes} attributes"
+    detail = Message("attributes", limits.max_attributes)
     return PageWarning(kind=WarningKind.CAPPED_ATTRIBUTES, detail=detail, count=tags)
 
 
@@ -205,7 +206,7 @@ def cap_depth(body: bytes, limits: Limits, *, ends_count: bool = True) -> tuple[
 
     return _START_OR_END.sub(shallow, body), PageWarning(
         kind=WarningKind.CAPPED_DEPTH,
-        detail=f"tags nested deeper than {limits.max_depth}",
+        detail=Message("nested", limits.max_depth),
         count=dropped,
     )
 

@@ -37,6 +37,7 @@ from crawlclean.cleaning.features.parts import PartKind, kind_of_part
 from crawlclean.cleaning.images.captions import Captions
 from crawlclean.cleaning.lexicon import word_table
 from crawlclean.cleaning.links.evidence import is_home, site_of
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SitePlaces
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 from crawlclean.cleaning.records import Image, ImageKind, ImageReason, Link, LinkKind, LinkReason
@@ -300,7 +301,7 @@ def read_images(
     images = tuple(found)
     warnings: tuple[PageWarning, ...] = ()
     if dropped := len(tree.pictures) - len(images):
-        detail = f"kept the first {MAX_IMAGES}"
+        detail = Message("kept_first", MAX_IMAGES)
         warnings = (PageWarning(kind=WarningKind.CAPPED_IMAGES, detail=detail, count=dropped),)
     if places is not None:
         images = apply_model_to_images(tree, images, links, places)

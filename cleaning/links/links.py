@@ -33,6 +33,7 @@ from crawlclean.cleaning.links.evidence import (
 )
 from crawlclean.cleaning.links.kinds import judge_links
 from crawlclean.cleaning.links.lists import LinkLists
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.paths import line_key
 from crawlclean.cleaning.model.rules import LinkPlace
 from crawlclean.cleaning.model.site_model import SitePlaces
@@ -305,10 +306,10 @@ def _text_of(tree: Tree, start: int, end: int) -> tuple[str, bool]:
 def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
     warnings = []
     if dropped:
-        detail = f"kept the first {MAX_LINKS}"
+        detail = Message("kept_first", MAX_LINKS)
         warnings.append(PageWarning(kind=WarningKind.CAPPED_LINKS, detail=detail, count=dropped))
     if cut_texts:
-        detail = f"kept {MAX_TEXT_CHARS} characters of a link's text"
+        detail = Message("kept_chars", MAX_TEXT_CHARS)
         warnings.append(PageWarning(kind=WarningKind.CAPPED_TEXT, detail=detail, count=cut_texts))
     return tuple(warnings)
 
@@ -364,7 +365,7 @@ def read_outlinks(
     add_links(links[done:])
     warnings = []
     if dropped:
-        detail = f"kept the first {MAX_OUTLINKS}"
+        detail = Message("kept_first", MAX_OUTLINKS)
         warnings.append(PageWarning(kind=WarningKind.CAPPED_LINKS, detail=detail, count=dropped))
     if bad := sum(not link.url and link.kind is LinkKind.OTHER for link in links):
         warnings.append(PageWarning(kind=WarningKind.BAD_LINKS, count=bad))

@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 
 import msgspec
 
-from crawlclean.cleaning.lexicon import counted
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.urls.normal_form import is_asset
 from crawlclean.cleaning.urls.patterns import pattern_of
@@ -241,14 +241,14 @@ def refused_templates(rules: UrlRules, pins: Mapping[str, str]) -> dict[str, str
 
     ``{"/login.php?ref={s}": "leads to login pages, judged by 2 pages"}``.
     """
-    refused = {}
+    refused: dict[str, str] = {}
     for rule in rules:
         word = pins.get(rule.template)
         if word == FORBID:
-            refused[rule.template] = "forbidden by an operator"
+            refused[rule.template] = Message("by_operator")
         elif word is None and _is_refused(rule):
-            seen = counted(rule.pages, "page") if rule.pages else counted(rule.urls, "URL")
-            refused[rule.template] = f"leads to {rule.kind} pages, judged by {seen}"
+            key = "leads_to" if rule.pages else "urls_lead_to"
+            refused[rule.template] = Message(key, rule.kind.value, rule.pages or rule.urls)
     return refused
 
 

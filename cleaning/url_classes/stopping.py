@@ -45,6 +45,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import CleanRecord, ImageKind
 
 MAX_NEW_CLASSES = 20  # classes of the URLs that one page found; more do not change the judgement
@@ -321,8 +322,8 @@ class _Judgement:
 
     def _stop(self, pattern: str, account: Account) -> None:
         if not self._is_stopped(pattern):
-            share = f"{account.with_news} of {account.pages} pages did"
-            self.verdict.stopped[pattern] = f"brought nothing new for long: {share}"
+            why = Message("no_news", account.with_news, account.pages)
+            self.verdict.stopped[pattern] = why
             self.verdict.lifted.discard(pattern)
 
     def _lift(self, pattern: str) -> None:

@@ -14,6 +14,7 @@ from re import _constants as sre, _parser as parser  # type: ignore[attr-defined
 from typing import Any
 
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.urls.shapes import readable
 
 # Regular expressions that cost time in proportion to the text, whatever the pattern.
@@ -309,12 +310,12 @@ class UrlChoice:
         """Returns why a URL is not followed: ``excluded by --exclude /tag/``; ``""``: it is."""
         pattern = self.exclusion(url)
         if pattern:
-            return f"excluded by --exclude {pattern}"
+            return Message("excluded", pattern)
         if self.is_included(url):
             return ""
         shown = " ".join(each.pattern for each in self._include[:MAX_SHOWN])
         more = len(self._include) - MAX_SHOWN
-        return f"no --include matches it: {shown}" + (f" and {more} more" if more > 0 else "")
+        return Message("not_included", shown + (f" and {more} more" if more > 0 else ""))
 
 
 def compile_patterns(name: str, patterns: Sequence[str]) -> tuple[LinearRegex, ...]:

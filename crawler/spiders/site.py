@@ -22,6 +22,7 @@ from twisted.python.failure import Failure as TwistedFailure
 
 from crawlclean.cleaning.document.document import CUT_SHORT_HEADER
 from crawlclean.cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.urls.normal_form import resolve
 from crawlclean.crawler.addresses.guard import is_web_port
 from crawlclean.crawler.addresses.public import is_public
@@ -34,7 +35,6 @@ from crawlclean.crawler.transfer.certificates import WrongCertificate
 from crawlclean.crawler.transfer.content_encoding import undo_codings
 from crawlclean.crawler.transfer.requests import LeaseFilter, RequestBuilder, elapsed_ms
 from crawlclean.crawler.transfer.responses import (
-    CUT_SHORT,
     address_refused,
     content_type,
     failure_of,
@@ -201,7 +201,7 @@ class SiteSpider(Spider):
             await self._end(lease, FetchResult(failure=address_refused(str(address))))
             return
         if response.status not in STATUSES:
-            detail = f"{response.status} is no HTTP status"
+            detail = Message("no_status", response.status)
             why = Failure(reason=FailureReason.BROKEN_ANSWER, detail=detail)
             await self._without_answer(lease, why, response.meta)
             return
@@ -226,7 +226,8 @@ class SiteSpider(Spider):
             # The same bytes at every attempt are what the server has: browsers show them.
             is_last = lease.attempt >= self._max_attempts and response.body
             if not (is_last and lease.role in (PageRole.PAGE, PageRole.SITEMAP)):
-                await self._without_answer(lease, CUT_SHORT, response.meta)
+                why = Failure(reason=FailureReason.BROKEN_ANSWER, detail=Message("cut_short"))
+                await self._without_answer(lease, why, response.meta)
                 return
             headers += ((CUT_SHORT_HEADER, "1"),)
         try:
@@ -324,15 +325,15 @@ class SiteSpider(Spider):
         if away in (Unreachable.HOST, Unreachable.URL):
             is_ours = self._network.failed(lease.host, is_known=lease.is_known)
             away = Unreachable.NETWORK if is_ours else away
-        decision = await self.source.excuse(lease, away, detail := f"{why.reason}: {why.detail}")
+        decision = await self.source.excuse(lease, away, why.line)
         if decision is LeaseDecision.ELSEWHERE:
-            self._network.left_to_others(lease.host, detail)
+            self._network.left_to_others(lease.host, why.line)
         if decision is LeaseDecision.COUNTS:
             await self._without_answer(lease, why, meta)
         elif decision is LeaseDecision.GONE:
             await self._end(lease, FetchResult(elapsed_ms=elapsed_ms(meta), failure=why))
         else:
-            self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {detail}")
+            self._log.add(lease, 0, 0, elapsed_ms(meta), f"away {why.line}")
 
     async def _without_answer(self, lease: Lease, why: Failure, meta: dict[str, Any]) -> None:
         # Without an address there is no robots.txt to wait for: the pages fail with the same cause.

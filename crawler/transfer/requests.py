@@ -15,6 +15,7 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.cookies import WrappedRequest, WrappedResponse
 
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.url_classes.rules import (
     LEADS_TO_DUPLICATES,
@@ -261,7 +262,6 @@ class RequestBuilder:
 CACHED_HOSTS = 1000  # read again from the queue when more hosts take turns; bounds memory
 CACHED_CHOICES = 100  # the sites of a list share their patterns
 FIRST_PROBE = 32  # URLs refused before the first probe
-GONE = "the host has not answered for long"
 
 
 class LeaseFilter:
@@ -283,7 +283,7 @@ class LeaseFilter:
         if lease.is_nameless:
             return no_address(lease.host)
         if lease.is_gone:
-            return Failure(reason=FailureReason.CONNECT, detail=GONE)
+            return Failure(reason=FailureReason.CONNECT, detail=Message("long_away"))
         if not self._requests.admits(lease, lease.url):
             return address_refused(urlsplit(lease.url).hostname or "")
         port = urlsplit(lease.url).port
@@ -292,7 +292,7 @@ class LeaseFilter:
             is_rules = lease.role is PageRole.ROBOTS
             return Failure(
                 reason=FailureReason.CONNECT if is_rules else FailureReason.ADDRESS_REFUSED,
-                detail=f"port {port} is another service's: browsers refuse it, too",
+                detail=Message("port", port or 0),
             )
         if lease.role is PageRole.ROBOTS:
             return None

@@ -24,6 +24,7 @@ from twisted.internet.error import ConnectError, ConnectionClosed
 from twisted.python.failure import Failure as TwistedFailure
 
 from crawlclean.cleaning.errors import FetchError, PageTooLarge
+from crawlclean.cleaning.messages import Message
 from crawlclean.crawler.transfer.certificates import WrongCertificate
 from crawlclean.storage.crawl_types import (
     Failure,
@@ -168,16 +169,9 @@ def is_cut(response: Response) -> bool:
     return "dataloss" in response.flags
 
 
-CUT_SHORT = Failure(
-    reason=FailureReason.BROKEN_ANSWER,
-    detail="the response was cut short: it ended before its Content-Length or its last chunk",
-)
-
-
 def address_refused(name: str) -> Failure:
     """The failure of a host name or an address (``10.0.0.1``) that this crawl may not reach."""
-    detail = f"{name} is a private or loopback address (allow it with --allow-private)"
-    return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=detail)
+    return Failure(reason=FailureReason.ADDRESS_REFUSED, detail=Message("private", name))
 
 
 def failure_of(
@@ -210,9 +204,9 @@ def failure_of(
     if isinstance(error, FetchError) or _is_no_answer(error):
         return Failure(reason=FailureReason.BROKEN_ANSWER, detail=text)
     if isinstance(error, DownloadCancelledError):
-        return Failure(reason=FailureReason.TOO_LARGE, detail="the response is over the size limit")
+        return Failure(reason=FailureReason.TOO_LARGE, detail=Message("over_limit"))
     if certificate and REFUSED_CERTIFICATE in text:
-        detail = f"the certificate of {host} is refused: {certificate.detail}"
+        detail = Message("certificate", host, certificate.detail)
         return Failure(reason=FailureReason.CERTIFICATE, detail=detail)
     if isinstance(error, TlsError) or "SSL" in text or "certificate" in text:
         return Failure(reason=FailureReason.TLS, detail=text)
@@ -223,8 +217,8 @@ def failure_of(
 
 def no_address(host: str, *, unsure: bool = False) -> Failure:
     """The failure of a name without address; ``unsure``: of a look-up that failed."""
-    what = "could not be looked up" if unsure else "has no address"
-    return Failure(reason=FailureReason.DNS, detail=f"the name {host} {what}")
+    detail = Message("no_lookup" if unsure else "no_address", host)
+    return Failure(reason=FailureReason.DNS, detail=detail)
 
 
 def _is_no_answer(error: BaseException | None) -> bool:
@@ -269,7 +263,7 @@ def judge_failure(failure: Failure, attempt: int, max_attempts: int) -> Retry | 
     if failure.reason in FINAL or attempt >= max_attempts:
         return None
     return Retry(
-        detail=f"{failure.reason}: {failure.detail}",
+        detail=failure.line,
         url_wait_ms=backoff_ms(attempt),
         host_wait_ms=0,
         outcome=ResponseOutcome.NONE if failure.reason in UNANSWERED else ResponseOutcome.ERROR,
@@ -281,18 +275,16 @@ def judge_self_redirect(
 ) -> Retry | Failure:
     """Judges a redirect of a URL to itself: with a new cookie another attempt may get the page."""
     if not new_cookies:
-        detail = "the URL redirects to itself, and sets no new cookie"
-        return Failure(reason=FailureReason.BAD_REDIRECT, detail=detail)
+        return Failure(reason=FailureReason.BAD_REDIRECT, detail=Message("own_redirect"))
     names = " ".join(new_cookies)
     if attempt < max(max_attempts, 2):
         return Retry(
-            detail=f"a redirect to itself that sets cookies: {names}",
+            detail=Message("own_redirect_cookies", names),
             url_wait_ms=0,
             host_wait_ms=0,
             outcome=ResponseOutcome.ANSWERED,
         )
-    detail = f"the URL redirects to itself at every attempt, each time with other cookies: {names}"
-    return Failure(reason=FailureReason.BAD_REDIRECT, detail=detail)
+    return Failure(reason=FailureReason.BAD_REDIRECT, detail=Message("own_redirect_always", names))
 
 
 def judge_answer(
@@ -310,26 +302,25 @@ def judge_answer(
         patient = slow_ms and role is not PageRole.ROBOTS
         if attempt < max_attempts + (PATIENT_ATTEMPTS if patient else 0):
             return Retry(
-                detail=f"status {status}",
+                detail=Message("status", status),
                 url_wait_ms=0
                 if slow_ms
                 else max(backoff_ms(attempt), retry_after_ms(headers) or 0),
                 host_wait_ms=slow_ms,
                 outcome=outcome_of_status(status),
             )
-        return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
+        return Failure(reason=FailureReason.HTTP_STATUS, detail=Message("status", status))
     if status >= 400 or status < 200:
-        return Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
+        return Failure(reason=FailureReason.HTTP_STATUS, detail=Message("status", status))
     if status == HTTPStatus.NOT_MODIFIED:
         # Without a condition the worker says so: only it knows the older version.
         return None
     if is_redirect(status, headers) or (status >= 300 and role is not PageRole.PAGE):
         return None  # the worker follows the Location header
     if status in NO_CONTENT:
-        detail = f"status {status}: a response without content"
-        return Failure(reason=FailureReason.HTTP_STATUS, detail=detail)
+        return Failure(reason=FailureReason.HTTP_STATUS, detail=Message("no_content", status))
     media_type = content_type(headers)
     if may_be_wanted(role, media_type):
         return None
     reason = FailureReason.NOT_IMAGE if role is PageRole.IMAGE else FailureReason.NOT_HTML
-    return Failure(reason=reason, detail=f"the response is {media_type}")
+    return Failure(reason=reason, detail=Message("media_type", media_type))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import zstandard
 
 from crawlclean.cleaning.errors import InvalidUrl, StoreDamaged
+from crawlclean.cleaning.messages import read_line, shortened, stored
 from crawlclean.cleaning.records import Provenance, Via
 from crawlclean.cleaning.urls.normal_form import host_of
 from crawlclean.storage.crawl_types import (
@@ -298,7 +299,7 @@ def pack_result(result: FetchResult) -> tuple[bytes, bytes]:
         "elapsed_ms": result.elapsed_ms,
     }
     if result.failure:
-        meta["failure"] = [str(result.failure.reason), result.failure.detail]
+        meta["failure"] = [str(result.failure.reason), stored(result.failure.detail)]
     if result.certificate:
         meta["certificate"] = str(result.certificate)
     packed = json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -323,7 +324,7 @@ def unpack_result(meta: bytes, body: bytes) -> FetchResult:
             headers=tuple((str(k), str(v)) for k, v in m["headers"]),
             body=_unpacked(body) if body else b"",
             elapsed_ms=elapsed_ms,
-            failure=Failure(reason=FailureReason(failure[0]), detail=str(failure[1]))
+            failure=Failure(reason=FailureReason(failure[0]), detail=read_line(str(failure[1])))
             if failure
             else None,
             certificate=CertificateFault(certificate) if certificate else None,
@@ -346,13 +347,13 @@ def read_log(lines: bytes) -> tuple[Step, ...]:
         at, _, rest = line.partition("\t")
         step, _, detail = rest.partition("\t")
         if at.isdigit():
-            steps.append(Step(at=from_ms(int(at)), step=step, detail=detail))
+            steps.append(Step(at=from_ms(int(at)), step=step, detail=read_line(detail)))
     return tuple(steps)
 
 
 def log_detail(text: str) -> str:
-    """Text without tabs and newlines, cut to fit the detail of a log line."""
-    return " ".join(text.split())[:LOG_DETAIL_CHARS]
+    """What is stored of a text as the detail of a log line: no tabs and newlines, and cut."""
+    return stored(shortened(text, LOG_DETAIL_CHARS))
 
 
 def read_page(crawl_id: str, pid: str, token: int, p: Mapping[bytes, bytes]) -> QueuedPage:

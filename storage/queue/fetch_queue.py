@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from crawlclean.cleaning.errors import QueueUnavailable
+from crawlclean.cleaning.messages import Message, read_line
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import (
     HOST_PATIENCE_S,
@@ -170,12 +171,12 @@ class FetchQueue:
         else:
             meta, body = await asyncio.to_thread(pack_result, result)
         if result.failure:
-            step, detail = "gave_up", f"{result.failure.reason}: {result.failure.detail}"
+            step, detail = "gave_up", result.failure.line
         else:
-            step, detail = "fetched", f"{result.status}, {len(result.body)} bytes"
-            detail += f", {result.elapsed_ms} ms"
+            figures = result.status, len(result.body), result.elapsed_ms
+            step, detail = "fetched", Message("fetched", *figures)
             if result.certificate:
-                detail += f", wrong certificate: {result.certificate}"
+                detail = Message("fetched_wrong", *figures, result.certificate)
         accepted, job = await self._scripts(
             "put",
             lease.crawl_id,
@@ -363,7 +364,7 @@ class FetchQueue:
     async def stopped_classes(self, crawl_id: str, host: str) -> dict[str, str]:
         """The stopped URL classes of a host with their reasons, ``{"/cal/*": "no novelty"}``."""
         found = await self._client.hgetall(f"cc:ts:{crawl_id}:{host}")
-        return {pattern.decode(): why.decode() for pattern, why in found.items()}
+        return {pattern.decode(): read_line(why.decode()) for pattern, why in found.items()}
 
     async def spec(self, crawl_id: str) -> CrawlSpec | None:
         """The order of a crawl; None when it was purged."""

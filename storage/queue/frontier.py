@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, StorageError
+from crawlclean.cleaning.messages import stored
 from crawlclean.cleaning.urls.normal_form import host_of
 from crawlclean.storage.crawl_types import (
     CrawlCounts,
@@ -395,7 +396,7 @@ class Frontier:
             job_id: The job.
             why: What the log of the page says that was being cleaned; ``""``: its worker died.
         """
-        self._scripts("heartbeat", job_id, 0, "-", why)
+        self._scripts("heartbeat", job_id, 0, "-", stored(why))
 
     def give_back(self, job_id: str) -> None:
         """Ends a claim without counting a crash, for an outage of store or queue."""

@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
+from crawlclean.cleaning.messages import read_line, stored
 from crawlclean.cleaning.url_classes.stopping import Account, Asked, Known, Verdict
 from crawlclean.storage.crawl_types import Discovery, PageRole
 from crawlclean.storage.live_state import StoppedClass
@@ -65,7 +66,7 @@ class UrlClassLedger(QueueMember):
                 return verdict
 
     def stopped(self, crawl_id: str, host: str) -> dict[str, str]:
-        """Stopped classes and refused templates of a host, ``{"/cal/*": "no novelty"}``."""
+        """Stopped classes and refused templates of a host, with their reasons as stored."""
         return _texts(self._client.hgetall(f"cc:ts:{crawl_id}:{host}"))
 
     def all_stopped(self) -> list[StoppedClass]:
@@ -86,7 +87,9 @@ class UrlClassLedger(QueueMember):
                 pipe.hget(f"cc:ts:{of}", each.pattern)
             found = pipe.execute() if stopped else []
         pairs = zip(found[::2], found[1::2], strict=True)
-        return [(_account(packed or b""), (why or b"").decode()) for packed, why in pairs]
+        return [
+            (_account(packed or b""), read_line((why or b"").decode())) for packed, why in pairs
+        ]
 
     def all_accounts(self, crawl_id: str, host: str) -> dict[str, Account]:
         """The accounts of a host by class or group (``/cal/*``, ``/cal/**``), most pages first."""
@@ -142,7 +145,7 @@ class UrlClassLedger(QueueMember):
         Returns:
             False when rules or pins have changed since that read: read again.
         """
-        marked = {REFUSED + template: why for template, why in refused.items()}
+        marked = {REFUSED + template: stored(why) for template, why in refused.items()}
         marked.update(dict.fromkeys((FOLLOWED + template for template in followed), ""))
         args = [crawl_id, host, version, rules, *chain.from_iterable(marked.items())]
         return bool(self._scripts("keep_rules", *args))
@@ -218,7 +221,7 @@ def _lists(verdict: Verdict) -> Iterator[Arg]:
     for each in (
         [str(number) for number in verdict.fingerprints],
         [*chain.from_iterable(packed.items())],
-        [*chain.from_iterable(verdict.stopped.items())],
+        [each for name, why in verdict.stopped.items() for each in (name, stored(why))],
         [*verdict.lifted],
     ):
         yield len(each)

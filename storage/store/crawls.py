@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from crawlclean.cleaning.messages import Message
 from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
 from crawlclean.storage.store.journal import Event, EventKind, WithEvents
 from crawlclean.storage.store.ports import Member, Scan, Where, of
@@ -178,12 +179,16 @@ class Crawls(WithEvents):
             known = self._tables.get("crawls", [key], ("state",))
             self._tables.put("crawls", row, keep=kept)
             if not known or known[key][0] != state.value:
-                before = f"was {known[key][0]}" if known else "new"
+                text = (
+                    Message("crawl", state.value, known[key][0])
+                    if known
+                    else Message("new_crawl", state.value)
+                )
                 self._events.add(
                     Event(
                         kind=EventKind.CRAWL,
                         crawl_id=spec.crawl_id,
-                        text=f"{state.value}, {before}" + _by(who, why),
+                        text=_by(text, who, why),
                         link=state.value,
                     )
                 )
@@ -213,7 +218,7 @@ class Crawls(WithEvents):
                 return
             self._tables.change("crawls", {"crawl_id": crawl_id}, {"queue": queue})
             if known[key][0]:
-                text = f"taken over by the queue {queue}, was run by the queue {known[key][0]}"
+                text = Message("taken_over", queue, known[key][0])
                 self._events.add(Event(kind=EventKind.RECOVERED, crawl_id=crawl_id, text=text))
 
     def all(self) -> list[CrawlRow]:
@@ -240,6 +245,7 @@ class Crawls(WithEvents):
         ]
 
 
-def _by(who: str, why: str) -> str:
-    """Who and why at the end of an event's text: ``, by root@machine: too slow``."""
-    return f"{_BY}{who}" + (f": {why}" if why else "") if who else ""
+def _by(what: Message, who: str, why: str) -> Message:
+    """An event's text with who and why at its end: ``..., by root@machine: too slow``."""
+    text = Message("by", what, who) if who else what
+    return Message("of", text, why) if who and why else text

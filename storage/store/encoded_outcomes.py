@@ -16,6 +16,7 @@ from typing import Any
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump, replace_surrogates
+from crawlclean.cleaning.messages import stored
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.storage.crawl_types import Failure, FailureReason, Outcome, UrlState
 from crawlclean.storage.store.rows import compress, encode_record, log_to_json, to_microseconds
@@ -173,7 +174,8 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
     }
     parts = encode_record(record) if record else None
     record_digest = _digest(*parts) if parts else b""
-    ending = [failure.reason, failure.detail, queued.attempt] if failure else []
+    detail = replace_surrogates(stored(failure.detail)) if failure else None
+    ending = [failure.reason, detail, queued.attempt] if failure else []
     is_image = outcome.state is UrlState.IMAGE
     more = {
         "page_id": queued.page_id,
@@ -184,7 +186,7 @@ def _encode(outcome: Outcome) -> EncodedOutcome:
         "sha256": sha256(result.body, usedforsecurity=False).hexdigest() if is_image else None,
         "certificate": result.certificate.value if result.certificate else None,
         "reason": failure.reason.value if failure else None,
-        "detail": replace_surrogates(failure.detail) if failure else None,
+        "detail": detail,
         "attempts": number(queued.attempt) if failure else None,
     }
     return EncodedOutcome(

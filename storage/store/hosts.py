@@ -14,6 +14,7 @@ import msgspec
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump_versioned, load_versioned
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import HostStats
 from crawlclean.cleaning.revisits import HostTrust
 from crawlclean.storage.crawl_types import PageRole
@@ -74,7 +75,8 @@ class Pauses(WithEvents):
             row = _PAUSE.row(replace(pause, crawls=tuple(sorted(pause.crawls))))
             self._tables.put("pauses", row, keep=("since", "who", "why"))
             if is_new:
-                text = f"paused{_by(pause.who)}" + (f": {pause.why}" if pause.why else "")
+                text = Message("paused_by", pause.who) if pause.who else Message("paused")
+                text = Message("of", text, pause.why) if pause.why else text
                 self._events.add(Event(kind=EventKind.PAUSED, host=pause.host, text=text))
 
     def delete(self, host: str, who: str = "") -> bool:
@@ -87,7 +89,7 @@ class Pauses(WithEvents):
         with self._tables.together():
             was_there = bool(self._tables.delete("pauses", {"host": host}))
             if was_there:
-                text = f"resumed{_by(who)}"
+                text = Message("resumed_by", who) if who else Message("resumed")
                 self._events.add(Event(kind=EventKind.RESUMED, host=host, text=text))
         return was_there
 
@@ -99,10 +101,6 @@ class Pauses(WithEvents):
         """
         rows = self._tables.scan(Scan("pauses", _PAUSE.columns, order=("host",)))
         return list(map(_PAUSE.read, rows))
-
-
-def _by(who: str) -> str:
-    return f" by {who}" if who else ""
 
 
 # Rules of hosts at rest: what decides which URLs of a host a crawl fetches.

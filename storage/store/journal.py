@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
+from crawlclean.cleaning.messages import stored
 from crawlclean.storage.store.ports import Member, Ports, Scan
 from crawlclean.storage.store.rows import (
     NumberedRows,
@@ -83,7 +84,9 @@ class Events(Member):
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)
-        self._rows = NumberedRows(self._tables, "events", RowType(Event, "event"), KEPT_EVENTS)
+        self._rows = NumberedRows(
+            self._tables, "events", RowType(Event, "event", line="text"), KEPT_EVENTS
+        )
 
     def add(self, event: Event) -> int:
         """Stores an event; returns its number.
@@ -238,7 +241,7 @@ class Operation:
     seq: int = 0
 
 
-_OPERATION = RowType(Operation, "operation")
+_OPERATION = RowType(Operation, "operation", line="detail")
 
 
 class Operations(Member):
@@ -269,7 +272,9 @@ class Operations(Member):
 
     def end(self, seq: int, state: OperationState, detail: str) -> bool:
         """Ends an operation; False when it has ended before."""
-        return self._change({"seq": seq, "state": _OPEN}, {"state": state.value, "detail": detail})
+        return self._change(
+            {"seq": seq, "state": _OPEN}, {"state": state.value, "detail": stored(detail)}
+        )
 
     def get(self, seq: int) -> Operation | None:
         """One operation; None when it is not kept."""

@@ -19,7 +19,7 @@ import msgspec
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump
-from crawlclean.cleaning.lexicon import counted
+from crawlclean.cleaning.messages import Message, read_line, stored
 from crawlclean.storage.store.journal import Event, EventKind, WithEvents
 from crawlclean.storage.store.ports import Row, Scan, Values
 from crawlclean.storage.store.rows import RowType, compress, decompress, to_microseconds
@@ -63,7 +63,7 @@ class ModelLine:
     detail: str = ""
 
 
-_ABOUT = RowType(ModelLine, "model")
+_ABOUT = RowType(ModelLine, "model", line="detail")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +128,14 @@ class Models(WithEvents):
 
 def _version_event(about: ModelLine) -> Event:
     """The event of a version: ``version 3 of its model, from 64 pages (drift: ...)``."""
-    why = f"{about.reason.value}: {about.detail}" if about.detail else about.reason.value
+    reason = about.reason.value
+    why = (
+        Message("learned_why", reason, about.detail) if about.detail else Message("learned", reason)
+    )
     return Event(
         kind=EventKind.MODEL,
         host=about.host,
-        text=f"version {about.version} of its model, "
-        f"from {counted(about.page_count, 'page')} ({why})",
+        text=Message("model", about.version, about.page_count, why),
         link=str(about.version),
         at=about.saved_at,
     )
@@ -265,13 +267,14 @@ def take_back(drifts: Drifts, host: str, version: int) -> None:
 
 def _drift_event(drift: DriftEvent) -> Event:
     """The event of a change, ``bodies: learned version 3``; equal for an equal change."""
-    version = f" version {drift.new_version}" if drift.new_version else ""
-    detail = f" ({drift.detail})" if drift.detail else ""
-    outcome = drift.outcome.value.replace("_", " ")
+    sign, outcome = (each.value.replace("_", " ") for each in (drift.alarm.sign, drift.outcome))
+    text = Message("change", sign, outcome)
+    if drift.new_version:
+        text = Message("change_version", sign, outcome, drift.new_version)
     return Event(
         kind=EventKind.DRIFT,
         host=drift.host,
-        text=f"{drift.alarm.sign.value.replace('_', ' ')}: {outcome}{version}{detail}",
+        text=Message("change_why", text, drift.detail) if drift.detail else text,
         link=str(drift.new_version or drift.model_version),
         at=drift.alarm.at,
     )
@@ -289,7 +292,7 @@ def _drift_row(event: DriftEvent) -> Row:
     return {
         **_DRIFT.row(event),
         "at": to_microseconds(event.alarm.at),
-        "evidence": dump(_Evidence(alarm=event.alarm, detail=event.detail)).decode(),
+        "evidence": dump(_Evidence(alarm=event.alarm, detail=stored(event.detail))).decode(),
     }
 
 
@@ -303,4 +306,4 @@ def _drift(row: Sequence[Any]) -> DriftEvent:
         found = _EVIDENCE.decode(row[-1])
     except DAMAGE as error:
         raise StoreDamaged(f"a stored drift event cannot be read: {error}") from error
-    return _DRIFT.read(row[1:-1], alarm=found.alarm, detail=found.detail)
+    return _DRIFT.read(row[1:-1], alarm=found.alarm, detail=read_line(found.detail))

@@ -25,6 +25,7 @@ from crawlclean.cleaning.json_values import (
     replace_surrogates,
     utc,
 )
+from crawlclean.cleaning.messages import read_line, stored
 from crawlclean.cleaning.records import CleanRecord, HostStats, Image, Link, Outlink
 from crawlclean.storage.crawl_types import CrawlSpec, Step
 from crawlclean.storage.store.ports import PackedRecord, Scan, Tables, Where
@@ -77,7 +78,7 @@ def stats_from_json(data: bytes | str) -> HostStats:
 
 def log_to_json(log: Sequence[Step]) -> bytes:
     """A decision log as ``[["2026-11-20T22:42:35.868000Z","leased","attempt 1"],...]``."""
-    return dump([(utc(each.at), each.step, each.detail) for each in log])
+    return dump([(utc(each.at), each.step, stored(each.detail)) for each in log])
 
 
 def log_from_json(data: bytes | str) -> tuple[Step, ...]:
@@ -88,7 +89,7 @@ def log_from_json(data: bytes | str) -> tuple[Step, ...]:
     """
     try:
         return tuple(
-            Step(at=at, step=step, detail=detail) for at, step, detail in _LOG.decode(data)
+            Step(at=at, step=step, detail=read_line(line)) for at, step, line in _LOG.decode(data)
         )
     except DAMAGE as error:
         raise StoreDamaged(f"a stored decision log cannot be read: {error}") from error
@@ -134,6 +135,9 @@ _LINK_NAMES = ("schema", *_LinkPart.__struct_fields__)
 _NO_LINKS = b',"links":[],"images":[],"outlinks":[]'
 """Where the second part belongs in the first. No text holds it: JSON escapes quotes."""
 
+_STORED_MESSAGE = b'"detail":"['
+"""What a message among the warnings begins with: no other field is named so."""
+
 _CAPPED = b'"kind":"capped_links"'
 LEAST_CAPPED_BYTES = 20_000
 """A blob of 20,000 links is larger: the shortest ones take 2 bytes each when compressed."""
@@ -173,21 +177,30 @@ def _decompressor(_thread: int) -> zstandard.ZstdDecompressor:
 
 def encode_record(record: CleanRecord) -> tuple[bytes, bytes]:
     """Encodes a record as (record without links; links, images and outlinks), both JSON."""
-    head = replace(record, links=(), images=(), outlinks=()).in_utc()
+    warnings = tuple(replace(each, detail=stored(each.detail)) for each in record.warnings)
+    head = replace(record, links=(), images=(), outlinks=(), warnings=warnings).in_utc()
     part = _LinkPart(links=record.links, images=record.images, outlinks=record.outlinks)
     return dump_versioned(head), dump_versioned(part)
+
+
+def _head(data: bytes) -> CleanRecord:
+    record = CleanRecord.from_json(data)
+    if not record.warnings:
+        return record
+    warnings = tuple(replace(each, detail=read_line(each.detail)) for each in record.warnings)
+    return replace(record, warnings=warnings)
 
 
 def unpack_record(head: bytes, links: bytes) -> CleanRecord:
     """Decodes the record of two blobs."""
     part = _unpack(links, _LINK_PART)
-    record = CleanRecord.from_json(decompress(head))
+    record = _head(decompress(head))
     return replace(record, links=part.links, images=part.images, outlinks=part.outlinks)
 
 
 def unpack_text(head: bytes, links: bytes) -> CleanRecord:
     """Decodes the record of two blobs without its links and images: two thirds less work."""
-    return replace(CleanRecord.from_json(decompress(head)), outlinks=unpack_outlinks(links))
+    return replace(_head(decompress(head)), outlinks=unpack_outlinks(links))
 
 
 def unpack_head_text(head: bytes) -> HeadText:
@@ -198,7 +211,8 @@ def unpack_head_text(head: bytes) -> HeadText:
 def unpack_line(head: bytes, links: bytes) -> bytes:
     """The ``to_json`` of a record, from its two blobs.
 
-    A record of an older schema, or without a field of ours, is read and written anew. The JSON is
+    A record of an older schema, without a field of ours, or with a message among its warnings, is
+    read and written anew. The JSON is
     checked, the types of its values are not: zstd's checksum notices what was damaged.
 
     Raises:
@@ -206,7 +220,8 @@ def unpack_line(head: bytes, links: bytes) -> bytes:
         StoreDamaged: Nothing that was written by us.
     """
     record, part = decompress(head), decompress(links)
-    if _has_fields(record, _RECORD_NAMES) and _has_fields(part, _LINK_NAMES):
+    is_worded = _STORED_MESSAGE not in record
+    if is_worded and _has_fields(record, _RECORD_NAMES) and _has_fields(part, _LINK_NAMES):
         before, found, after = record.partition(_NO_LINKS)
         if found:
             return b"".join((before, b",", part[len(PREFIX) : -1], after))
@@ -245,7 +260,7 @@ def find_signature(head: bytes, signature: str) -> CleanRecord | None:
     """Decodes a record, without its links, when it has this signature; else None."""
     data = decompress(head)
     has_it = b'"signature":"%b"' % signature.encode() in data  # texts have escaped quotes
-    return CleanRecord.from_json(data) if has_it else None
+    return _head(data) if has_it else None
 
 
 def has_capped_links(packed: PackedRecord) -> bool:
@@ -275,6 +290,7 @@ class RowType(Generic[_Row]):
         what: str,
         packed: Collection[str] = (),
         but: Collection[str] = (),
+        line: str = "",
         **columns: str,
     ) -> None:
         """Reads no types yet.
@@ -284,11 +300,13 @@ class RowType(Generic[_Row]):
             what: Its name in errors: ``event``.
             packed: Fields of bytes whose columns are compressed.
             but: Fields without a column, which are given to ``read``.
+            line: The field that is a line for a person, which may be a ``Message``.
             columns: Columns that are not named as their field: ``group="grp"``.
         """
         self._of = of
         self._what = what
         self._packed = frozenset(packed)
+        self._line = line
         self._names = tuple(field.name for field in fields(of) if field.name not in but)
         self.columns = tuple(columns.get(name, name) for name in self._names)
 
@@ -334,6 +352,8 @@ class RowType(Generic[_Row]):
         found = []
         for name, hint in get_type_hints(self._of).items():
             convert = _unpacked if name in self._packed else _reader(hint)
+            if name == self._line:
+                convert = read_line
             if convert is not None:
                 found.append((name, convert))
         return tuple(found)
@@ -370,7 +390,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, str):
-        return replace_surrogates(value)
+        return replace_surrogates(stored(value))
     if isinstance(value, bool):
         return int(value)
     return json.dumps(value) if isinstance(value, tuple) else value

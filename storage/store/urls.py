@@ -26,11 +26,13 @@ READ_KEYS = 5000  # keys of one read: bounds its statement and its answer
 MOST_CRAWLS = 200  # above it a URL is looked for in all of them at once
 
 _AT = ("fetched_at", *PAGE_KEY)  # failures are read in this order
-_URL = RowType(UrlRow, "URL", finished_at="fetched_at")
+_URL = RowType(UrlRow, "URL", line="detail", finished_at="fetched_at")
 _RESPONSE = ("etag", "last_modified", "log", "fetched_bytes", "media_type", "sha256")
 _END = RowType(UrlRow, "URL", but=(*_RESPONSE, "detail", "attempts"), finished_at="fetched_at")
 _FOUND = ("role", "depth", "via", "referrer", "link_text", "discovered_at")
-_FAILURE = RowType(UrlRow, "failure", but=(*_RESPONSE, *_FOUND), finished_at="fetched_at")
+_FAILURE = RowType(
+    UrlRow, "failure", but=(*_RESPONSE, *_FOUND), line="detail", finished_at="fetched_at"
+)
 
 
 class Urls(Member):

@@ -36,8 +36,7 @@ from crawlclean.workers.console.screens import (
     topics,
 )
 from crawlclean.workers.console.screens.pages import pages, search
-from crawlclean.workers.console.told_lines import told
-from crawlclean.workers.console.words import say
+from crawlclean.workers.console.words import say, told
 from crawlclean.workers.operations.acting.running import read_detail
 from crawlclean.workers.words import Language, all_words
 
@@ -149,7 +148,7 @@ def _add_filters(app: Flask) -> None:
         "until_s": lambda seconds: _span(seconds, "time.in"),
         "term": lambda value, kind: say(g.language, f"{kind}.{value}"),
         "known_term": _known_term,
-        "told": lambda line: told(line, g.get("language", Language.ENGLISH)),
+        "told": lambda line: told(g.get("language", Language.ENGLISH), line),
     }
     filters |= {name: _each_time(each) for name, each in of_request.items()}
 

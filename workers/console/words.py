@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup, escape
 
 from crawlclean.workers import words
+from crawlclean.workers.console.strangers_text import shown
 from crawlclean.workers.words import Language
 
 
@@ -23,6 +24,11 @@ def say(language: Language, key: str, **values: object) -> Markup:
         name: value if isinstance(value, int) else escape(value) for name, value in values.items()
     }
     return Markup(words.say(language, key, **escaped))  # noqa: S704 - our own words
+
+
+def told(language: Language, line: str) -> Markup:
+    """A line that a process has stored, for HTML."""
+    return Markup(words.tell(language, line, shown))  # noqa: S704 - texts in it are escaped
 
 
 def language_of(cookie: str | None, accepted: str) -> Language:

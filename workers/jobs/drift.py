@@ -24,7 +24,8 @@ from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.cleaning.drift.watch import Watch, fit_of
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.learn.views import MAX_SAMPLE, choose_sample
-from crawlclean.cleaning.lexicon import counted, minute
+from crawlclean.cleaning.lexicon import minute
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.rules import ClassShares
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord
@@ -171,13 +172,12 @@ def _renew(store: Store, host: str, alarm: Alarm) -> Learned | None:
     newer = [page for page in pages if page.fetched_at > alarm.since]
     if not newer:
         return None
-    days = (alarm.at - alarm.since).days
-    detail = f"{counted(days, 'day')} old, {counted(alarm.pages, 'record')} since"
+    days = Message("days", (alarm.at - alarm.since).days)
     try:
         model = model_of(store, host, _with_older(newer, pages))
     except NotFound:  # deleted meanwhile
         return None
-    return keep_model(store, model, LearnReason.AGE, detail)
+    return keep_model(store, model, LearnReason.AGE, Message("aged", days, alarm.pages))
 
 
 def _with_older(newer: Sequence[StoredPage], pages: Sequence[StoredPage]) -> list[StoredPage]:
@@ -193,8 +193,7 @@ def _learn_classes(
 ) -> tuple[DriftEvent, Learned | None]:
     """Learns a host with its new URL classes, once that costs little beside cleaning them."""
     if records < wanted:
-        detail = f"will be learned after {counted(wanted - records, 'more page')}"
-        return replace(event, detail=detail), None
+        return replace(event, detail=Message("learned_later", wanted - records)), None
     pages = of_present_layout(store.hosts.archived(event.host), store.drifts.of(event.host))
     return _keep(store, event, pages, min(MAX_SAMPLE, records // BUDGET))
 
@@ -212,14 +211,14 @@ def _learn_layout(
     stored = list(store.hosts.archived(event.host))
     pages = of_present_layout(stored, [as_learned, *events])
     if len(pages) < MIN_PAGES:
-        return replace(event, detail=f"{len(pages)} pages since then are in the archive"), None
+        return replace(event, detail=Message("archived", len(pages))), None
     try:
         model = model_of(store, event.host, pages)
     except NotFound:  # deleted meanwhile
         return event, None
     if not finds_bodies(model, old, event.alarm):
         outcome = DriftOutcome.NOTHING_BETTER
-        detail = f"no place of bodies found on {counted(model.page_count, 'page')} since then"
+        detail = Message("no_place", model.page_count)
         return replace(event, outcome=outcome, detail=detail), None
     if event.alarm.since - old.learned_at < HELD_FOR:
         event = replace(event, alarm=replace(event.alarm, sign=DriftSign.NEW_CLASSES))
@@ -284,16 +283,17 @@ def _keep(
 
 def _kept(event: DriftEvent, learned: Learned) -> tuple[DriftEvent, Learned | None]:
     if not learned.is_new:
-        detail = "the newer pages teach the same model"
+        detail = Message("same_model")
         return replace(event, outcome=DriftOutcome.NOTHING_BETTER, detail=detail), None
     version = learned.about.version
     return replace(event, outcome=DriftOutcome.LEARNED, new_version=version), learned
 
 
-def _reason(event: DriftEvent) -> str:
-    alarm = event.alarm
-    which = f" of {alarm.url_class}" if alarm.url_class else ""
-    return f"{alarm.sign}{which} since {minute(alarm.since)}"
+def _reason(event: DriftEvent) -> Message:
+    alarm, since = event.alarm, minute(event.alarm.since)
+    if alarm.url_class:
+        return Message("class_since", alarm.sign.value, alarm.url_class, since)
+    return Message("since", alarm.sign.value, since)
 
 
 def _extra(event: DriftEvent) -> dict[str, object]:

@@ -14,6 +14,7 @@ from msgspec import structs
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import DatabaseDamaged, NotFound, StoreDamaged
 from crawlclean.cleaning.learn.views import MAX_SAMPLE, choose_sample
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.site import learn_site
 from crawlclean.cleaning.url_classes.rules import class_of
@@ -176,7 +177,8 @@ def roll_back(store: Store, host: str, version: int) -> ModelLine:
     stored = store.models.get(host, version)
     if stored is None:
         raise NotFound(f"{host} has no version {version}; `model show {host}` lists its versions")
-    _, about = store_next(store, read_model(stored), LearnReason.ROLLBACK, f"to version {version}")
+    why = Message("back_to", version)
+    _, about = store_next(store, read_model(stored), LearnReason.ROLLBACK, why)
     take_back(store.drifts, host, version)
     return about
 

@@ -14,7 +14,7 @@ from crawlclean.cleaning.document.document import RawPage, page_robots
 from crawlclean.cleaning.document.feeds import is_feed, read_feed, read_sitemap
 from crawlclean.cleaning.document.source import foreign_type, image_type
 from crawlclean.cleaning.errors import NotHtml
-from crawlclean.cleaning.lexicon import counted
+from crawlclean.cleaning.messages import Message, joined, shortened
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import read
 from crawlclean.cleaning.page_warnings import WarningKind
@@ -49,8 +49,6 @@ from crawlclean.workers.jobs.url_classes import MOVED, SAME_PAGE
 MOST_CRASHES = 3
 """Workers that may have died on an archived page: one more, and archiving it was the cause."""
 
-NO_MEMORY = "memory ran out on this page"
-
 
 def note_poison(store: Store, outcome: Outcome) -> None:
     """Stores an event that names the page, if workers died on it."""
@@ -61,19 +59,20 @@ def note_poison(store: Store, outcome: Outcome) -> None:
         kind=EventKind.POISON,
         host=page.host,
         crawl_id=page.crawl_id,
-        text=f"{page.url}: {failure.detail}",
+        text=Message("of", page.url, failure.detail),
         link=page.page_id,
     )
     store.events.add(event)
 
 
-def crash_text(page: QueuedPage) -> str:
+def crash_text(page: QueuedPage) -> Message:
     """What cleaning a page did to its workers: ``cleaning it killed 3 workers``."""
-    times = min(page.crashes, sum(step.detail == NO_MEMORY for step in page.log))
+    no_memory = Message("no_memory_on_page")
+    times = min(page.crashes, sum(step.detail == no_memory for step in page.log))
     killed = page.crashes - times
-    parts = [f"cleaning it killed {counted(killed, 'worker')}"] if killed or not times else []
-    parts += [f"memory ran out {counted(times, 'time')} while it was cleaned"] if times else []
-    return "; ".join(parts)
+    parts = [Message("killed", killed)] if killed or not times else []
+    parts += [Message("no_memory", times)] if times else []
+    return joined(parts)
 
 
 log = logging.getLogger(__name__)
@@ -165,13 +164,12 @@ def end_page(
 
 def failed(page: QueuedPage, reason: FailureReason, detail: str = "") -> Ending:
     """Returns the ending of a page without a record; a missed revisit leaves its URL as it was."""
-    failure = Failure(reason=reason, detail=" ".join(detail.split())[:DETAIL_CHARS])
-    told = f"{reason}: {failure.detail}"
+    failure = Failure(reason=reason, detail=shortened(detail, DETAIL_CHARS))
     if page.was is not None and not _is_verdict(page, reason):
-        missed = _outcome(page, page.was, "missed", told)
+        missed = _outcome(page, page.was, "missed", failure.line)
         return Ending(outcome=replace(missed, failure=failure, unchanged=True))
     state = UrlState.EXCLUDED if reason in EXCLUDING else UrlState.FAILED
-    return Ending(outcome=replace(_outcome(page, state, str(state), told), failure=failure))
+    return Ending(outcome=replace(_outcome(page, state, str(state), failure.line), failure=failure))
 
 
 def _poison(page: QueuedPage, keep_raw: KeepRaw) -> Ending:
@@ -261,7 +259,7 @@ def _page(
         return _feed(page)
     foreign = foreign_type(page.result.body)
     if foreign:
-        raise NotHtml(f"the response is {foreign}")
+        raise NotHtml(Message("media_type", foreign))
     raw = RawPage.from_bytes(
         page.url,
         page.result.body,
@@ -279,11 +277,11 @@ def _page(
         robots = page_robots(reading.document, __dist__)
         outlinks = _followed(cleaned, is_nofollow=robots.is_nofollow)
         if robots.is_noindex:
-            refused = failed(page, FailureReason.NOINDEX, "the page asks not to be kept")
+            refused = failed(page, FailureReason.NOINDEX, Message("noindex"))
             return replace(refused, outlinks=outlinks)
     record, dropped_by = hooks.finish(cleaned)
     if record is None:
-        dropped = failed(page, FailureReason.DROPPED, f"by the record step {dropped_by}")
+        dropped = failed(page, FailureReason.DROPPED, Message("dropped", dropped_by))
         return replace(dropped, outlinks=outlinks)
     summary = _summary(record, len(cleaned.outlinks) - len(outlinks))
     outcome = replace(
@@ -320,20 +318,24 @@ def _is_verdict(page: QueuedPage, reason: FailureReason) -> bool:
 
 def _unchanged(page: QueuedPage, was: UrlState) -> Ending:
     """Returns the ending of a revisit that the server answered with 304: nothing to read."""
-    outcome = _outcome(page, was, "unchanged", "the server has the version that is stored")
+    outcome = _outcome(page, was, "unchanged", Message("not_changed"))
     return Ending(outcome=replace(outcome, unchanged=True))
 
 
-def _summary(record: CleanRecord, unfollowed: int) -> str:
-    text = (
-        f"{record.kind}, body {len(record.body)} characters by {record.body_source}, "
-        f"{counted(len(record.links), 'link')}, "
-        f"{counted(len(record.outlinks), 'outlink')}, model {record.model_version}"
+def _summary(record: CleanRecord, unfollowed: int) -> Message:
+    text = Message(
+        "cleaned",
+        record.kind.value,
+        len(record.body),
+        record.body_source.value,
+        Message("links", len(record.links)),
+        Message("outlinks", len(record.outlinks)),
+        record.model_version,
     )
     if unfollowed:
-        text += f", {unfollowed} outlinks are nofollow"
+        text = Message("nofollow", text, unfollowed)
     if record.warnings:
-        text += ", warnings: " + ", ".join(str(w.kind) for w in record.warnings)
+        text = Message("with_warnings", text, ", ".join(w.kind.value for w in record.warnings))
     return text
 
 
@@ -348,13 +350,14 @@ def _redirect(page: QueuedPage, location: str) -> Ending:
     target = resolve(page.url, location) if location else None
     if not target:
         status = page.result.status
-        detail = f"status {status} without a usable Location" + (f": {location}" * bool(location))
+        detail = Message("no_location", status)
+        if location:
+            detail = Message("bad_location", status, location)
         if status == HTTPStatus.NOT_MODIFIED:
-            detail = "status 304, though the request had no condition"
+            detail = Message("no_condition")
         return failed(page, FailureReason.BAD_REDIRECT, detail)
     if page.hops >= MAX_HOPS:
-        detail = f"more than {MAX_HOPS} redirects in a row"
-        return failed(page, FailureReason.BAD_REDIRECT, detail)
+        return failed(page, FailureReason.BAD_REDIRECT, Message("many_hops", MAX_HOPS))
     outcome = _outcome(page, UrlState.REDIRECT, MOVED, target)
     if page.role is PageRole.SITEMAP:
         return Ending(outcome=outcome, discoveries=_nested_sitemaps(page, (target,)))
@@ -368,9 +371,9 @@ def _image(page: QueuedPage) -> Ending:
     body = page.result.body
     media_type = image_type(body)
     if media_type is None:
-        detail = f"its {len(body)} bytes are not an image" if body else "the response is empty"
+        detail = Message("no_image", len(body)) if body else Message("empty")
         return failed(page, FailureReason.NOT_IMAGE, detail)
-    outcome = _outcome(page, UrlState.IMAGE, "kept", f"{media_type}, {len(body)} bytes")
+    outcome = _outcome(page, UrlState.IMAGE, "kept", Message("image", media_type, len(body)))
     return Ending(outcome=replace(outcome, keep_raw=True, media_type=media_type))
 
 
@@ -391,7 +394,7 @@ def _feed(page: QueuedPage) -> Ending:
     """Returns the ending of a feed: its entries are links to content, with their titles."""
     feed = read_feed(page.result.body, page.url)
     entries = feed.entries
-    detail = f"a feed of {len(entries)} entries" + _read_over(page, feed.slips)
+    detail = _read_over(page, Message("feed", len(entries)), feed.slips)
     return Ending(
         outcome=_outcome(page, UrlState.SITEMAP, "read", detail),
         outlinks=tuple(
@@ -411,8 +414,9 @@ def _sitemap(page: QueuedPage) -> Ending:
     if is_feed(page.result.body):  # the protocol permits feeds as sitemaps
         return _feed(page)
     sitemap = read_sitemap(page.result.body, page.url)
-    detail = f"{counted(len(sitemap.pages), 'page')}, {counted(len(sitemap.sitemaps), 'sitemap')}"
-    detail += _read_over(page, sitemap.slips)
+    pages, sitemaps = len(sitemap.pages), len(sitemap.sitemaps)
+    detail = Message("sitemap", Message("pages", pages), Message("sitemaps", sitemaps))
+    detail = _read_over(page, detail, sitemap.slips)
     return Ending(
         outcome=_outcome(page, UrlState.SITEMAP, "read", detail),
         outlinks=tuple(Outlink(url=url, via=Via.SITEMAP) for url, _ in sitemap.pages),
@@ -421,12 +425,12 @@ def _sitemap(page: QueuedPage) -> Ending:
     )
 
 
-def _read_over(page: QueuedPage, slips: int) -> str:
-    """Warns of errors in a list of URLs; returns words for its log: ``, 3 errors read over``."""
+def _read_over(page: QueuedPage, detail: Message, slips: int) -> Message:
+    """Warns of errors in a list of URLs; returns the detail of its log: ``..., 3 errors ...``."""
     if not slips:
-        return ""
+        return detail
     log.warning("errors in a list of URLs", extra={"url": page.url, "errors": slips})
-    return f", {slips} error{'s' * (slips > 1)} read over"
+    return Message("read_over", detail, slips)
 
 
 def _nested_sitemaps(page: QueuedPage, urls: Sequence[str]) -> tuple[Discovery, ...]:

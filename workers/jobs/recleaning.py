@@ -23,6 +23,7 @@ import msgspec
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, PageError, StoreDamaged
 from crawlclean.cleaning.learn.model_diff import change_of
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean
 from crawlclean.cleaning.records import CleanRecord, ImageKind
@@ -184,7 +185,8 @@ def _content_images(record: CleanRecord) -> set[str]:
 def _outcome(row: UrlRow, raw: RawPage, record: CleanRecord) -> Outcome:
     """Returns the outcome of the first cleaning with another record."""
     log = tuple(step for step in row.log if step.step != STEP)
-    detail = f"{record.kind}, body {len(record.body)} characters, model {record.model_version}"
+    made = record.kind.value, len(record.body), record.model_version
+    step = Step(at=datetime.now(UTC), step=STEP, detail=Message("cleaned_again", *made))
     result = FetchResult(status=raw.status, headers=raw.headers)
     queued = stored_page(row, row.crawl_id, raw.fetched_at, result)
     return Outcome(
@@ -192,7 +194,7 @@ def _outcome(row: UrlRow, raw: RawPage, record: CleanRecord) -> Outcome:
         state=UrlState.RECORD,
         record=record,
         html_chars=len(raw.html),
-        log=(*log, Step(at=datetime.now(UTC), step=STEP, detail=detail)),
+        log=(*log, step),
         story=record_signature(record),
     )
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from crawlclean.cleaning.messages import Message, read_line
 from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of_record
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
 from crawlclean.cleaning.url_classes.rules import (
@@ -104,10 +105,10 @@ class HostUrlRules:
         """Returns class and reason of a refused URL: ``/cal/*: no novelty``; ``""`` otherwise."""
         for each in patterns_of(url) if self.stopped else ():
             if each in self.stopped:
-                return f"{each}: {self.stopped[each]}"
+                return Message("of", each, read_line(self.stopped[each]))
         rule = self.find(url)
         why = self.refused.get(rule.template, "") if rule is not None else ""
-        return f"{rule.template}: {why}" if rule is not None and why else ""
+        return Message("of", rule.template, why) if rule is not None and why else ""
 
     def rank(self, url: str, rank: int) -> int:
         """Returns the rank of a URL by its kind; ``rank`` when the kind is not known."""

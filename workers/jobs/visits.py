@@ -7,6 +7,7 @@ from dataclasses import replace
 from zlib import crc32
 
 from crawlclean.cleaning.document.feeds import HEAD_CHARS, named_feeds
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord, Outlink, UrlKind, Via
 from crawlclean.cleaning.revisits import VisitClass, absence_words, has_vanished, visit_kind
@@ -55,7 +56,7 @@ def without_vanished_page(ending: Ending, stored: Stored) -> Ending:
     before = stored(page.page_id, page.crawl_id)
     if before is None or not has_vanished(before, record):
         return ending
-    detail = f"status {page.result.status}, but the page reads: {absence_words(record)}"
+    detail = Message("reads_gone", page.result.status, absence_words(record))
     return failed(page, FailureReason.GONE, detail)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import msgspec
 
 from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.messages import Message
 from crawlclean.storage.crawl_types import FailureReason, UrlRow
 from crawlclean.storage.store.overview import FailureCause, FailureGroup
 from crawlclean.storage.store.rows import to_microseconds
@@ -164,7 +165,7 @@ def failed_urls(
         )
         as_of = backends.figures(store).as_of()
     if not rows and after is None and _find(groups, reason, status) is None:
-        raise NotFound(f"no URL of {host} has failed so in crawl {crawl}")
+        raise NotFound(Message("none_failed", host, crawl))
     found = part_of(rows, limit, _place_of_url, as_of)
     return Part(items=[_failed_url(row) for row in found.items], after=found.after, as_of=as_of)
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.messages import Message
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.queue.clients import OutageLog
@@ -35,11 +36,6 @@ BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0  # so old figures may be: each round of them reads the hosts that have changed
 GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
 UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
-LOSSES = {
-    Counter.LEASES_LOST: "leases of dead spiders given to others: {}",
-    Counter.CLAIMS_LOST: "jobs of dead workers given to others: {}",
-}
-"""Work that a round redoes, as events."""
 
 
 class Sweeping:
@@ -67,7 +63,7 @@ class Sweeping:
         context = self._context
         if self._queue_outage.lasted_s:
             context.frontier.ping()
-            note_return(context, self._queue_outage, "the queue")
+            note_return(context, self._queue_outage, "queue_away")
             return GRACE_S
         context.frontier.processes.beat(ProcessRole.HOUSEKEEPER)
         sweep_once(context)
@@ -83,7 +79,7 @@ class Sweeping:
             self._queue.stop_taken(queue_id)
             update_crawls(context)
             note_silent(context)
-            note_return(context, self._store_outage, "the store")
+            note_return(context, self._store_outage, "store_away")
         return pause_s
 
     def _move_overflow(self) -> bool:
@@ -137,7 +133,7 @@ class WatchedQueue:
                 if frontier.counts(crawl).state in (CrawlState.RUNNING, CrawlState.PAUSED):
                     frontier.set_state(crawl, CrawlState.STOPPED)
                     log.warning("crawl taken over", extra={"crawl": crawl, "by": row.queue})
-                    text = f"stopped in the queue {queue_id}: the queue {row.queue} runs it"
+                    text = Message("other_queue", queue_id, row.queue)
                     event = Event(kind=EventKind.RECOVERED, crawl_id=crawl, text=text)
                     store.events.add(event)
 
@@ -176,9 +172,10 @@ def sweep_once(context: Context) -> None:
     if swept:
         log.info("swept", extra={str(name): n for name, n in swept.items()})
     context.frontier.count({**swept, Counter.SWEEPS: 1})
-    for name, text in LOSSES.items():
+    for name in (Counter.LEASES_LOST, Counter.CLAIMS_LOST):  # work that is redone
         if name in swept:
-            context.store.events.add(Event(kind=EventKind.DIED, text=text.format(swept[name])))
+            event = Event(kind=EventKind.DIED, text=Message(name.value, swept[name]))
+            context.store.events.add(event)
 
 
 def redo_learning(context: Context) -> None:
@@ -189,7 +186,7 @@ def redo_learning(context: Context) -> None:
     for host in given_up:
         log.warning("host not learned, its jobs died", extra={"host": host})
         context.store.events.add(
-            Event(kind=EventKind.NOT_LEARNED, host=host, text="not learned, its jobs died")
+            Event(kind=EventKind.NOT_LEARNED, host=host, text=Message("not_learned"))
         )
         settle(context.frontier.learning, host, 0, GIVEN_UP_PAGES)
 
@@ -205,7 +202,7 @@ def redo_operations(context: Context) -> None:
         if jobs.enqueue_again(each.seq):
             log.info("operation enqueued again", extra={"operation": each.seq})
         else:
-            operations.end(each.seq, OperationState.FAILED, "the processes that did it died")
+            operations.end(each.seq, OperationState.FAILED, Message("operation_died"))
             jobs.forget(each.seq)
 
 
@@ -213,15 +210,15 @@ def note_silent(context: Context) -> None:
     """Stores an event for each process that is not heard any more."""
     for role, name in context.frontier.processes.take_silent():
         log.warning("process not heard any more", extra={"role": role, "who": name})
-        event = Event(kind=EventKind.DIED, text=f"{role} {name} is not heard any more", link=name)
+        event = Event(kind=EventKind.DIED, text=Message("silent", role.value, name), link=name)
         context.store.events.add(event)
 
 
-def note_return(context: Context, outage: OutageLog, server: str) -> None:
-    """Ends the outage of a server, if there was one, and stores an event."""
+def note_return(context: Context, outage: OutageLog, key: str) -> None:
+    """Ends the outage of a server, if there was one, and stores an event with this message."""
     lasted_s = outage.lasted_s
     if outage.end():
-        text = f"{server} was away for {lasted_s:.0f} s"
+        text = Message(key, round(lasted_s))
         context.store.events.add(Event(kind=EventKind.AWAY, text=text))
 
 

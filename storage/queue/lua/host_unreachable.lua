@@ -36,7 +36,8 @@ if suspect == 'host' or suspect == 'name' then
       redis.call('HINCRBY', g, 'robots_attempts', -1)
     else
       redis.call('HINCRBY', key, 'attempt', -1)
-      append_log(key, log_line(wall(), 'elsewhere', own .. ' does not reach the host: ' .. ARGV[6]))
+      local is_message, why = pcall(cjson.decode, ARGV[6]) -- else a text that was cut
+      append_log(key, log_line(wall(), 'elsewhere', message('not_reached', own, is_message and why or ARGV[6])))
       back_to_pending(crawl, pid, t, t)
     end
     release(crawl, host, t, 0, 'none')

@@ -32,7 +32,7 @@ if p[4] == 'robots' then
   redis.call('HINCRBY', 'cc:g:' .. host, 'robots_attempts', -1)
 else
   redis.call('HINCRBY', key, 'attempt', -1)
-  append_log(key, log_line(wall(), 'given_back', 'its address is being asked by another host name'))
+  append_log(key, log_line(wall(), 'given_back', message('address_taken')))
   back_to_pending(crawl, pid, t, t)
 end
 release(crawl, host, t, 0, 'unasked')

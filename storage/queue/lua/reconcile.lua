@@ -11,7 +11,7 @@ for _, member in ipairs(redis.call('SMEMBERS', 'cc:l:' .. ARGV[1])) do
     if p[4] == 'robots' then
       drop_robots_lease(crawl, pid, p[3])
     else
-      append_log(page_key(crawl, pid), log_line(wall(), 'lease_lost', 'the spider did not hear of it'))
+      append_log(page_key(crawl, pid), log_line(wall(), 'lease_lost', message('not_heard')))
       back_to_pending(crawl, pid, t, t)
     end
     release(crawl, p[3], t)

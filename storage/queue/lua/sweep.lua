@@ -40,7 +40,7 @@ for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'L
       drop_robots_lease(crawl, pid, p[2])
       release(crawl, p[2], t)
     else
-      append_log(key, log_line(at, 'lease_lost', 'the spider died'))
+      append_log(key, log_line(at, 'lease_lost', message('spider_died')))
       -- a URL whose leases so many spiders lost may be the cause of their deaths: longer waits each time
       local patience = tonumber(p[4]) > max_attempts and 60000 * (tonumber(p[4]) - max_attempts) or 0
       back_to_pending(crawl, pid, t, t + patience)
@@ -64,7 +64,7 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
     local p = redis.call('HMGET', key, 'state', 'job')
     if p[1] == 'claimed' and p[2] == job then
       redis.call('HSET', key, 'state', 'queued')
-      append_log(key, log_line(at, 'claim_lost', pid == j[4] and (j[5] or 'the worker died on this page') or 'the worker died'))
+      append_log(key, log_line(at, 'claim_lost', pid == j[4] and (j[5] or message('died_on_page')) or message('worker_died')))
       local alone = pid == j[4] -- '!': given back without blame
       if alone or not j[4] or j[4] == '' then
         -- a worker that died between two pages counts as a quarter of a crash of each page of the job

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from crawlclean.crawler.robots import ERRORS
 from crawlclean.storage.crawl_types import FailureReason
 from tests.kit.queues import END_MARGIN_MS, let_time_pass, server_ms, spec
 from tests.kit.raw_web import Answer, RawWeb, answer
@@ -58,7 +57,7 @@ def test_a_host_whose_robots_txt_fails_is_left_alone_and_ended_after_three_tries
             failure = some(spider.pages["c", web.url(path)].result.failure)
             assert (failure.reason, failure.detail) == (
                 FailureReason.ROBOTS,
-                ERRORS,
+                "robots.txt cannot be had",
             )
         assert web.paths() == ["/robots.txt"] * 3
         assert spider.terminate() == 0, spider.log

@@ -38,7 +38,7 @@ from crawlclean.workers.operations.acting.running import Detail
 from crawlclean.workers.operations.pages.pages import MomentKind
 from crawlclean.workers.operations.watching.signs.following import TrialState
 from crawlclean.workers.operations.watching.signs.signs import SignKind, TroubleSign
-from crawlclean.workers.words import Language, all_words, of_lines
+from crawlclean.workers.words import Language, all_words
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
@@ -93,14 +93,8 @@ def test_both_languages_fill_the_same_placeholders() -> None:
     assert wrong == []
 
 
-def bare(text: str) -> str:
-    """A text without its placeholders."""
-    return "".join(part for part, *_ in Formatter().parse(text))
-
-
 def test_chinese_words_are_chinese() -> None:
     same = {"time.seconds"}
-    same |= {key for key, entry in of_lines().items() if not re.search("[a-z]", bare(entry[0]))}
     wrong = [
         key
         for key, entry in all_words().items()
@@ -148,7 +142,6 @@ def test_every_key_of_the_templates_exists_and_every_entry_is_used() -> None:
     begun |= set(re.findall(r"""f["']([\w.]+\.)\{""", text))
     begun |= {f"{kind}." for kind in re.findall(r"""term\(["'](\w+)["']\)""", text)}
     begun |= {f"{kind}." for kind in ENUMS}
-    begun.add("line.")  # forms of stored lines, each of which test_told_lines.py reads
     quoted = set(re.findall(r"""["']([a-z_]+\.[\w.]+)["']""", text))
     unused = [
         key for key in all_words() if key not in asked | quoted and not key.startswith(tuple(begun))

@@ -10,7 +10,6 @@ from flask import g, request, url_for
 from markupsafe import Markup
 
 from crawlclean.storage.live_state import ProcessRole
-from crawlclean.workers.console import told_lines
 from crawlclean.workers.console.charts import (
     Happening,
     Line,
@@ -35,6 +34,7 @@ from crawlclean.workers.operations.watching.now.history import (
     history,
 )
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
+from crawlclean.workers.words import tell
 
 MIB, GIB = 1 << 20, 1 << 30  # units of the charts of memory and disk
 COUNTED = ("fetched", "stored", "failed")
@@ -149,7 +149,7 @@ def _happenings(marked: Marked) -> list[Happening]:
         Happening(
             at=event.at,
             title=f"{say(g.language, f'event.{event.kind}')} {plain(event.host or event.crawl_id)} "
-            f"{told_lines.told(event.text, g.language).striptags()}",
+            f"{tell(g.language, event.text, plain)}",
             to=url_for("show_events", after=event.seq + 1),
             level=LEVELS[event.kind],
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, UrlState
 from crawlclean.storage.live_state import Hold, ProcessRole
@@ -70,7 +71,7 @@ def _stored(store: Store, crawl: str) -> dict[Fact, int]:
     """
     row = store.crawls.get(crawl)
     if row is None:
-        raise NotFound(f"no crawl is named {crawl}; `crawls` lists them")
+        raise NotFound(Message("no_crawl", crawl))
     n = row.pages.get
     return {Fact.RECORDS: n(UrlState.RECORD, 0), Fact.FAILED: n(UrlState.FAILED, 0)}
 
@@ -189,7 +190,7 @@ def _purge(backends: Backends, asked: Asked, kind: TargetKind) -> Steps:
         if kind is TargetKind.CRAWL:
             facts = _stored(store, target)
         elif (row := store.overview.host(target)) is None:
-            raise NotFound(f"nothing of {target} is stored; `hosts` lists what is")
+            raise NotFound(Message("no_host_listed", target))
         else:
             facts = {Fact.CRAWLS: row.crawls, Fact.RECORDS: row.records, Fact.FAILED: row.failed}
             facts[Fact.MODEL_VERSIONS] = len(store.models.versions(target))

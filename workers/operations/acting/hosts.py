@@ -7,6 +7,7 @@ from contextlib import suppress
 from itertools import islice, product
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.url_classes.rules import FORBID
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
@@ -60,7 +61,7 @@ def _counts(backends: Backends, host: str) -> dict[Fact, int]:
         if frontier is not None:
             crawls = frontier.crawls_of(host)
         if row is None and not crawls:
-            raise NotFound(f"nothing of {host} is stored; `hosts` lists what is")
+            raise NotFound(Message("no_host_listed", host))
         facts = {Fact.CRAWLS: len(crawls)} | ({Fact.RECORDS: row.records} if row else {})
         if frontier is not None:
             facts[Fact.WAITING] = sum(frontier.pending_of(crawl, host) for crawl in crawls)
@@ -185,7 +186,7 @@ def try_page(backends: Backends, asked: Asked) -> Steps:
             sorted(store.statistics.crawls_of([asked.target]).get(asked.target, ())),
         )
         if not crawls:
-            raise NotFound(f"nothing of {asked.target} is stored; `hosts` lists what is")
+            raise NotFound(Message("no_host_listed", asked.target))
         if frontier is None or not frontier.is_fetching():
             url = _chosen(store, asked, crawls).url
             yield Effect({Fact.PAGES: 1}, (Note.NEEDS_SPIDER,), chosen={"url": url})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
+from crawlclean.cleaning.messages import Message
 from crawlclean.workers.operations.acting.action import (
     Asked,
     Effect,
@@ -47,7 +48,7 @@ def stop_operation(backends: Backends, asked: Asked) -> Steps:
     with backends.store() as store:
         operation = store.operations.get(seq)
         if operation is None:
-            raise NotFound(f"there is no operation {asked.target}")
+            raise NotFound(Message("no_operation", asked.target))
         ended = (Note.HAS_ENDED,)
         yield Effect({Fact.DONE: operation.done}, ended if operation.state.has_ended else ())
         is_open = store.operations.stop(seq)

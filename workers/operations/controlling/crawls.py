@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.lexicon import minute
+from crawlclean.cleaning.messages import Message
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlState, UrlState
 from crawlclean.storage.live_state import Waits
 from crawlclean.storage.store.crawls import QueueRow
@@ -191,8 +192,7 @@ def crawls_in_full(backends: Backends, only: str = "") -> list[CrawlStatus]:
         as_of = backends.settled(store)
         rows = [row for row in reversed(_rows(backends)) if only in ("", row.spec.crawl_id)]
         if only and not rows:
-            hint = "; `crawls` lists them" if backends.names_near else ""
-            raise NotFound(f"no crawl is named {only}{hint}")
+            raise NotFound(Message("no_crawl" if backends.names_near else "no_such_crawl", only))
         fresh = [row.spec.crawl_id for row in rows if row.spec.keep_fresh]
         due = {crawl: store.revisits.next_due(crawl) for crawl in fresh}
         queues = {each.queue_id: each for each in other_queues(backends)}

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawlclean.cleaning.errors import InvalidUrl, NotFound, StorageError, StoreDamaged
 from crawlclean.cleaning.lexicon import counted
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import Outlink, Via
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.storage.crawl_types import (
@@ -145,7 +146,7 @@ def recover_crawls(
             ended, _ = recovery.recover(row)
             crawl = row.spec.crawl_id
             waiting = frontier.counts(crawl).pending
-            text = f"rebuilt from the store: {counted(ended, 'URL')} had ended, {waiting} wait"
+            text = Message("rebuilt", ended, waiting)
             store.events.add(Event(kind=EventKind.RECOVERED, crawl_id=crawl, text=text))
             yield RecoveredCrawl(crawl=crawl, ended=ended, waiting=waiting)
 
@@ -165,7 +166,7 @@ def _wanted(
     rows = {row.spec.crawl_id: row for row in store.crawls.all()}
     for name in names:
         if name not in rows:
-            raise NotFound(f"no crawl is named {name}; `crawls` lists them")
+            raise NotFound(Message("no_crawl", name))
         if not force and not recovery.is_lost(rows[name]):
             raise StorageError(
                 f"the queue has crawl {name}: `run` resumes it; --force offers the URLs "

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, StoreDamaged
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import CleanRecord, PageKind, Provenance
 from crawlclean.storage.archive.warc import Bodies, Original, original_of, payload_digest
 from crawlclean.storage.store.export import ExportState, Selection, select
@@ -141,7 +142,7 @@ def _store_of(settings: Settings, wanted: Selection) -> Iterator[Store]:
     """Opens the store; it has the crawl and the host."""
     with existing_store(settings) as store:
         if wanted.crawl and store.crawls.get(wanted.crawl) is None:
-            raise NotFound(f"no crawl is named {wanted.crawl}; `crawls` lists them")
+            raise NotFound(Message("no_crawl", wanted.crawl))
         if wanted.topic:
             from crawlclean.workers.operations.topics.topics import find_topic  # brings the cleaner
 

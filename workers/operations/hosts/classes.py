@@ -14,6 +14,7 @@ from itertools import chain, islice
 
 from crawlclean.cleaning.drift.alarms import Alarm
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
+from crawlclean.cleaning.messages import Message, read_line
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.url_classes.rules import UrlRule, UrlRules, class_of
 from crawlclean.cleaning.url_classes.stopping import Account
@@ -352,11 +353,11 @@ def classes_of(
             pattern_pages=own.pages if own else 0,
             pattern_pages_with_news=own.with_news if own else 0,
             refused=known.refused.get(rule.template, ""),
-            stopped=kept.stopped[stops[0]] if stops else "",
+            stopped=read_line(kept.stopped[stops[0]]) if stops else "",
             stopped_at=since.get(stops[0]) if stops else None,
         )
     for pattern, account in accounts.items():
-        why = kept.stopped.get(pattern, "")
+        why = read_line(kept.stopped.get(pattern, ""))
         if why or not (pattern in learned or pattern.endswith("**")):
             yield _of_account(crawl, host, pattern, account, why, since.get(pattern))
 
@@ -405,7 +406,7 @@ def url_classes(backends: Backends, host: str) -> Part[UrlClass]:
             found += classes_of(frontier, crawl, host, stops)
     with backends.store() as store:
         if not crawls and store.statistics.get(host) is None:
-            raise NotFound(f"nothing of {host} is stored")
+            raise NotFound(Message("no_host", host))
     return Part(items=with_templates(backends, found[:MOST_CLASSES]))
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.hosts import StoredPage
@@ -60,7 +61,7 @@ def reclean_host(
         if not again or store.models.newest(host):
             model = read_model(find_version(store, host, None))
         elif store.statistics.get(host) is None:
-            raise NotFound(f"nothing of {host} is stored")
+            raise NotFound(Message("no_host", host))
         version = model.version if model else 0
         total = RecleaningCounts()
         records = older_records(store, host, version, again=again)

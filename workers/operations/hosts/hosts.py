@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.lexicon import second
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import Waits
 from crawlclean.storage.store.hosts import Pause
@@ -126,7 +127,8 @@ def host_details(backends: Backends, host: str) -> HostDetails:
         stats = store.statistics.get(host)
         if stats is None and not (waits and waits.hosts):
             near = near_hosts(store, host) if backends.names_near else ()
-            raise NotFound(f"nothing of {host} is stored{did_you_mean(near)}")
+            why = Message("no_host", host)
+            raise NotFound(f"{why}{did_you_mean(near)}" if near else why)
         fresh = [row.spec.crawl_id for row in store.crawls.all() if row.spec.keep_fresh]
         due = {crawl: store.revisits.next_due(crawl, host) for crawl in fresh}
         drifts, pause = store.drifts.of(host), pauses_of(backends, store).get(host)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.document.silent_html import Mark, silent_html
 from crawlclean.cleaning.errors import ConfigError, NotFound, PageError
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord, Verdict
 from crawlclean.cleaning.urls.normal_form import host_of
@@ -68,10 +69,7 @@ def judge_page(store: Store, page_id: str, crawl: str | None = None) -> JudgedPa
     """
     raw = store.answers.page(page_id, crawl)
     if raw is None:
-        raise NotFound(
-            "the raw page is gone (dropped, or never archived): the page cannot be cleaned again; "
-            "fetch it again"
-        )
+        raise NotFound(Message("raw_gone"))
     if len(raw.html) > MOST_CHARS:
         raise ConfigError(f"the answer has {len(raw.html):,} characters, more than is read here")
     record = store.records.get(page_id, crawl)
@@ -209,8 +207,7 @@ def _of_rows(store: Store, rows: Sequence[UrlRow]) -> Iterator[Moment]:
         crawl = row.crawl_id
         if row.state is not UrlState.RECORD:
             if row.state is UrlState.FAILED:
-                last = row.log[-1] if row.log else None
-                text = f"{last.step} {last.detail}"[:200] if last else ""
+                text = next((step.detail for step in reversed(row.log) if step.detail), "")
                 yield Moment(at=row.finished_at, kind=MomentKind.FAILED, text=text, crawl=crawl)
             continue
         history = store.versions.history(row.page_id, crawl)
@@ -297,7 +294,7 @@ def find_page_details(backends: Backends, page_id: str, crawl: str = "") -> Page
         rows = store.urls.rows(page_id, crawl_names(backends))
         rows = [row for row in rows if not crawl or row.crawl_id == crawl]
         if not rows:
-            raise NotFound(f"no crawl has ended a page {page_id}")
+            raise NotFound(Message("no_page", page_id))
         way, waits = explain_from(backends, page_id)
         judged, why_not = None, ""
         try:

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import UNSET
 
 from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.messages import Message
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.storage.store.stories import NUMBER_DIGITS, Story, StoryMember
@@ -55,7 +56,7 @@ def find_story(backends: Backends, story: str) -> StoryLine:
     with backends.store() as store:
         found = store.stories.story(story) if STORY_ID.fullmatch(story) else None
         if found is None:
-            raise NotFound(f"no story has the id {story}")
+            raise NotFound(Message("no_story", story))
         return story_line(store, found)
 
 

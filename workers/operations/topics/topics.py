@@ -15,6 +15,7 @@ import msgspec
 
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, NotFound, PageError, ServiceError, StoreDamaged
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.page import clean
 from crawlclean.cleaning.records import CleanRecord
 from crawlclean.cleaning.topics.learner import LinkModel
@@ -363,7 +364,7 @@ def find_topic(store: Store, name: str) -> TopicRow:
     row = store.topics.get(name)
     if row is None:
         known = ", ".join(store.topics.versions()) or "there is none"
-        raise NotFound(f"no topic is named {name}; topics: {known}")
+        raise NotFound(Message("no_topic", name, known))
     return row
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import InvalidUrl, ServiceError
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import Outlink, Via
 from crawlclean.cleaning.urls.normal_form import host_of, is_asset, page_id
 from crawlclean.cleaning.urls.patterns import without_session
@@ -171,22 +172,15 @@ MOST_REDIRECTS = 2000  # of a host, that are searched for the URL
 
 
 REFUSALS = {
-    Refusal.OUT_OF_SCOPE: (Cause.OUT_OF_SCOPE, "out of the crawl's scope"),
-    Refusal.TOO_DEEP: (Cause.TOO_DEEP, "deeper than --depth"),
-    Refusal.EXCLUDED: (Cause.EXCLUDED, "excluded by --exclude"),
-    Refusal.NOT_INCLUDED: (Cause.NOT_INCLUDED, "no --include matches it"),
-    Refusal.FORBIDDEN: (Cause.ROBOTS, "robots.txt forbids it"),
-    Refusal.SAME_PAGE: (Cause.CANONICAL, "another URL of a page that was fetched"),
-    Refusal.TOO_LONG: (Cause.TOO_LONG, "longer than 4,096 characters"),
-    Refusal.REPEATED_SEGMENTS: (Cause.TRAP, "looks like a trap: its folders repeat"),
-    Refusal.TOO_MANY_SEGMENTS: (Cause.TRAP, "looks like a trap: more than 20 folders"),
-    Refusal.NESTED_ADDRESS: (Cause.TRAP, "looks like a trap: a parameter is nested in itself"),
-    Refusal.TOO_MANY_PARAMETERS: (Cause.TRAP, "looks like a trap: more than 30 parameters"),
-    Refusal.STOPPED_CLASS: (Cause.URL_CLASS, "of a URL class that is not fetched"),
+    Refusal.OUT_OF_SCOPE: (Cause.OUT_OF_SCOPE, "out_of_scope"),
+    Refusal.SAME_PAGE: (Cause.CANONICAL, "same_page"),
+    Refusal.TOO_LONG: (Cause.TOO_LONG, "too_long"),
+    Refusal.REPEATED_SEGMENTS: (Cause.TRAP, "repeated_segments"),
+    Refusal.TOO_MANY_SEGMENTS: (Cause.TRAP, "too_many_segments"),
+    Refusal.NESTED_ADDRESS: (Cause.TRAP, "nested_address"),
+    Refusal.TOO_MANY_PARAMETERS: (Cause.TRAP, "too_many_parameters"),
 }
-NOT_CONTENT = (
-    "no cleaned page shows it as a content image (`model why HOST URL` shows its kinds on pages)"
-)
+"""Refusals whose messages have no values."""
 
 
 _NOT_SEARCHED = LinkedFrom(pages=0, nearest=(), records_searched=0, is_whole=True, capped=())
@@ -239,7 +233,7 @@ class Judge:
         if not spec.seeds:
             crawls = self._store.statistics.crawls_of([self._host]).get(self._host, ())
             cause = Cause.NOT_IMPORTED if spec.crawl_id in crawls else Cause.OUT_OF_SCOPE
-            return cause, "an import fetches nothing, and no page of this URL was imported"
+            return cause, Message("import")
         rules = self._rules(spec)
         own = unpacked_rules(self._host, rules)
         known = self._known(spec.crawl_id)
@@ -257,16 +251,19 @@ class Judge:
             return other
         if found is None:
             return self._refused_by_hook(links)
-        cause, text = REFUSALS.get(found, (Cause.REFUSED, found.value.replace("_", " ")))
+        if found in REFUSALS:
+            cause, key = REFUSALS[found]
+            return cause, Message(key)
         if found is Refusal.FORBIDDEN:
-            text = why_forbidden()
+            return Cause.ROBOTS, why_forbidden()
         if found is Refusal.STOPPED_CLASS:
-            text = f"{text}: {own.why_refused(self._url)}"
+            return Cause.URL_CLASS, Message("stopped", own.why_refused(self._url))
         if found in (Refusal.EXCLUDED, Refusal.NOT_INCLUDED):
-            text = UrlChoice(spec.include, spec.exclude).reason(self._url)
+            choice = UrlChoice(spec.include, spec.exclude)
+            return Cause(found.name.lower()), choice.reason(self._url)
         if found is Refusal.TOO_DEEP:
-            text = f"{text} {spec.max_depth}"
-        return cause, text
+            return Cause.TOO_DEEP, Message("too_deep", spec.max_depth or 0)
+        return Cause.REFUSED, found.value.replace("_", " ")
 
     def _refused_by_hook(self, links: Sequence[Inlink]) -> tuple[Cause, str] | None:
         """Why link filters refuse every one of the links; None when they keep one."""
@@ -276,7 +273,7 @@ class Judge:
         reasons = [self._hooks.refusal(outlink, page_url) for outlink, page_url in found]
         if not all(reasons):
             return None
-        return Cause.LINK_FILTER, f"refused by the link filter {reasons[0]}"
+        return Cause.LINK_FILTER, Message("link_filter", reasons[0] or "")
 
     def is_in_scope(self, spec: CrawlSpec) -> bool:
         """Whether the URL lies in the scope of a crawl; every image of its pages does."""
@@ -292,7 +289,7 @@ class Judge:
         refused = self.refusal(spec, depth, offered)
         cause, reason = refused or self._without_refusal(spec, found)
         if spec.images and is_asset(self._url) and cause in (Cause.OUT_OF_SCOPE, Cause.FILE):
-            cause, reason = Cause.NOT_CONTENT, NOT_CONTENT
+            cause, reason = Cause.NOT_CONTENT, Message("no_content_image")
         return UnknownUrl(
             url=self._url,
             crawl=spec.crawl_id,
@@ -305,20 +302,18 @@ class Judge:
 
     def _without_refusal(self, spec: CrawlSpec, found: LinkedFrom) -> tuple[Cause, str]:
         if is_asset(self._url):
-            return Cause.FILE, "not followed: it names a file, not a page"
+            return Cause.FILE, Message("file")
         if self._url in spec.seeds:
-            return Cause.SEED, "it is a seed that was not fetched yet"
+            return Cause.SEED, Message("seed")
         if found.nearest and all(link.via is Via.CANONICAL for link in found.nearest):
-            return REFUSALS[Refusal.SAME_PAGE]
+            return Cause.CANONICAL, Message("same_page")
         if not found.nearest:
-            searched = "" if found.is_whole else f" (of the {found.records_searched} searched)"
-            return Cause.NOT_LINKED, f"no cleaned page{searched} links to it"
+            if found.is_whole:
+                return Cause.NOT_LINKED, Message("not_linked")
+            return Cause.NOT_LINKED, Message("not_linked_of", found.records_searched)
         if page_id(self._url) in self._known(spec.crawl_id).seen:
-            return Cause.LINKED, "it was queued, and is neither in the queue nor in the store"
-        return Cause.LINKED, (
-            "a page links to it; when the page was cleaned, a rule refused it that holds no more "
-            "(robots.txt, URL classes, --depth, --scope), or the page was re-cleaned since"
-        )
+            return Cause.LINKED, Message("was_queued")
+        return Cause.LINKED, Message("refused_before")
 
     def _unknown(self, spec: CrawlSpec, cause: Cause) -> str:
         """What was not read, for a cause that this might change."""
@@ -368,7 +363,7 @@ class Judge:
         form = own.better_form(form) or form
         if form == self._url:
             return None
-        return Cause.OTHER_FORM, f"links to it are followed as {form}"
+        return Cause.OTHER_FORM, Message("other_form", form)
 
     def _moved_seeds(self, spec: CrawlSpec) -> set[str]:
         """Hosts that the seeds redirect to, as the store has it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from crawlclean.cleaning.errors import NotFound
+from crawlclean.cleaning.messages import Message
 from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.backends import Backends
@@ -68,7 +69,7 @@ def find_action(backends: Backends, seq: int) -> Action:
     with backends.store() as store:
         if found := store.audit.get(seq):
             return found
-    raise NotFound(f"there is no action {seq} in the audit")
+    raise NotFound(Message("no_action", seq))
 
 
 def find_operation(backends: Backends, seq: int) -> Operation:
@@ -80,7 +81,7 @@ def find_operation(backends: Backends, seq: int) -> Operation:
     with backends.store() as store:
         if found := store.operations.get(seq):
             return found
-    raise NotFound(f"there is no operation {seq}")
+    raise NotFound(Message("no_operation", str(seq)))
 
 
 def _before(after: Place | None) -> int | None:

@@ -170,6 +170,11 @@ local function log_line(t, step, detail)
   return t == 0 and '' or string.format('%.0f\t%s\t%s\n', t, step, detail or '')
 end
 
+-- A line of cleaning/messages.toml as it is stored, '["attempt",1]': its key, and its values in the order of their places.
+local function message(key, ...)
+  return cjson.encode({ key, ... })
+end
+
 local LOG_LIMIT = 8192
 
 local function append_log(key, line)

@@ -17,7 +17,7 @@ local function lease(round, crawl, host, pid, g, marks, opened)
   local key = page_key(crawl, pid)
   local token = redis.call('INCR', 'cc:token')
   local attempt = opened and 1 or redis.call('HINCRBY', key, 'attempt', 1)
-  local p, line = opened or read(key, PAGE), log_line(round.at, 'leased', 'attempt ' .. attempt)
+  local p, line = opened or read(key, PAGE), log_line(round.at, 'leased', message('attempt', attempt))
   if opened then
     redis.call('HSET', key, 'state', 'leased', 'token', token, 'session', round.session, 'attempt', 1,
       'answers_at_lease', g.answers or 0, 'log', opened.log .. line)

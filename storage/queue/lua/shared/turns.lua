@@ -257,7 +257,7 @@ local function may_fetch(round, crawl, host, pid, role)
     redis.call('SET', lock, crawl, 'PX', HOLD_MS)
     return true
   end
-  append_log(key, log_line(round.at, 'held', 'the crawl ' .. holder .. ' fetches the page'))
+  append_log(key, log_line(round.at, 'held', message('held', holder)))
   redis.call('HSET', key, 'state', 'retry', 'attempt', redis.call('HGET', key, 'attempt') or 0)
   redis.call('ZADD', 'cc:r:' .. crawl .. ':' .. host, round.t + HELD_MS, pid)
   count(crawl, 'pending', 1)
