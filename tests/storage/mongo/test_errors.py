@@ -27,7 +27,7 @@ from crawlclean.storage.mongo import connection as mongo_connection
 from crawlclean.storage.mongo.connection import MongoConnection
 from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.opening import open_store
-from tests.kit.mongo_server import MongoServer, plain_client, running, with_database
+from tests.kit.mongo_server import MongoServer, plain_client, running
 from tests.kit.outcomes import make_outcome
 
 
@@ -197,8 +197,3 @@ def test_both_urls_open_the_database_they_name(server: MongoServer) -> None:
     assert isinstance(store, MongoStore)
     assert database_of(store) == "crawl"
     store.close()
-
-
-def test_the_tests_own_database_in_a_given_url() -> None:
-    assert with_database("mongodb://a,b/", "t") == "mongodb://a,b/t"
-    assert with_database("mongodb://u:p@a/d?x=1", "t") == "mongodb://u:p@a/t?x=1&authSource=d"

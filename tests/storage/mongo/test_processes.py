@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 import threading
 from contextlib import closing
 from functools import partial
@@ -15,7 +13,7 @@ import pytest
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.storage.mongo.store import MongoStore
 from crawlclean.storage.store.protocol import Store
-from tests.kit.mongo_server import answers, plain_client, running, url_of
+from tests.kit.mongo_server import running, url_of
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.recount import counted
 from tests.kit.some import some
@@ -120,31 +118,6 @@ def test_a_killed_server_keeps_what_was_acknowledged(tmp_path: Path) -> None:
             check_counted(store, 2 * 5 * JOB)
 
 
-def test_a_server_killed_during_saves(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    with running(tmp_path) as server:
-        url = server.url("t", "?serverSelectionTimeoutMS=300&heartbeatFrequencyMS=500")
-        with closing(MongoStore(url)) as store:
-            store.crawls.all()
-            number = 0
-            for _ in range(2):
-                killer = threading.Timer(chance.uniform(0.02, 0.15), server.kill)
-                killer.start()
-                try:
-                    while True:
-                        store.save(job("s", number))
-                        number += 1
-                except StoreUnavailable:
-                    killer.join()
-                server.start()
-                wait_until(partial(can_read, store))
-                store.save(job("s", number))
-                number += 1
-            for each in range(number):
-                assert is_saved(store, "s", each)
-            check_counted(store, number * JOB)
-
-
 def can_read(store: MongoStore) -> bool:
     """Whether the store reads again; its client finds a new server by itself."""
     try:
@@ -163,22 +136,3 @@ def test_a_server_that_answers_nothing(tmp_path: Path) -> None:
             with pytest.raises(StoreUnavailable, match="does not answer"):
                 store.save([make_outcome("/2")])
             server.kill()
-
-
-def test_the_server_dies_with_the_tests(tmp_path: Path) -> None:
-    if not sys.platform.startswith("linux"):
-        pytest.skip("Linux only")
-    code = (
-        "import time; from pathlib import Path; "
-        "from tests.kit.mongo_server import MongoServer; "
-        f"server = MongoServer(Path({str(tmp_path)!r})); server.start(); "
-        "print(server.url('x'), flush=True); time.sleep(60)"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT, text=True
-    ) as process:
-        url = output_of(process).readline().strip()
-        with plain_client(url) as client:
-            client.admin.command("ping")
-        process.kill()
-    wait_until(lambda: not answers(url, patience_ms=200))

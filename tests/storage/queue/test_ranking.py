@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -16,7 +14,7 @@ from crawlclean.storage.queue.entries import RANK_SCORE, offer_args, unpack_feat
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.topic_ranks import Score, moved_entries, unpack_scored
 from tests.kit.queues import Spider
-from tests.kit.topic_queues import next_pages, open_topic, topic_spec
+from tests.kit.topic_queues import next_pages, open_topic
 
 
 def by_table(ranks: Mapping[int, int]) -> Score:
@@ -118,40 +116,3 @@ def test_a_newer_version_ends_a_ranking(frontier: Frontier) -> None:
 
     assert not frontier.topics.rerank("t", newer_begins, version=7).is_whole
     assert frontier.topics.rerank("t", by_table({}), version=8).is_whole
-
-
-KILLED = """
-import sys, time
-from crawlclean.storage.queue.entries import unpack_features
-from crawlclean.storage.queue.frontier import Frontier
-slices = 0
-def score(links):
-    global slices
-    slices += 1
-    if slices == 5:
-        print("ready", flush=True)
-        time.sleep(60)
-    return [700] * len(links)
-Frontier(sys.argv[1]).topics.rerank("t", score, version=1)
-"""
-
-
-def test_a_killed_ranker_is_followed_at_its_cursor(
-    frontier: Frontier, queue_url: str, client: Any
-) -> None:
-    frontier.open_crawl(topic_spec())
-    pages = [Discovery(url=f"http://a.example/{n}", rank=400, features=(n,)) for n in range(4000)]
-    frontier.add("t", pages)
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLED, queue_url], stdout=subprocess.PIPE, text=True
-    ) as ranker:
-        assert ranker.stdout
-        assert ranker.stdout.readline() == "ready\n"
-        ranker.kill()
-    assert frontier.counts("t").pending == 4000
-    client.zadd("cc:rank:t", {"a.example": 0})  # as if 20 seconds were over
-    done = frontier.topics.rerank("t", lambda links: [700] * len(links), version=1)
-    assert done.is_whole
-    assert 1000 < done.urls < 3000  # 200 and three slices of 500 are done, one is repeated
-    queue = frontier._client.zrange("cc:q:t:a.example", 0, -1, withscores=True)
-    assert {int(score) // 10**12 for _, score in queue} == {700}
