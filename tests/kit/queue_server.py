@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
+
+from redis import Redis
 
 from crawlclean.storage.queue.clients import wait_for_queue
-from crawlclean.storage.queue.embedded import find_server
+from crawlclean.storage.queue.embedded import EmbeddedServer, find_server
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.mongo_server import free_port
 from tests.kit.server_process import ServerProcess
 from tests.kit.timing import LIMIT_S
+
+
+@contextmanager
+def running(data: Path) -> Iterator[tuple[EmbeddedServer, Any]]:
+    """The private server of a data folder while the block lasts, and a client of it."""
+    server = EmbeddedServer(data)
+    server.start()
+    try:
+        with Redis.from_url(server.url) as client:
+            yield server, client
+    finally:
+        server.stop()
 
 
 class QueueServer(ServerProcess):

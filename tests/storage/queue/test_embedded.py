@@ -31,6 +31,7 @@ from crawlclean.storage.queue.embedded import (
     socket_url,
 )
 from tests.kit.crawls import environment
+from tests.kit.queue_server import running
 from tests.kit.timing import LIMIT_S, wait_until
 
 PARENT = """
@@ -46,10 +47,8 @@ signal.pause()
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[EmbeddedServer]:
-    running = EmbeddedServer(tmp_path / "data")
-    running.start()
-    yield running
-    running.stop()
+    with running(tmp_path / "data") as (started, _):
+        yield started
 
 
 def is_alive(pid: int) -> bool:
@@ -61,16 +60,13 @@ def is_alive(pid: int) -> bool:
 
 def test_server_keeps_what_it_was_told(tmp_path: Path) -> None:
     for value in (None, b"1", b"2"):
-        server = EmbeddedServer(tmp_path)
-        server.start()
-        assert server.is_running()
-        log = (tmp_path / "logs" / "queue.log").read_text()
-        warning = log.find("Memory overcommit must be enabled")
-        assert warning == -1 or 0 <= log.find("Crawls run all the same") < warning
-        with Redis.from_url(server.url) as client:
+        with running(tmp_path) as (server, client):
+            assert server.is_running()
+            log = (tmp_path / "logs" / "queue.log").read_text()
+            warning = log.find("Memory overcommit must be enabled")
+            assert warning == -1 or 0 <= log.find("Crawls run all the same") < warning
             assert client.get("x") == value
             client.set("x", int(value or 0) + 1)
-        server.stop()
         assert not server.is_running()
         assert not socket_path(tmp_path).exists()
 
@@ -83,11 +79,8 @@ def test_data_survive_kill_9_of_the_server(server: EmbeddedServer, tmp_path: Pat
     os.kill(server.pid, signal.SIGKILL)
     wait_until(lambda: not server.is_running())
     server.stop()
-    again = EmbeddedServer(tmp_path / "data")
-    again.start()
-    with Redis.from_url(again.url) as client:
+    with running(tmp_path / "data") as (_, client):
         assert client.llen("list") == 500
-    again.stop()
 
 
 def test_server_dies_with_its_parent_by_kill_9(tmp_path: Path) -> None:
@@ -104,11 +97,8 @@ def test_server_dies_with_its_parent_by_kill_9(tmp_path: Path) -> None:
         parent.kill()
     wait_until(lambda: not is_alive(pid))
     assert socket_path(tmp_path).exists()  # stale
-    server = EmbeddedServer(tmp_path)
-    server.start()
-    with Redis.from_url(server.url) as client:
+    with running(tmp_path) as (_, client):
         assert client.get("x") == b"1"
-    server.stop()
 
 
 def test_watchdog_kills_when_its_parent_ends() -> None:
@@ -147,12 +137,9 @@ def test_folder_has_one_owner(server: EmbeddedServer, tmp_path: Path) -> None:
     with pytest.raises(DataDirectoryInUse, match=f"process {os.getpid()}:"):
         EmbeddedServer(tmp_path / "data")
     server.stop()
-    other = EmbeddedServer(tmp_path / "data")
-    other.start()
-    server.stop()  # again: must not harm the other's socket
-    with Redis.from_url(other.url) as client:
+    with running(tmp_path / "data") as (_, client):
+        server.stop()  # again: must not harm the other's socket
         assert client.ping()
-    other.stop()
 
 
 def test_lock_is_not_inherited_by_programs(server: EmbeddedServer, tmp_path: Path) -> None:
@@ -224,12 +211,9 @@ def test_read_only_folder_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["noise", "manifest", "gone"])
 def test_damaged_files_of_the_queue_are_said_with_what_to_do(tmp_path: Path, damage: str) -> None:
-    server = EmbeddedServer(tmp_path)
-    server.start()
-    with Redis.from_url(server.url) as client:
+    with running(tmp_path) as (_, client):
         for number in range(2000):
             client.set(f"key{number}", "value")
-    server.stop()
     files = {path.suffix: path for path in (tmp_path / "queue" / "appendonlydir").iterdir()}
     if damage == "noise":
         content = files[".aof"].read_bytes()
@@ -247,40 +231,28 @@ def test_damaged_files_of_the_queue_are_said_with_what_to_do(tmp_path: Path, dam
 
 
 def test_a_file_cut_at_its_end_is_read_to_the_cut(tmp_path: Path) -> None:
-    server = EmbeddedServer(tmp_path)
-    server.start()
-    with Redis.from_url(server.url) as client:
+    with running(tmp_path) as (_, client):
         client.set("whole", "1")
         client.set("cut", "1")
-    server.stop()
     (file,) = (tmp_path / "queue" / "appendonlydir").glob("*.incr.aof")
     os.truncate(file, file.stat().st_size - 3)
-    again = EmbeddedServer(tmp_path)
-    again.start()
-    with Redis.from_url(again.url) as client:
+    with running(tmp_path) as (_, client):
         assert client.exists("whole", "cut") == 1
-    again.stop()
 
 
 def test_stale_socket_file(tmp_path: Path) -> None:
     stale = socket.socket(socket.AF_UNIX)
     stale.bind(str(socket_path(tmp_path)))
     stale.close()
-    server = EmbeddedServer(tmp_path)
-    server.start()
-    with Redis.from_url(server.url) as client:
+    with running(tmp_path) as (_, client):
         assert client.ping()
-    server.stop()
 
 
 def test_long_data_paths(tmp_path: Path) -> None:
     data = tmp_path / ("页" * 60) / ("x" * 200)
-    server = EmbeddedServer(data)
-    server.start()
-    assert len(os.fsencode(socket_path(data))) <= 100
-    with Redis.from_url(server.url) as client:
+    with running(data) as (_, client):
+        assert len(os.fsencode(socket_path(data))) <= 100
         assert client.config_get("dir")["dir"] == str(data / "queue")
-    server.stop()
 
 
 def test_socket_is_the_same_for_every_way_to_the_folder(tmp_path: Path) -> None:

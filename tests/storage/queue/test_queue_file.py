@@ -3,47 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from redis import Redis
 
 from crawlclean.storage.queue import embedded
-from crawlclean.storage.queue.embedded import EmbeddedServer, socket_path
+from tests.kit.queue_server import running
 from tests.kit.timing import wait_until
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[EmbeddedServer]:
-    running = EmbeddedServer(tmp_path / "data")
-    running.start()
-    yield running
-    running.stop()
 
 
 @pytest.mark.parametrize("cut", [0, 10])
 @pytest.mark.parametrize("zeros", [1, 4096, 200_000])
 def test_zeros_at_the_end_of_the_file_are_cut(tmp_path: Path, zeros: int, cut: int) -> None:
-    first = EmbeddedServer(tmp_path)
-    first.start()
-    with Redis(unix_socket_path=str(socket_path(tmp_path))) as client:
+    with running(tmp_path) as (first, client):
         for n in range(100):
             client.set(f"k{n}", n)
-    first.stop()
     assert first.notice == ""
     [file] = (tmp_path / "queue/appendonlydir").glob("*.incr.aof")
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) - cut] + bytes(zeros))
-    again = EmbeddedServer(tmp_path)
-    again.start()
-    try:
-        with Redis(unix_socket_path=str(socket_path(tmp_path))) as client:
-            assert client.dbsize() == (99 if cut else 100)
-            client.set("new", 1)
+    with running(tmp_path) as (again, client):
+        assert client.dbsize() == (99 if cut else 100)
+        client.set("new", 1)
         assert f"ended in {zeros} zeros" in again.notice
-    finally:
-        again.stop()
 
 
 def _queue_bytes(data: Path) -> int:
@@ -53,9 +35,7 @@ def _queue_bytes(data: Path) -> int:
 @pytest.mark.parametrize("keys", [10, 1000])
 def test_the_file_is_written_anew_at_a_stop(tmp_path: Path, keys: int) -> None:
     """With many keys it was written anew before, while it held all of them."""
-    server = EmbeddedServer(tmp_path)
-    server.start()
-    with Redis(unix_socket_path=str(socket_path(tmp_path))) as client:
+    with running(tmp_path) as (_, client):
         for n in range(1000):
             client.set(f"k{n % keys}", os.urandom(2000))
         if keys > 10:
@@ -63,24 +43,19 @@ def test_the_file_is_written_anew_at_a_stop(tmp_path: Path, keys: int) -> None:
             wait_until(lambda: not client.info("persistence")["aof_rewrite_in_progress"])
             client.delete(*(f"k{n}" for n in range(10, keys)))
         kept = client.mget([f"k{n}" for n in range(10)])
-    assert _queue_bytes(tmp_path) > 2_000_000
-    server.stop()
+        assert _queue_bytes(tmp_path) > 2_000_000
     assert _queue_bytes(tmp_path) < 30_000
-    again = EmbeddedServer(tmp_path)
-    again.start()
-    with Redis(unix_socket_path=str(socket_path(tmp_path))) as client:
+    with running(tmp_path) as (_, client):
         assert client.mget([f"k{n}" for n in range(10)]) == kept
-    again.stop()
 
 
-@pytest.mark.usefixtures("server")
 def test_the_file_is_written_anew_while_it_grows(tmp_path: Path) -> None:
-    with Redis(unix_socket_path=str(socket_path(tmp_path / "data"))) as client:
+    with running(tmp_path) as (_, client):
 
         def is_small_again() -> bool:
             # It grows on: what came while a slow machine wrote it anew counts as its size.
             client.set("k", os.urandom(100_000))
-            return _queue_bytes(tmp_path / "data") < 3 * embedded.REWRITE_BYTES
+            return _queue_bytes(tmp_path) < 3 * embedded.REWRITE_BYTES
 
         for _ in range(300):
             client.set("k", os.urandom(100_000))
