@@ -18,7 +18,6 @@ from crawlclean import (
     Link,
     LinkKind,
     LinkReason,
-    PageKind,
     RawPage,
     Via,
     WarningKind,
@@ -144,36 +143,6 @@ def test_the_sizes_of_an_image() -> None:
     assert image.link == "http://www.example.com/a/y.jpg"
 
 
-@pytest.mark.parametrize(
-    ("html", "title"),
-    [
-        ("<title> 一\n 二 </title><h1>三</h1>", "一 二"),
-        ("<title></title><meta property='og:title' content='一'><h1>二</h1>", "一"),
-        ("<h2>零</h2><h1> </h1><h1>一 <b>二</b></h1>", "一 二"),
-        ("<svg><title>图</title></svg><p>一", "图"),
-        ("<p>一", ""),
-    ],
-)
-def test_titles(html: str, title: str) -> None:
-    assert record(html).title == title
-
-
-@pytest.mark.parametrize(
-    ("html", "language"),
-    [
-        ("<html lang='zh-CN'>一", "zh"),
-        ("<html lang=EN>a", "en"),
-        ("<html xml:lang='zh_TW'>一", "zh"),
-        ("<meta http-equiv='Content-Language' content='ja, en'>", "ja"),
-        ("<html lang=''><meta name=language content=ko>", "ko"),
-        ("<html lang='Chinese'>", None),
-        ("<p>一", None),
-    ],
-)
-def test_languages(html: str, language: str | None) -> None:
-    assert record(html).language == language
-
-
 def test_the_canonical_address() -> None:
     assert record("<link rel=canonical href=/c>").canonical_url == "http://www.example.com/c"
     assert record("<link rel=canonical href='x:y'>").canonical_url == URL
@@ -205,19 +174,6 @@ def test_outlinks_are_capped_and_their_texts_too() -> None:
     assert len(many.outlinks) == 20_000
     assert len(many.outlinks[0].text) == 80
     assert [(w.kind, w.count) for w in many.warnings] == [(WarningKind.CAPPED_LINKS, 100)]
-
-
-@pytest.mark.parametrize(
-    ("html", "kind"),
-    [
-        ("", PageKind.OTHER),
-        (f"<p>{LONG * 10}</p><a href=1>一</a>", PageKind.ARTICLE),
-        ("".join(f"<li><a href={i}>一条新闻的标题</a>" for i in range(30)), PageKind.INDEX),
-        ("<p>没有这一页</p>", PageKind.OTHER),
-    ],
-)
-def test_kinds_of_pages(html: str, kind: PageKind) -> None:
-    assert record(html).kind is kind
 
 
 def test_the_signature_does_not_see_white_space() -> None:

@@ -59,6 +59,10 @@ def article(byline: str, head: str = "", text: str = TEXT, url: str = URL) -> Cl
          "<meta property=og:title content=柿子熟了><h1>柿子熟了</h1>BODY", "柿子熟了"),
         ("<h1>柿子熟了</h1>BODY", "柿子熟了"),
         ("BODY", ""),
+        ("<title> 一\n 二 </title><h1>三</h1>", "一 二"),
+        ("<title></title><meta property='og:title' content='一'><h1>二</h1>", "一"),
+        ("<h2>零</h2><h1> </h1><h1>一 <b>二</b></h1>", "一 二"),
+        ("<svg><title>图</title></svg><p>一", "图"),
         # Signs of a title's words are no separators.
         ("<title>_thread — 手册</title><h1>_thread — 手册</h1>BODY", "_thread — 手册"),
         ("<title>__main__ — 入口 — 手册</title><h1>__main__ — 入口</h1>BODY", "__main__ — 入口"),
@@ -295,6 +299,11 @@ def test_without_a_time_of_fetch_nothing_is_relative_or_future() -> None:
         ("<html lang=uk>BODY", "Восени хурма достигає, і всі гори стають золотими.", "uk"),
         ("<html lang=pt-BR><p>1 2 3", "", "pt"),
         ("<p>1 2 3", "", None),
+        ("<html xml:lang='zh_TW'>一", "", "zh"),
+        ("<html lang=EN>a", "", "en"),
+        ("<meta http-equiv='Content-Language' content='ja, en'>", "", "ja"),
+        ("<html lang=''><meta name=language content=ko>", "", "ko"),
+        ("<html lang='Chinese'>", "", None),
     ],
 )  # fmt: skip
 def test_languages(html: str, text: str, language: str | None) -> None:
