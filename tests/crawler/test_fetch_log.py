@@ -26,6 +26,9 @@ def lease(url: str = "http://a.example/x", **changes: Any) -> Lease:
 
 
 PAGE = FetchResult(status=200, body=b"x" * 11265, elapsed_ms=3)
+NOT_FOUND = FetchResult(
+    status=404, failure=Failure(reason=FailureReason.HTTP_STATUS, detail="status 404")
+)
 
 
 def written(path: Path, work: Callable[[FetchLog], None], max_bytes: int = 1 << 20) -> list[str]:
@@ -43,55 +46,40 @@ def written(path: Path, work: Callable[[FetchLog], None], max_bytes: int = 1 << 
 
 
 @pytest.mark.parametrize(
-    ("found", "result", "asked", "line"),
+    ("found", "result", "line"),
     [
-        (
-            lease(),
-            PAGE,
-            True,
-            "200 11265 3 a.example http://a.example/x http://a.example/ link page",
-        ),
+        (lease(), PAGE, "200 11265 3 a.example http://a.example/x http://a.example/ link page"),
         (
             lease(referrer="", via=Via.SEED),
             FetchResult(status=301, elapsed_ms=2),
-            True,
             "301 0 2 a.example http://a.example/x - seed redirect",
         ),
         (
             lease(),
-            FetchResult(
-                status=404,
-                failure=Failure(reason=FailureReason.HTTP_STATUS, detail="status 404"),
-            ),
-            True,
+            NOT_FOUND,
             "404 0 0 a.example http://a.example/x http://a.example/ link "
             "failed http_status: status 404",
         ),
         (
             lease(),
             FetchResult(failure=Failure(reason=FailureReason.ROBOTS, detail="a\nb\x1b[0m\u202e c")),
-            False,
             "- 0 0 a.example http://a.example/x http://a.example/ link refused robots: a b [0m c",
         ),
         (
             lease(role=PageRole.ROBOTS),
-            FetchResult(
-                status=404,
-                failure=Failure(reason=FailureReason.HTTP_STATUS, detail="status 404"),
-            ),
-            True,
+            NOT_FOUND,
             "404 0 0 a.example http://a.example/x http://a.example/ link robots",
         ),
         (
-            lease(url="http://a.example/a b\n\u202e\x7f", referrer="http://a.example/\t"),
+            lease("http://a.example/a b\n\u202e\x7f", referrer="http://a.example/\t"),
             PAGE,
-            True,
             "200 11265 3 a.example http://a.example/a%20b%0A%E2%80%AE%7F http://a.example/%09 "
             "link page",
         ),
     ],
 )
-def test_a_line(tmp_path: Path, found: Lease, result: FetchResult, asked: bool, line: str) -> None:
+def test_a_line(tmp_path: Path, found: Lease, result: FetchResult, line: str) -> None:
+    asked = result.status > 0
     [shown] = written(tmp_path / "fetch.log", lambda log: log.ended(found, result, asked=asked))
     assert re.fullmatch(f"{TIME} {re.escape(line)}", shown)
 
