@@ -29,7 +29,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier
-from tests.kit.queues import ANSWER, make_lease, server_ms, spec, urls
+from tests.kit.queues import ANSWER, begin, make_lease, server_ms, spec, urls
 from tests.kit.timing import LIMIT_S
 
 
@@ -67,8 +67,7 @@ async def holds(condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None
 
 
 def test_no_more_is_held_than_there_is_room_for(queue_url: str, frontier: Frontier) -> None:
-    frontier.open_crawl(spec("c", slots=100))
-    frontier.add("c", [d for h in range(6) for d in urls(20, f"h{h}.example")])
+    begin(frontier, [d for h in range(6) for d in urls(20, f"h{h}.example")], slots=100)
 
     async def crawl() -> tuple[int, int]:
         held, most, done = 0, 0, 0
@@ -118,8 +117,7 @@ def test_new_work_wakes_a_waiting_spider_at_once(queue_url: str, frontier: Front
 def test_a_host_clock_is_slept_until_and_no_longer(
     queue_url: str, frontier: Frontier, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", delay_ms=300))
-    frontier.add("c", urls(2))
+    begin(frontier, urls(2), delay_ms=300)
 
     async def crawl() -> tuple[int, int]:
         async with opened(queue_url, 4) as (source, queue):
@@ -138,8 +136,7 @@ def test_a_host_clock_is_slept_until_and_no_longer(
 def test_a_lost_answer_is_reconciled(
     queue_url: str, frontier: Frontier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frontier.open_crawl(spec("c", slots=8))
-    frontier.add("c", urls(6))
+    begin(frontier, urls(6), slots=8)
     lease = FetchQueue.lease
     lost: list[LeaseBatch] = []
 
@@ -174,8 +171,7 @@ def test_what_a_replica_lacks_is_fetched_again(
     queue_url: str, frontier: Frontier, monkeypatch: pytest.MonkeyPatch, role: PageRole
 ) -> None:
     monkeypatch.setattr(leasing, "RENEW_S", 0.1)
-    frontier.open_crawl(spec("c", slots=8))
-    frontier.add("c", urls(3))
+    begin(frontier, urls(3), slots=8)
     lost: list[Lease] = []
 
     async def crawl() -> list[str]:
@@ -204,8 +200,7 @@ def test_a_result_outlives_the_server(tmp_path: Path) -> None:
     server.start()
     try:
         frontier = Frontier(server.url)
-        frontier.open_crawl(spec("c", slots=8))
-        frontier.add("c", urls(3))
+        begin(frontier, urls(3), slots=8)
 
         async def crawl() -> None:
             async with opened(server.url, 3) as (source, queue):
@@ -264,8 +259,7 @@ LEASE = make_lease()
 
 
 def test_old_tokens_are_counted_and_change_nothing(queue_url: str, frontier: Frontier) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(1))
+    begin(frontier, urls(1))
 
     async def crawl() -> None:
         async with opened(queue_url, 3) as (source, _):
@@ -279,8 +273,7 @@ def test_old_tokens_are_counted_and_change_nothing(queue_url: str, frontier: Fro
 
 
 def test_closing_gives_back_what_is_held(queue_url: str, frontier: Frontier, client: Redis) -> None:
-    frontier.open_crawl(spec("c", slots=8))
-    frontier.add("c", [*urls(3), Discovery(url="http://b.example/")])
+    begin(frontier, [*urls(3), Discovery(url="http://b.example/")], slots=8)
 
     async def crawl() -> None:
         async with opened(queue_url, 4) as (source, queue):
@@ -299,8 +292,7 @@ def test_closing_gives_back_what_is_held(queue_url: str, frontier: Frontier, cli
 def test_background_work_that_fails_ends_the_leases(
     queue_url: str, frontier: Frontier, client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(1))
+    begin(frontier, urls(1))
 
     async def crawl() -> BaseException | None:
         async with opened(queue_url, 4) as (source, queue):
@@ -320,8 +312,7 @@ def test_counters_that_could_not_be_told_are_kept(
     queue_url: str, frontier: Frontier, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crawlclean.crawler.leasing.RENEW_S", 0.01)
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(3))
+    begin(frontier, urls(3))
 
     async def crawl() -> BaseException | None:
         async with opened(queue_url, 4) as (source, queue):

@@ -71,6 +71,13 @@ class Spider:
         batch: LeaseBatch = self.run(self.queue.lease(n))
         return batch
 
+    def wait_ms(self) -> int:
+        """How long there is nothing to lease."""
+        batch = self.ask()
+        assert batch.leases == ()
+        assert batch.wait_ms is not None
+        return batch.wait_ms
+
     def lease(self, n: int = 100) -> tuple[Lease, ...]:
         return self.ask(n).leases
 
@@ -125,6 +132,12 @@ def spec(crawl_id: str = "c", *seeds: str, **more: Any) -> CrawlSpec:
     """A crawl; without a delay where none is given."""
     more.setdefault("delay_ms", 0)
     return CrawlSpec(crawl_id=crawl_id, seeds=seeds, **more)
+
+
+def begin(frontier: Frontier, found: list[Discovery], crawl_id: str = "c", **more: Any) -> None:
+    """Opens a crawl without seeds, and offers it URLs."""
+    frontier.open_crawl(spec(crawl_id, **more))
+    frontier.add(crawl_id, found)
 
 
 def urls(n: int, host: str = "a.example") -> list[Discovery]:

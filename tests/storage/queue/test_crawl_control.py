@@ -17,6 +17,7 @@ from tests.kit.queues import (
     Spider,
     ack_all,
     assert_at_rest,
+    begin,
     claim_all,
     fetch_all,
     job_ids,
@@ -152,8 +153,7 @@ def test_paused_host_rests_for_every_crawl(frontier: Frontier, spider: Spider) -
 def purge_scene(frontier: Frontier, spider: Spider, client: Any) -> None:
     """Crawl ``c`` with URLs in every state on two hosts, crawl ``d`` on one of them."""
     frontier.open_crawl(spec("c", slots=8, max_pages=100))
-    frontier.open_crawl(spec("d", slots=8))
-    frontier.add("d", urls(2))
+    begin(frontier, urls(2), slots=8, crawl_id="d")
     for host in ("a.example", "b.example"):
         frontier.add("c", urls(20, host))
         client.hset(f"cc:g:{host}", "robots_until", server_ms(client) + 3_600_000)

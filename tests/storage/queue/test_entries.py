@@ -18,15 +18,14 @@ from crawlclean.storage.queue.entries import (
     unpack_features,
 )
 from crawlclean.storage.queue.frontier import Frontier
-from tests.kit.queues import A, Spider, claim_all, spec, urls
+from tests.kit.queues import A, Spider, begin, claim_all, spec, urls
 
 
 def discovered_page(
     found: Discovery, frontier: Frontier, spider: Spider, client: Any
 ) -> QueuedPage:
     """What a worker hears of a URL that was offered."""
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", [found])
+    begin(frontier, [found])
     for lease in spider.pages():
         assert lease.url == found.url
         spider.put(lease)
@@ -80,8 +79,7 @@ def test_features_of_a_link(
     features: tuple[int, ...], frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     found = Discovery(url=A + "=A_ x", text="=AA s/", features=features, rank=998, via=Via.LINK)
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", [found])
+    begin(frontier, [found])
     ((entry, score),) = frontier._client.zrange("cc:q:c:a.example", 0, -1, withscores=True)
     assert read_pending("a.example", int(score), entry) == found
     (lease,) = spider.pages()
@@ -101,8 +99,7 @@ def test_features_that_are_none() -> None:
 
 
 def test_tabs_are_no_part_of_a_url(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", [Discovery(url="http://a.example/x\ty", referrer=A + "\t", text="t")])
+    begin(frontier, [Discovery(url="http://a.example/x\ty", referrer=A + "\t", text="t")])
     (lease,) = spider.pages()
     assert (lease.url, lease.page_id) == ("http://a.example/xy", page_id("http://a.example/xy"))
     spider.put(lease)
@@ -139,8 +136,7 @@ def test_pending_url_is_found_by_its_bytes(frontier: Frontier) -> None:
     special = set(b"*?[]\\")
     marked = [d for d in urls(2000) if special & set(bytes.fromhex(page_id(d.url)))][:40]
     assert {b for d in marked for b in bytes.fromhex(page_id(d.url)) if b in special} == special
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", marked[::2])
+    begin(frontier, marked[::2])
     for i, discovery in enumerate(marked):
         found = frontier.trace("c", page_id(discovery.url), "a.example")
         assert (found is not None) == (i % 2 == 0)
@@ -172,8 +168,7 @@ def test_no_url_is_lost_or_seen_twice_while_the_seen_set_grows(
 
 def test_fingerprints_of_few_digits(frontier: Frontier, client: Any) -> None:
     """A bucket is chosen by the last digits, and a small number has few of them."""
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(1000))
+    begin(frontier, urls(1000))
     few = ["0" * 16, f"{7:016x}", "f" * 16, f"{2**64 - 12345:016x}"]
     assert [fingerprint(pid) for pid in few] == ["0", "7", "-1", "-12345"]
     for round_ in range(2):

@@ -15,6 +15,7 @@ from tests.kit.queues import (
     B,
     Spider,
     ack_all,
+    begin,
     claim_all,
     fetch_all,
     spec,
@@ -78,8 +79,7 @@ def test_order_is_rank_then_arrival(frontier: Frontier, spider: Spider) -> None:
 
 
 def test_robots_role_cannot_be_offered_as_such(frontier: Frontier, spider: Spider) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", [Discovery(url="http://a.example/robots.txt", role=PageRole.ROBOTS)])
+    begin(frontier, [Discovery(url="http://a.example/robots.txt", role=PageRole.ROBOTS)])
     (page,) = spider.pages()
     assert page.role is PageRole.PAGE
 

@@ -20,7 +20,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.live_state import WaitReason
 from crawlclean.storage.queue.fetch_queue import FetchQueue
 from crawlclean.storage.queue.frontier import Frontier
-from tests.kit.queues import Spider, assert_at_rest, let_time_pass, spec, urls
+from tests.kit.queues import Spider, assert_at_rest, begin, let_time_pass, urls
 
 NOTHING = FetchResult(failure=Failure(reason=FailureReason.CONNECT, detail="refused"))
 G = "cc:g:a.example"
@@ -46,8 +46,7 @@ def later(client: Any) -> None:
 @pytest.fixture
 def known(frontier: Frontier, spider: Spider) -> Spider:
     """A spider at a host that has answered once and has more pages."""
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(30))
+    begin(frontier, urls(30))
     (robots,) = spider.lease(1)
     spider.put_robots(robots)
     return spider
@@ -62,10 +61,7 @@ def test_the_host_waits_ever_longer_and_no_attempt_is_lost(
         assert (lease.attempt, lease.is_known, lease.is_gone) == (1, True, False)
         asked.append(lease.url)
         assert excuse(known, lease) is LeaseDecision.WAITS
-        batch = known.ask()
-        assert batch.leases == ()
-        assert batch.wait_ms is not None
-        waits.append(round(batch.wait_ms / 1000))
+        waits.append(round(known.wait_ms() / 1000))
         later(client)
     assert waits == [1, 4, 16, 64, 256, 256, 3], "600 s in all"
     (lease,) = known.lease()
@@ -170,8 +166,7 @@ def test_the_urls_of_a_host_that_is_gone_end_one_by_one_unasked(
 ) -> None:
     spider = new_spider()
     spider.queue = FetchQueue(queue_url, spider.queue._config, host_patience_s=2.0)
-    frontier.open_crawl(spec("c", delay_ms=30))
-    frontier.add("c", urls(20))
+    begin(frontier, urls(20), delay_ms=30)
     (robots,) = spider.lease()
     spider.put_robots(robots)
     for _ in range(2):
@@ -216,8 +211,7 @@ def test_a_host_that_is_gone_is_asked_once_a_minute(known: Spider, client: Any) 
 
 
 def test_a_host_that_never_answered_is_not_waited_for(frontier: Frontier, spider: Spider) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(10))
+    begin(frontier, urls(10))
     for attempt in (1, 2):
         (robots,) = spider.lease()
         assert (robots.attempt, robots.is_known) == (attempt, False)
@@ -240,8 +234,7 @@ def test_a_name_that_does_not_exist_is_looked_up_twice(
     frontier: Frontier, spider: Spider, client: Any, has_rules: bool
 ) -> None:
     """Without a look-up for each URL: these took most requests of a topic crawl."""
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(5))
+    begin(frontier, urls(5))
     if has_rules:
         client.hset(G, "robots_until", 99_999_999_999_999)
     first, *others = spider.lease(2)
@@ -272,8 +265,7 @@ def test_a_name_that_does_not_exist_is_looked_up_twice(
 def test_a_name_that_is_known_later_is_crawled(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(3))
+    begin(frontier, urls(3))
     (robots,) = spider.lease(1)
     assert excuse(spider, robots, Unreachable.NAME) is LeaseDecision.WAITS
     later(client)
@@ -298,8 +290,7 @@ def test_a_robots_txt_that_hangs_alone_holds_nobody(known: Spider, client: Any) 
 def test_our_own_network_says_nothing_of_a_host(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(1))
+    begin(frontier, urls(1))
     for _ in range(12):
         (robots,) = spider.lease()
         assert (robots.role, robots.attempt) == (PageRole.ROBOTS, 1)

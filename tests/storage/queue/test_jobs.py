@@ -18,6 +18,7 @@ from tests.kit.queues import (
     Spider,
     age_jobs,
     assert_at_rest,
+    begin,
     claim_all,
     fetch_all,
     job_ids,
@@ -98,8 +99,7 @@ def test_claim_is_kept_alive(frontier: Frontier, spider: Spider, client: Any) ->
 
 
 def test_dead_worker_loses_nothing(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", slots=9))
-    frontier.add("c", urls(9))
+    begin(frontier, urls(9), slots=9)
     fetch_all(spider)
     (job,) = job_ids(client)
     pages = frontier.claim(job, "w")
@@ -135,8 +135,7 @@ def test_old_claim_cannot_ack_through_a_new_job(
 
 
 def test_pages_given_back_bear_no_blame(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", slots=3))
-    frontier.add("c", urls(3))
+    begin(frontier, urls(3), slots=3)
     fetch_all(spider)
     for _ in range(8):
         (job,) = job_ids(client)
@@ -193,8 +192,7 @@ def test_a_process_that_we_killed_is_not_blamed_on_its_page(
 def test_page_that_kills_three_workers_is_poison(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", slots=5))
-    frontier.add("c", urls(5))
+    begin(frontier, urls(5), slots=5)
     fetch_all(spider)
     poison = page_id("http://a.example/2")
     swept = []
@@ -221,8 +219,7 @@ def test_page_that_kills_three_workers_is_poison(
 def test_worker_that_dies_outside_pages_suspects_all_a_little(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", slots=3))
-    frontier.add("c", urls(3))
+    begin(frontier, urls(3), slots=3)
     fetch_all(spider)
     for times in range(1, 6):
         jobs = claim_all(frontier, client)
@@ -309,8 +306,7 @@ def test_claimed_job_is_not_enqueued_again(frontier: Frontier, spider: Spider, c
 
 
 def test_stranded_batch_is_swept(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", slots=3))
-    frontier.add("c", urls(9))
+    begin(frontier, urls(9), slots=3)
     spider.put(spider.pages()[0])
     frontier.sweep()
     assert job_ids(client) == []  # too young

@@ -16,7 +16,7 @@ from crawlclean.storage.crawl_types import (
     ResponseOutcome,
 )
 from crawlclean.storage.queue.frontier import Frontier
-from tests.kit.queues import A, Spider, let_time_pass, pause_host, server_ms, spec, urls
+from tests.kit.queues import A, Spider, begin, let_time_pass, pause_host, server_ms, spec, urls
 
 HOST_TTL_S = 172_800
 
@@ -79,8 +79,7 @@ def test_no_slowness_counts_without_delay_or_factor(
 def test_a_host_that_chokes_gets_fewer_requests_at_a_time(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", slots=8, trap_pages=0))
-    frontier.add("c", urls(600))
+    begin(frontier, urls(600), slots=8, trap_pages=0)
     held = spider.pages(8)
 
     def answer_all(ms: int, outcome: ResponseOutcome = ResponseOutcome.ANSWERED) -> int:
@@ -137,8 +136,7 @@ def test_the_other_crawl_is_alone_again_when_the_slow_one_is_done(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("slow", A, delay_ms=50_000))
-    frontier.open_crawl(spec("fast", slots=4))
-    frontier.add("fast", urls(9))
+    begin(frontier, urls(9), slots=4, crawl_id="fast")
     (robots,) = spider.lease()
     spider.put_robots(robots)
     seen: set[str] = set()
@@ -182,8 +180,7 @@ EXCEPTIONS = PolitenessPolicy(
 def test_what_an_operator_said_of_a_host(
     frontier: Frontier, spider: Spider, client: Any, host: str, delay_ms: int, slots: int
 ) -> None:
-    frontier.open_crawl(spec("c", delay_ms=1500, policy=EXCEPTIONS))
-    frontier.add("c", urls(9, host))
+    begin(frontier, urls(9, host), delay_ms=1500, policy=EXCEPTIONS)
     (robots,) = spider.lease()
     before = server_ms(client)
     spider.put_robots(robots)
@@ -197,8 +194,7 @@ def test_an_exception_is_forgotten_with_the_order_that_named_it(
 ) -> None:
     policy = PolitenessPolicy(hosts=(HostPoliteness(pattern="a.example", slots=2),))
     frontier.open_crawl(spec("c", slots=5, policy=policy))
-    frontier.open_crawl(spec("c", slots=5))
-    frontier.add("c", urls(9))
+    begin(frontier, urls(9), slots=5)
     assert len(spider.pages()) == 5
     assert frontier.spec("c").policy == PolitenessPolicy()
 
@@ -207,8 +203,7 @@ def test_a_crawl_delay_is_kept_whatever_the_operator_said(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     policy = PolitenessPolicy(hosts=(HostPoliteness(pattern="a.example", delay_ms=0, slots=4),))
-    frontier.open_crawl(spec("c", policy=policy))
-    frontier.add("c", urls(9))
+    begin(frontier, urls(9), policy=policy)
     (robots,) = spider.lease()
     before = server_ms(client)
     spider.put_robots(robots, crawl_delay_ms=5000)

@@ -23,6 +23,7 @@ from tests.kit.queues import (
     A,
     B,
     Spider,
+    begin,
     let_time_pass,
     server_ms,
     spec,
@@ -52,8 +53,9 @@ def test_a_host_with_rules_goes_before_robots_of_other_hosts(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     hosts = [f"h{n:02}.example" for n in range(30)]
-    frontier.open_crawl(spec(scope=Scope.ANY, delay_ms=1000))
-    frontier.add("c", [each for host in hosts for each in urls(2, host)])
+    begin(
+        frontier, [each for host in hosts for each in urls(2, host)], scope=Scope.ANY, delay_ms=1000
+    )
     robots: list[str] = []
     pages: list[str] = []
     while len(pages) < len(hosts):
@@ -92,10 +94,7 @@ def test_robots_attempts_are_counted_until_rules_come(
         (lease,) = spider.lease()
         assert (lease.role, lease.attempt) == (PageRole.ROBOTS, attempt)
         assert spider.nack(lease, url_wait_ms=60_000)
-        batch = spider.ask()
-        assert batch.leases == ()
-        assert batch.wait_ms is not None
-        assert 50_000 < batch.wait_ms <= 60_000 + END_MARGIN_MS
+        assert 50_000 < spider.wait_ms() <= 60_000 + END_MARGIN_MS
         let_time_pass(client, "a.example")
     (lease,) = spider.lease()
     spider.put_robots(lease, ttl_ms=0)  # out of date at once
@@ -207,8 +206,7 @@ def test_default_delay(
 def test_one_request_at_a_time_and_the_clock_restarts_at_the_end(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", delay_ms=30_000))
-    frontier.add("c", urls(3))
+    begin(frontier, urls(3), delay_ms=30_000)
     (lease,) = spider.lease()
     for _ in range(3):
         assert spider.lease() == ()
@@ -217,18 +215,14 @@ def test_one_request_at_a_time_and_the_clock_restarts_at_the_end(
             spider.put_robots(lease)
         else:
             spider.put(lease)
-        batch = spider.ask()
-        assert batch.leases == ()
-        assert batch.wait_ms is not None
-        assert 30_000 - (server_ms(client) - before) <= batch.wait_ms <= 30_000 + END_MARGIN_MS
+        assert 30_000 - (server_ms(client) - before) <= spider.wait_ms() <= 30_000 + END_MARGIN_MS
         assert int(client.hget("cc:g:a.example", "clock")) >= before + 30_000
         let_time_pass(client, "a.example")
         (lease,) = spider.lease()
 
 
 def test_no_lease_before_the_delay_is_over(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", delay_ms=60))
-    frontier.add("c", urls(4))
+    begin(frontier, urls(4), delay_ms=60)
     ended: int | None = None
     gaps: list[int] = []
     while len(gaps) < 4:
@@ -256,8 +250,7 @@ def test_two_spiders_never_hold_the_same_slow_host(
 
 
 def test_slots_without_delay(frontier: Frontier, new_spider: Callable[..., Spider]) -> None:
-    frontier.open_crawl(spec("c", slots=3))
-    frontier.add("c", urls(10))
+    begin(frontier, urls(10), slots=3)
     one, two = new_spider(), new_spider()
     (robots,) = one.lease()
     one.put_robots(robots)
@@ -282,8 +275,7 @@ def test_longer_of_both_delays_wins(frontier: Frontier, spider: Spider, client: 
 def test_crawl_delay_takes_the_slots_of_a_crawl_without_delay(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", slots=8))
-    frontier.add("c", urls(4))
+    begin(frontier, urls(4), slots=8)
     (robots,) = spider.lease()
     spider.put_robots(robots, crawl_delay_ms=5_000)
     let_time_pass(client, "a.example")
@@ -297,25 +289,18 @@ def test_nack_may_push_the_host_and_the_url(
     first, second = spider.pages()
     spider.nack(first, url_wait_ms=20_000)
     assert spider.put(second)
-    batch = spider.ask()
-    assert batch.leases == ()
-    assert batch.wait_ms is not None
-    assert 15_000 < batch.wait_ms <= 20_000
+    assert 15_000 < spider.wait_ms() <= 20_000
     frontier.add("c", urls(1))
     (third,) = spider.lease()  # the host itself does not wait
     spider.nack(third, host_wait_ms=40_000)
-    batch = spider.ask()
-    assert batch.leases == ()
-    assert batch.wait_ms is not None
-    assert 35_000 < batch.wait_ms <= 40_000 + END_MARGIN_MS
+    assert 35_000 < spider.wait_ms() <= 40_000 + END_MARGIN_MS
     let_time_pass(client, "a.example")
     again = {lease.url: lease.attempt for lease in spider.lease()}
     assert again == {first.url: 2, third.url: 2}
 
 
 def test_unasked_host_is_not_made_to_wait(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", delay_ms=30_000))
-    frontier.add("c", urls(2))
+    begin(frontier, urls(2), delay_ms=30_000)
     spider.pages()
     let_time_pass(client, "a.example")
     (page,) = spider.lease()
@@ -328,8 +313,7 @@ def test_unasked_host_is_not_made_to_wait(frontier: Frontier, spider: Spider, cl
 def test_crawl_with_more_slots_does_not_starve_a_slow_one(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("fast", slots=4))
-    frontier.add("fast", urls(50))
+    begin(frontier, urls(50), slots=4, crawl_id="fast")
     held = spider.pages(4)
     frontier.open_crawl(spec("slow", A, delay_ms=20))
     order: list[str] = []

@@ -22,7 +22,7 @@ from crawlclean.cleaning.urls.patterns import patterns_of
 from crawlclean.storage.crawl_types import Discovery
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.workers.jobs.url_classes import DULL_RANK
-from tests.kit.queues import Spider, ack_all, fetch_all, let_time_pass, spec, urls
+from tests.kit.queues import Spider, ack_all, begin, fetch_all, let_time_pass, spec, urls
 
 HOST = "a.example"
 LIMIT = 5
@@ -61,6 +61,11 @@ class Site:
         )
         decide = partial(judge, pages=[page], limit=LIMIT)
         return self.frontier.classes.judge(self.crawl, HOST, asked_of([page]), decide).stopped
+
+    def repeats(self) -> None:
+        """Pages of one class end that say the same and lead to each other, until it is stopped."""
+        for n in range(1, LIMIT + 2):
+            self.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",), on=f"/s/{n - 1}")
 
     @property
     def stopped(self) -> set[str]:
@@ -172,8 +177,7 @@ def test_a_trap_that_makes_a_class_for_every_page_shows_in_its_group(site: Site)
 
 
 def test_news_lifts_what_was_stopped_and_spiders_see_it(site: Site, client: Any) -> None:
-    for n in range(LIMIT + 1):
-        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
+    site.repeats()
     before = int(client.hget(f"cc:g:{HOST}", "stopped_version"))
     site.ends("/s/77", "something else")
     assert site.stopped == set()
@@ -240,8 +244,7 @@ def test_a_lease_tells_the_version_of_the_stopped_classes(
 ) -> None:
     site.frontier.add("c", urls(3))
     assert spider.pages(1)[0].traps_version == 0
-    for n in range(LIMIT + 1):
-        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
+    site.repeats()
     let_time_pass(client, HOST)
     assert spider.pages(1)[0].traps_version == 1
     assert set(spider.run(spider.queue.stopped_classes("c", HOST))) == {"/s/*"}
@@ -255,8 +258,7 @@ def test_a_young_host_is_fetched_no_further_than_it_is_judged(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     """An endless class shows by what its pages bring: two thousand fetched meanwhile are lost."""
-    frontier.open_crawl(spec(slots=100))
-    frontier.add("c", urls(90))
+    begin(frontier, urls(90), slots=100)
     assert fetch_all(spider, 100) == 20
     assert not spider.pages(1), "none of them is judged"
     assert ack_all(frontier, client) == 20
@@ -285,8 +287,7 @@ def test_dull_urls_wait_for_what_better_pages_find(
 def test_pages_that_are_put_back_or_purged_hold_nothing_back(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec(slots=100))
-    frontier.add("c", urls(22))
+    begin(frontier, urls(22), slots=100)
     for lease in spider.pages(100):
         assert spider.nack(lease)
     assert client.hget(f"cc:u:c:{HOST}", "unjudged") == "0"
@@ -329,8 +330,7 @@ def test_lifting_leaves_what_is_refused_by_rules(site: Site) -> None:
     _, version = site.frontier.classes.versioned("c", HOST)
     refused = {"/reply-{n}.html": "leads to forms"}
     site.frontier.classes.keep("c", HOST, version, "[]", refused)
-    for n in range(LIMIT + 1):
-        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",))
+    site.repeats()
     assert site.stopped == {"/s/*", "=/reply-{n}.html"}
     assert site.frontier.classes.lift("c", HOST) == 1
     assert site.stopped == {"=/reply-{n}.html"}
@@ -339,8 +339,7 @@ def test_lifting_leaves_what_is_refused_by_rules(site: Site) -> None:
 def test_stopped_classes_are_found_without_reading_every_host(site: Site) -> None:
     ledger = site.frontier.classes
     assert ledger.all_stopped() == []
-    for n in range(1, LIMIT + 2):
-        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",), on=f"/s/{n - 1}")
+    site.repeats()
     (found,) = ledger.all_stopped()
     assert (found.crawl_id, found.host, found.pattern) == (site.crawl, HOST, "/s/*")
     assert site.frontier.now().stopped_classes == 1
@@ -349,7 +348,6 @@ def test_stopped_classes_are_found_without_reading_every_host(site: Site) -> Non
 
 
 def test_a_purged_crawl_leaves_no_stopped_class(site: Site) -> None:
-    for n in range(1, LIMIT + 2):
-        site.ends(f"/s/{n}", "same", finds=(f"/s/{n + 1}",), on=f"/s/{n - 1}")
+    site.repeats()
     site.frontier.purge(site.crawl)
     assert site.frontier.classes.all_stopped() == []

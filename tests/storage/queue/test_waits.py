@@ -19,7 +19,7 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.live_state import Hold, WaitingHost, WaitReason
 from crawlclean.storage.queue.frontier import Frontier
-from tests.kit.queues import A, B, Spider, let_time_pass, pause_host, spec, urls
+from tests.kit.queues import A, B, Spider, begin, let_time_pass, pause_host, spec, urls
 from tests.kit.some import some
 
 
@@ -97,8 +97,7 @@ def test_a_host_without_connection_is_away_then_gone(
     frontier: Frontier, new_spider: Callable[..., Spider], client: Any
 ) -> None:
     spider = new_spider()
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(30))
+    begin(frontier, urls(30))
     assert spider.put_robots(spider.lease(1)[0])
     (page,) = spider.lease(1)
     spider.run(spider.queue.excuse(page, Unreachable.HOST, "connect: refused"))
@@ -160,8 +159,7 @@ def test_what_holds_all_leasing_back_is_named(
 
 
 def test_a_crawl_of_many_hosts_is_read_up_to_a_limit_that_shows(frontier: Frontier) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", [Discovery(url=f"http://h{i}.example/") for i in range(250)])
+    begin(frontier, [Discovery(url=f"http://h{i}.example/") for i in range(250)])
     whole = frontier.waits.of_crawl("c")
     assert (len(whole.hosts), whole.known) == (250, 250)
     some = frontier.waits.of_crawl("c", most=30)
