@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.structure.sizes import PACKAGES, files_of
+from benchmarks.structure.sizes import PACKAGES, files_of, tree_of
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def read_graph(root: Path) -> ImportGraph:
     for name, path in files.items():
         later: set[str] = set()
         first: set[str] = set()
-        for node, is_deferred in _statements(ast.parse(path.read_text("utf-8")).body):
+        for node, is_deferred in _statements(tree_of(path).body):
             (later if is_deferred else first).update(_targets(node, files))
         loaded[name] = frozenset(first - {name})
         deferred[name] = frozenset(later - first - {name})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGES = ("cleaning", "storage", "crawler", "workers", "crawlclean")
@@ -17,7 +18,13 @@ def files_of(root: Path, *folders: str, ending: str = ".py") -> Iterator[Path]:
         yield from sorted((root / folder).rglob(f"*{ending}"))
 
 
-def python_lines(source: str) -> int:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file, kept for the other figures of a measurement."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+def python_lines(source: str, tree: ast.Module | None = None) -> int:
     """The lines of a Python file that are neither blank nor comment nor docstring."""
     lines = {
         number
@@ -25,7 +32,7 @@ def python_lines(source: str) -> int:
         if line.strip() and not line.lstrip().startswith("#")
     }
     docstrings: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree or ast.parse(source)):
         if isinstance(node, ast.Constant | ast.JoinedStr):
             if node.end_lineno != node.lineno:  # a text's blank lines are of it, and its "#"
                 lines.update(_range_of(node))
@@ -57,7 +64,7 @@ def rooms_of(root: Path) -> dict[str, tuple[int, int]]:
     for path in files_of(root, *PACKAGES):
         room = path.parent.relative_to(root).as_posix()
         files, lines = found.get(room, (0, 0))
-        found[room] = files + 1, lines + python_lines(path.read_text("utf-8"))
+        found[room] = files + 1, lines + python_lines(path.read_text("utf-8"), tree_of(path))
     return found
 
 
@@ -66,7 +73,7 @@ def data_types(root: Path) -> list[str]:
     return [
         node.name
         for path in files_of(root, *PACKAGES)
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef) and _holds_fields(node)
     ]
 
@@ -75,8 +82,7 @@ def bare_numbers(root: Path, *folders: str) -> list[str]:
     """Constants of modules that are numbers, without a comment or a docstring: ``a.py: MOST``."""
     found = []
     for path in files_of(root, *folders):
-        source = path.read_text("utf-8")
-        lines, body = source.splitlines(), ast.parse(source).body
+        lines, body = path.read_text("utf-8").splitlines(), tree_of(path).body
         for node, below in zip(body, [*body[1:], None], strict=True):
             if not isinstance(node, ast.Assign | ast.AnnAssign) or not _is_number(node.value):
                 continue

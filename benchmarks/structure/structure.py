@@ -26,6 +26,7 @@ from benchmarks.structure.sizes import (
     lines_of,
     lua_lines,
     rooms_of,
+    tree_of,
 )
 from benchmarks.structure.ways import ways_of
 
@@ -70,7 +71,7 @@ def measure(root: Path) -> dict[str, Any]:
     rooms = rooms_of(root)
     with tempfile.TemporaryDirectory() as folder:
         ways = ways_of(root / "tests" / "pages", Path(folder))
-    return {
+    figures = {
         "code lines": sum(lines for _, lines in rooms.values()),
         "lua": sum(
             lua_lines(p.read_text("utf-8")) for p in files_of(root, "storage", ending=".lua")
@@ -88,6 +89,8 @@ def measure(root: Path) -> dict[str, Any]:
         "circles": read_graph(root).circles(),
         "rooms": {room: lines for room, (_, lines) in rooms.items()},
     }
+    tree_of.cache_clear()
+    return figures
 
 
 def peers_of(root: Path) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,17 +19,16 @@ from typing import Any
 from crawlclean import RawPage, clean
 from crawlclean.workers.cli import main
 from tests.kit.console import console_of, settings_of
+from tests.kit.crawls import crawlclean
 from tests.kit.web import Web, html
 
 PRODUCT = f"{Path(sys.modules['crawlclean'].__file__ or '').parent}/"
 PAGES = 3  # a page found by a link of a found page: every step of the way is taken
-TRIP_S = 120.0
-"""Limit of the crawl, which takes five seconds: an unmeasured crawl of this size takes two."""
 
-# Runs in every process of a crawl: writes what is entered from the first call of a START on.
+# Runs in every process of a crawl: writes what is entered from the first call of a START on. The
+# lines before it name FOLDER, for what it writes, and PRODUCT, the folder of what is noted.
 OBSERVER = """
 import os, sys, threading
-FOLDER, PRODUCT = os.environ["CRAWL_WAYS"], os.environ["CRAWL_PRODUCT"]
 STARTS = {"LeaseSource.leases": "spider", "clean_pages": "worker"}
 began, seen = {}, set()
 def note(frame, event, argument):
@@ -104,28 +102,17 @@ def way_of_a_url(data: Path) -> Way:
     """
     folder = data.parent / f"{data.name}-ways"
     folder.mkdir()
-    (folder / "sitecustomize.py").write_text(OBSERVER, "utf-8")
     seen = folder / "seen"
     seen.mkdir()
+    names = f"FOLDER, PRODUCT = {str(seen)!r}, {PRODUCT!r}\n"
+    (folder / "sitecustomize.py").write_text(names + OBSERVER, "utf-8")
     links = {f"/{n}.html": f"Story {n}" for n in range(PAGES)}
     text = "The harbour master counted the boats of the morning, and went home."
     pages = {path: html(title, *[text] * 5, links=links) for path, title in links.items()}
     with Web(folder / "web", {**pages, "/": html("Boats", text, links=links)}) as web:
-        subprocess.run(  # noqa: S603 - our own program
-            [
-                sys.executable, "-m", "crawlclean.workers.cli", "run", web.url(), "--allow-private",
-                "--data", str(data), "--delay", "0", "--workers", "1",
-            ],
-            check=True,
-            capture_output=True,
-            timeout=TRIP_S,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join([str(folder), str(Path(PRODUCT).parent)]),
-                "CRAWL_WAYS": str(seen),
-                "CRAWL_PRODUCT": PRODUCT,
-            },
-        )  # fmt: skip
+        options = ("--allow-private", "--data", str(data), "--delay", "0", "--workers", "1")
+        places = os.pathsep.join([str(folder), str(Path(PRODUCT).parent)])
+        crawlclean("run", web.url(), *options, env={"PYTHONPATH": places})
     rows = [
         line.split("\t") for file in seen.iterdir() for line in file.read_text("utf-8").splitlines()
     ]
