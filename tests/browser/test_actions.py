@@ -17,7 +17,13 @@ from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawls import list_pauses
 from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
-from tests.browser.test_pages import PHONE, WIDE, assert_calm, violations
+from tests.browser.test_pages import (
+    BY_THEME_OR_WIDTH,
+    PHONE,
+    assert_calm,
+    assert_sound,
+    violations,
+)
 from tests.kit.console import settings_of
 from tests.kit.timing import wait_until
 
@@ -52,11 +58,8 @@ def test_failures_are_retried_in_the_background(chromium: Browser, acting: World
         assert_calm(visit, acting)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_one_page_is_tried_while_the_result_stays_current(
-    chromium: Browser, acting: World, scheme: str
-) -> None:
-    with visiting(chromium, viewport=PHONE, color_scheme=scheme) as visit:
+def test_one_page_is_tried_while_the_result_stays_current(chromium: Browser, acting: World) -> None:
+    with visiting(chromium, viewport=PHONE, color_scheme="dark") as visit:
         page = visit.page
         page.goto(f"{acting.url}/hosts/{acting.host}")
         page.get_by_role("link", name="Try one page", exact=True).press("Enter")
@@ -67,6 +70,8 @@ def test_one_page_is_tried_while_the_result_stays_current(
         expect(page.locator("#outcome .badge")).to_have_text("answered")
         expect(page.locator("#outcome")).to_contain_text("Characters of its body")
         assert violations(page) == []
+        page.emulate_media(color_scheme="light")
+        assert violations(page, runOnly=BY_THEME_OR_WIDTH) == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
         assert_calm(visit, acting)
 
@@ -148,10 +153,8 @@ def test_what_is_deleted_is_typed(chromium: Browser, acting: World) -> None:
         expect(page.get_by_role("heading", name=DONE, exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", PHONE)])
-def test_pages_of_actions_are_sound(
-    chromium: Browser, acting: World, scheme: str, size: dict[str, int]
-) -> None:
+def test_pages_of_actions_are_sound(chromium: Browser, acting: World) -> None:
+    """In both themes and at both widths on one visit, as ``test_a_page``."""
     paths = (
         f"/actions/pause_host?target={acting.host}",
         f"/actions/pin_class?target={acting.host}&template=/a/{{n}}.html",
@@ -163,12 +166,9 @@ def test_pages_of_actions_are_sound(
         f"/hosts/{acting.host}",
         "/queues",
     )
-    with visiting(chromium, color_scheme=scheme, viewport=size) as visit:
+    with visiting(chromium) as visit:
         for path in paths:
-            visit.page.goto(acting.url + path)
-            assert violations(visit.page) == [], path
-            width = visit.page.evaluate("() => document.documentElement.scrollWidth")
-            assert width <= size["width"], path
+            assert_sound(visit.page, acting.url + path)
         assert_calm(visit, acting)
 
 

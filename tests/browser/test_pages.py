@@ -107,6 +107,20 @@ def assert_calm(visit: Visit, world: World) -> None:
     assert visit.page.evaluate("() => window.pwned") is None
 
 
+def assert_sound(page: Page, url: str) -> None:
+    """Both themes and all widths on one visit: only the style sheet tells them apart."""
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(WIDE)
+    page.goto(url)
+    assert violations(page) == [], url
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 740})
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width, (url, width)
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size(PHONE)
+    assert violations(page, runOnly=BY_THEME_OR_WIDTH) == [], url
+
+
 @pytest.fixture(scope="module")
 def visit(chromium: Browser) -> Iterator[Visit]:
     """A window for all pages."""
@@ -116,20 +130,9 @@ def visit(chromium: Browser) -> Iterator[Visit]:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page(visit: Visit, world: World, path: str) -> None:
-    """Both themes and all widths on one visit: only the style sheet tells them apart."""
     visit.told.clear()
     visit.asked.clear()
-    page = visit.page
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size(WIDE)
-    page.goto(world.url + filled(path, world))
-    assert violations(page) == []
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 740})
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= width, width
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size(PHONE)
-    assert violations(page, runOnly=BY_THEME_OR_WIDTH) == []
+    assert_sound(visit.page, world.url + filled(path, world))
     assert_calm(visit, world)
 
 

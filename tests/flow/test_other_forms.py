@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ LONG = (21, 50, 79)  # threads of three pages
 WORDS = "山水江湖风云日月春夏秋冬东西南北花鸟鱼虫天地玄黄宇宙洪荒"
 
 
+@cache
 def said(seed: str, length: int = 60) -> str:
     r = random.Random(seed)
     return "".join(r.choice(WORDS) for _ in range(length)) + "。"

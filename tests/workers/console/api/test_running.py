@@ -18,6 +18,10 @@ from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web, html
 
 CRAWL = "slow"
+PAGES = 800
+LATENCY_MS = 300
+"""At one request at a time: the crawl outlives every test of a slow machine, and does little."""
+
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4
 
 
@@ -25,9 +29,10 @@ TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则
 def actor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """A program that may act on a crawl that goes on for long."""
     base = tmp_path_factory.mktemp("running")
-    links = {f"/{n}.html": f"第{n}页" for n in range(3000)}
+    links = {f"/{n}.html": f"第{n}页" for n in range(PAGES)}
     pages = {
-        path: {"body": html(text, text + TEXT), "latency_ms": 100} for path, text in links.items()
+        path: {"body": html(text, text + TEXT), "latency_ms": LATENCY_MS}
+        for path, text in links.items()
     }
     with Web(base / "web", {"/": html("首页", TEXT, links=links), **pages}) as web:
         crawl = start(
@@ -62,6 +67,11 @@ def host(actor: Program) -> str:
     return str(actor.value(f"/crawls/{CRAWL}")["hosts_left"][0]["host"])
 
 
+def last_page(host: str) -> str:
+    """A URL that waits."""
+    return f"http://{host}/{PAGES - 1}.html"
+
+
 def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
     described = actor.description()
     for path, template in (
@@ -73,7 +83,7 @@ def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
         (f"/crawls/{CRAWL}", "/crawls/{crawl}"),
         (f"/hosts/{host}", "/hosts/{host}"),
         (f"/hosts/{host}/classes", "/hosts/{host}/classes"),
-        (f"/urls?url=http://{host}/2999.html", "/urls"),
+        (f"/urls?url={last_page(host)}", "/urls"),
     ):
         check(described, template, actor.value(path))
     queue = actor.value("/queues")
@@ -85,7 +95,7 @@ def test_what_runs_is_told_by_its_schema(actor: Program, host: str) -> None:
     assert crawl["state"] == "running"
     assert crawl["waiting"] > 0
     assert actor.value(f"/hosts/{host}")["waits"][0]["crawl"] == CRAWL
-    (trace,) = actor.value(f"/urls?url=http://{host}/2999.html")["traces"]
+    (trace,) = actor.value(f"/urls?url={last_page(host)}")["traces"]
     assert trace["state"] == "pending"
     assert trace["waits_for"]
 
