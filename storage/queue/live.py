@@ -80,17 +80,17 @@ class Processes(QueueMember):
     def leave(self, role: ProcessRole) -> None:
         """Tells that this process ends as it should: its silence is no death."""
         self._heard = -BEAT_S
-        self._forget(f"{role} {process_name()}")
+        self._forget(f"{role} {process_name()}".encode())
 
     def troubles(self) -> list[tuple[str, str]]:
         """Spiders of this machine that fetch nothing, and why: ``[("web1.4711.0a1b", "...")]``."""
         machine, _, _ = process_name().partition(".")
         since = queue_ms(self._client) - LIFE_S * 1000
-        members: list[bytes] = self._client.zrangebyscore(_WHO, since, "+inf")
+        members = map(_member, self._client.zrangebyscore(_WHO, since, "+inf"))
         names = [
-            name.decode()
-            for role, _, name in (x.partition(b" ") for x in members)
-            if role.decode() == ProcessRole.SPIDER and name.startswith(f"{machine}.".encode())
+            name
+            for role, name in members
+            if role == ProcessRole.SPIDER and name.startswith(f"{machine}.")
         ]
         work = [(name, self._client.hget(f"{_WHO}:{name}", "work")) for name in names]
         return [(name, found.decode("utf-8", "replace")) for name, found in work if found]
@@ -99,43 +99,37 @@ class Processes(QueueMember):
         """Returns processes that fell silent for ``LIFE_S`` since the last call.
 
         With those that were declared dead, which are forgotten. Of several callers one gets a
-        process:
-        ``[(ProcessRole.WORKER, "machine.4711")]``.
+        process: ``[(ProcessRole.WORKER, "machine.4711")]``.
         """
         now_ms = queue_ms(self._client)
         until = now_ms - LIFE_S * 1000
         silent = self._client.zrangebyscore(_WHO, 0, until, withscores=True)
-        found = [
-            member.decode()
-            for member, heard in silent
-            if self._is_news(member.decode(), heard, now_ms)
-        ]
-        return [(ProcessRole(role), name) for role, _, name in (x.partition(" ") for x in found)]
+        found = [_member(each) for each, heard in silent if self._is_news(each, heard, now_ms)]
+        return [(ProcessRole(role), name) for role, name in found]
 
-    def _is_news(self, member: str, heard: float, now_ms: int) -> bool:
+    def _is_news(self, member: bytes, heard: float, now_ms: int) -> bool:
         """Whether the silence of a process is news; forgets it where nobody waits for it."""
+        key = f"{_WHO}:{_member(member)[1]}"
         if not heard:
-            is_told = self._client.hexists(f"{_WHO}:{member.partition(' ')[2]}", "told")
+            is_told = self._client.hexists(key, "told")
             return self._forget(member) and not is_told
         if heard <= now_ms - REMEMBERED_S * 1000:
             self._forget(member)
             return False
-        return bool(self._client.hsetnx(f"{_WHO}:{member.partition(' ')[2]}", "told", 1))
+        return bool(self._client.hsetnx(key, "told", 1))
 
     def silent(self, names: Sequence[str]) -> list[tuple[ProcessRole, str]]:
         """Returns those of some processes that were not heard for ``LIFE_S``, each time."""
         until = queue_ms(self._client) - LIFE_S * 1000
-        lines = [each.decode() for each in self._client.zrangebyscore(_WHO, "(0", until)]
-        found = [(ProcessRole(role), name) for role, _, name in (x.partition(" ") for x in lines)]
+        found = map(_member, self._client.zrangebyscore(_WHO, "(0", until))
         # A spider's name has a part of its own: machine.4711.0a1b2c3d
-        asked = {*names}
-        plain = [(role, ".".join(name.split(".")[:2])) for role, name in found]
-        return [(role, name) for role, name in plain if name in asked]
+        plain = [(ProcessRole(role), ".".join(name.split(".")[:2])) for role, name in found]
+        return [(role, name) for role, name in plain if name in names]
 
     def declare_dead(self, is_dead: Callable[[str], bool]) -> None:
         """Declares processes dead by name; the next ``take_silent`` returns them."""
         for member in self._client.zrange(_WHO, 0, -1):
-            if is_dead(member.decode().partition(" ")[2] + "."):
+            if is_dead(f"{_member(member)[1]}."):
                 self._client.zadd(_WHO, {member: 0}, xx=True)
 
     def ask_to_replace(self, name: str) -> None:
@@ -165,13 +159,19 @@ class Processes(QueueMember):
     def forget_all(self) -> None:
         """Forgets all processes: those of an earlier run, which ended with their queue."""
         for member in self._client.zrange(_WHO, 0, -1):
-            self._forget(member.decode())
+            self._forget(member)
 
-    def _forget(self, member: str) -> bool:
+    def _forget(self, member: bytes) -> bool:
         with self._client.pipeline() as pipe:
             pipe.zrem(_WHO, member)
-            pipe.delete(f"{_WHO}:{member.partition(' ')[2]}")
+            pipe.delete(f"{_WHO}:{_member(member)[1]}")
             return bool(pipe.execute()[0])
+
+
+def _member(packed: bytes) -> tuple[str, str]:
+    """The (role, name) of a member of ``cc:who``, ``b"worker machine.4711"``; any role."""
+    role, _, name = packed.decode().partition(" ")
+    return role, name
 
 
 # What hosts wait for at this moment: the reason, until when, and how many URLs wait.
@@ -320,7 +320,7 @@ def _process(row: Sequence[Any]) -> Process:
         ValueError: A field is damaged.
     """
     member, machine, pid, since, work, silent = row
-    role, _, name = member.decode().partition(" ")
+    role, name = _member(member)
     return Process(
         name=name,
         role=ProcessRole(role),
