@@ -50,7 +50,7 @@ from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.topic_types import TopicState
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls
-from crawlclean.workers.jobs.images import filter_images
+from crawlclean.workers.jobs.images import images_of
 from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
 from crawlclean.workers.jobs.outcomes import (
     Ending,
@@ -280,7 +280,7 @@ class _Job:
             return False
         discoveries, finders = self._discoveries(spec, endings)
         if spec.images:
-            self._offer_images(endings, is_topic=bool(spec.topic))
+            self._offer_images(spec, endings)
         classes = self._frontier.classes
         discoveries = self._patiently(with_samples, classes, spec, self._host, discoveries)
         marks = self._patiently(self._frontier.offer, self._crawl_id, discoveries)
@@ -413,25 +413,18 @@ class _Job:
             judged.append(replace(each, outcome=outcome))
         return judged
 
-    def _offer_images(self, endings: Sequence[Ending], *, is_topic: bool) -> None:
+    def _offer_images(self, spec: CrawlSpec, endings: Sequence[Ending]) -> None:
         """Offers the content images of pages that have a record; for a topic, of relevant ones."""
-        found: dict[str, Discovery] = {}
-        for ending in endings:
-            page, record = ending.outcome.queued, ending.outcome.record
-            if (
-                record
-                and is_topic
-                and not (self._topic and self._topic.is_relevant(ending.outcome))
-            ):
-                self._tally[Counter.IMAGES_HELD_BACK_TOPIC] += len(record.images)
-            elif record:
-                images = record.images
-                taken, counted = filter_images(images, page.url, page.depth, self._robots.allows)
-                self._tally.update(counted)
-                for discovery in taken:
-                    found.setdefault(discovery.url, discovery)
-        new = self._patiently(self._frontier.add, self._crawl_id, list(found.values()))
-        self._tally[Counter.IMAGES_NEW] += new
+        topic = self._topic
+
+        def is_wanted(outcome: Outcome) -> bool:
+            return not spec.topic or (topic is not None and topic.is_relevant(outcome))
+
+        found, counted = images_of(endings, self._robots.allows, is_wanted)
+        self._tally.update(counted)
+        self._tally[Counter.IMAGES_NEW] += self._patiently(
+            self._frontier.add, self._crawl_id, found
+        )
 
     def _clean(self, pages: Sequence[QueuedPage], spec: CrawlSpec) -> list[Ending] | None:
         begun = time.monotonic()

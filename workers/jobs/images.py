@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from crawlclean.cleaning.records import Image, ImageKind, Via
 from crawlclean.cleaning.urls.normal_form import host_of, normal_form
-from crawlclean.storage.crawl_types import CrawlSpec, Discovery, PageRole
+from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.entries import LINK_TEXT_CHARS
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.pictures import IMAGE_RANK, PageImages
 from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.jobs.outcomes import Ending
 from crawlclean.workers.jobs.url_filter import MAX_URL_CHARS
 
 HELD_BACK: Mapping[ImageKind, Counter] = {
@@ -68,6 +69,34 @@ def filter_images(
             )
     counted[Counter.IMAGES_OFFERED] += len(taken)
     return list(taken.values()), +counted
+
+
+def images_of(
+    endings: Iterable[Ending],
+    allows: Callable[[str, str], bool],
+    is_wanted: Callable[[Outcome], bool],
+) -> tuple[list[Discovery], Tally[Counter]]:
+    """Returns (discoveries for the frontier, counts) of the images of pages with a record.
+
+    Args:
+        endings: Of the pages.
+        allows: Whether the robots rules known so far allow (host, url).
+        is_wanted: Whether the images of a page are fetched: a topic wants those of relevant pages.
+    """
+    found: dict[str, Discovery] = {}
+    counted: Tally[Counter] = Tally()
+    for ending in endings:
+        page, record = ending.outcome.queued, ending.outcome.record
+        if record is None:
+            continue
+        if not is_wanted(ending.outcome):
+            counted[Counter.IMAGES_HELD_BACK_TOPIC] += len(record.images)
+            continue
+        taken, more = filter_images(record.images, page.url, page.depth, allows)
+        counted += more
+        for discovery in taken:
+            found.setdefault(discovery.url, discovery)
+    return list(found.values()), counted
 
 
 def catch_up(store: Store, frontier: Frontier, spec: CrawlSpec) -> int:

@@ -22,7 +22,6 @@ from crawlclean.cleaning.topics.relevance import judge_record
 from crawlclean.cleaning.topics.topic import Topic
 from crawlclean.storage.crawl_types import (
     CrawlSpec,
-    Discovery,
     FetchResult,
     Outcome,
     Scope,
@@ -32,7 +31,7 @@ from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.topics import judged_pages
 from crawlclean.storage.topic_types import StoredReading
-from crawlclean.workers.jobs.images import filter_images
+from crawlclean.workers.jobs.images import images_of
 from crawlclean.workers.jobs.outcomes import Ending, stored_page
 from crawlclean.workers.jobs.topics import CrawlTopic, judgement_of, load_crawl_topic
 from crawlclean.workers.jobs.url_classes import HostUrlRules, host_rules
@@ -157,21 +156,11 @@ class Adopter:
             # In this order: a crawl without an open URL is over.
             self._frontier.offer(crawl_id, new)
             if other.spec.images:
-                self._frontier.add(crawl_id, self._images(other, mine))
+                images, _ = images_of(mine, self._allows, other.topic.is_relevant)
+                self._frontier.add(crawl_id, images)
             pages = [(each.outcome.queued.page_id, self._host) for each in mine]
             self._frontier.topics.adopt(crawl_id, self._own_crawl, pages)
         return adopted
-
-    def _images(self, other: _Other, endings: Sequence[Ending]) -> list[Discovery]:
-        """The content images of the pages that the topic finds relevant."""
-        found: dict[str, Discovery] = {}
-        for each in endings:
-            page, record = each.outcome.queued, each.outcome.record
-            if record is not None and other.topic.is_relevant(each.outcome):
-                taken, _ = filter_images(record.images, page.url, page.depth, self._allows)
-                for discovery in taken:
-                    found.setdefault(discovery.url, discovery)
-        return list(found.values())
 
 
 # Stored pages for a topic: what other crawls have stored is judged for a new topic, once.

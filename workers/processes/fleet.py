@@ -127,13 +127,9 @@ class Supervisor:
                 child.started, child.due = now, None
         return died
 
-    def pids(self, role: str) -> list[int]:
-        """Returns the process ids of the living children of a role."""
-        return [c.process.pid for c in self._children if c.role == role and c.due is None]
-
-    def living(self) -> list[int]:
-        """Returns the process ids of all living children."""
-        return [c.process.pid for c in self._children if c.due is None]
+    def living(self, role: str = "") -> list[int]:
+        """Returns the process ids of the living children of a role; ``""``: of all."""
+        return [c.process.pid for c in self._children if c.due is None and role in ("", c.role)]
 
     def kill(self, pid: int) -> None:
         """Kills a child and what it started, stopped ones too; ``restart_dead`` finds it dead."""

@@ -60,7 +60,7 @@ for line in sys.stdin:
     if step == "start":
         for role in roles:
             supervisor.start(role)
-        answer = {role: supervisor.pids(role) for role in roles}
+        answer = {role: supervisor.living(role) for role in roles}
     elif step == "died":
         answer = supervisor.restart_dead()
     elif step == "statuses":

@@ -70,7 +70,7 @@ def log_of(folder: Path, role: str) -> str:
 
 def test_a_killed_child_is_started_again(supervisor: Supervisor, folder: Path) -> None:
     supervisor.start("worker", 2)
-    first = supervisor.pids("worker")
+    first = supervisor.living("worker")
     assert len(set(first)) == 2
     wait_until(lambda: log_of(folder, "worker").count("up") == 2)
     assert supervisor.restart_dead() == []
@@ -79,17 +79,17 @@ def test_a_killed_child_is_started_again(supervisor: Supervisor, folder: Path) -
 
     def is_back() -> bool:
         died.extend(supervisor.restart_dead())
-        return len(supervisor.pids("worker")) == 2 and supervisor.pids("worker") != first
+        return len(supervisor.living("worker")) == 2 and supervisor.living("worker") != first
 
     wait_until(is_back)
     assert died == [first[0]]
-    assert first[1] in supervisor.pids("worker")
+    assert first[1] in supervisor.living("worker")
     wait_until(lambda: log_of(folder, "worker").count("up") == 3)
 
 
 def test_a_stopped_child_can_be_killed(supervisor: Supervisor, folder: Path) -> None:
     supervisor.start("worker")
-    (first,) = supervisor.pids("worker")
+    (first,) = supervisor.living("worker")
     wait_until(lambda: "up" in log_of(folder, "worker"))
     os.kill(first, signal.SIGSTOP)
     supervisor.kill(os.getpid())  # not a child
@@ -130,9 +130,9 @@ def test_one_that_keeps_dying_is_started_ever_more_slowly(
     end = time.monotonic() + 15
     while len(starts) < 4:
         assert time.monotonic() < end
-        before = supervisor.pids("broken")
+        before = supervisor.living("broken")
         died += len(supervisor.restart_dead())
-        if not before and supervisor.pids("broken"):
+        if not before and supervisor.living("broken"):
             starts.append(time.monotonic())
     gaps = [later - earlier for earlier, later in pairwise(starts)]
     assert gaps[0] >= 0.1
@@ -149,7 +149,7 @@ def test_stop_asks_first_and_then_kills(
     supervisor.start("stubborn")
     wait_until(lambda: "up" in log_of(folder, "stubborn"))
     wait_until(lambda: log_of(folder, "worker").count("up") == 2)
-    polite, stubborn = supervisor.pids("worker"), supervisor.pids("stubborn")
+    polite, stubborn = supervisor.living("worker"), supervisor.living("stubborn")
     assert supervisor.stop("worker") == [], "it ends when it is asked"
     assert not any(map(is_alive, polite))
     assert is_alive(stubborn[0]), "another role goes on"
@@ -158,7 +158,7 @@ def test_stop_asks_first_and_then_kills(
     assert supervisor.stop("stubborn") == stubborn
     assert time.monotonic() - begun >= 0.3
     assert not is_alive(stubborn[0])
-    assert supervisor.pids("worker") == supervisor.pids("stubborn") == []
+    assert supervisor.living("worker") == supervisor.living("stubborn") == []
     assert supervisor.restart_dead() == [], "what was stopped is not started again"
 
 
@@ -173,7 +173,7 @@ os.chdir(folder)
 supervisor = Supervisor(folder, {**os.environ, "PYTHONPATH": str(folder)})
 supervisor.start("worker", 2)
 supervisor.start("stubborn")
-print(*supervisor.pids("worker"), *supervisor.pids("stubborn"), flush=True)
+print(*supervisor.living("worker"), *supervisor.living("stubborn"), flush=True)
 signal.pause()
 """
 
