@@ -33,8 +33,7 @@ from crawlclean.cleaning.drift.alarms import Alarm
 from crawlclean.cleaning.drift.watch import THRESHOLD, Watch, fit_of
 from crawlclean.cleaning.learn.views import choose_sample
 from crawlclean.cleaning.urls.normal_form import normalize
-from crawlclean.workers.jobs.drift import finds_bodies, pages_of_quiet
-from crawlclean.workers.jobs.learning_schedule import pages_to_learn
+from crawlclean.workers.jobs.learning_schedule import finds_bodies, pages_of_quiet, pages_to_learn
 
 SHUFFLES = 5
 TESTED = 30

@@ -23,8 +23,8 @@ from crawlclean.storage.queue.fetch_queue import RENEW_S
 from crawlclean.storage.queue.ownership import announce
 from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, OperationState
 from crawlclean.workers.context import Context
-from crawlclean.workers.jobs.drift import GIVEN_UP_PAGES, settle
 from crawlclean.workers.jobs.images import offer_due
+from crawlclean.workers.jobs.learning_schedule import GIVEN_UP_PAGES, settle
 from crawlclean.workers.jobs.search import Indexer
 from crawlclean.workers.jobs.topic_learning import TopicModels, steer
 from crawlclean.workers.metrics import read_gauges

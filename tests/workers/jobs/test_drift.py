@@ -24,9 +24,13 @@ from crawlclean.storage.store.journal import EventKind
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
-from crawlclean.workers.jobs.drift import QUIET_PAGES, pages_of_quiet
 from crawlclean.workers.jobs.learning import learn_host, roll_back
-from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
+from crawlclean.workers.jobs.learning_schedule import (
+    QUIET_PAGES,
+    count_records,
+    learn_now,
+    pages_of_quiet,
+)
 from crawlclean.workers.jobs.outcomes import end_page
 from crawlclean.workers.jobs.recleaning import (
     RecleaningCounts,
