@@ -143,7 +143,7 @@ class LeaseSource:
         self,
         queue: FetchQueue,
         capacity: int,
-        patience_s: Callable[[], float | None] = lambda: None,
+        why_over: Callable[[float], str] = lambda _away_s: "",
         network: OutageDetector | None = None,
     ) -> None:
         """Starts without leases.
@@ -151,12 +151,12 @@ class LeaseSource:
         Args:
             queue: Where leases come from and results go.
             capacity: Most leases held at a time, beside look-ups of names.
-            patience_s: Returns how long the queue may be unreachable before the leases end,
-                seconds; 0 when the run is over, None without limit. Called again in each retry.
+            why_over: Says why the leases end while the queue is unreachable, by the seconds for
+                which it is; ``""``: they go on. Called again in each retry.
             network: Detects outages of our own network, during which a lease is only a probe.
         """
         self._queue = queue
-        self._patience_s = patience_s
+        self._why_over = why_over
         self._capacity = capacity
         self.network = network or OutageDetector()
         self._held: dict[int, Lease] = {}
@@ -323,16 +323,12 @@ class LeaseSource:
                     self._note_outage(error)
 
     def _note_outage(self, error: QueueUnavailable) -> None:
-        """Logs one line for each outage of the queue; ends the leases after ``patience_s``."""
-        patience = self._patience_s()
-        if patience == 0:
-            if not self._stopped:
-                log.info("the run has ended")
-                self._stop()
-            return
-        self._outage.notice(error)
-        if patience is not None and self._outage.lasted_s > patience and not self._stopped:
-            log.warning("queue gone, ending")
+        """Logs one line for each outage of the queue; ends the leases when it is over."""
+        why = self._why_over(self._outage.lasted_s)
+        if not why:
+            self._outage.notice(error)
+        elif not self._stopped:
+            log.info(why)
             self._stop()
 
     def _stop(self) -> None:

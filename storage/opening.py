@@ -49,6 +49,14 @@ def has_ended(config: StorageConfig) -> bool:
     return config.is_embedded and not socket_path(config.data).exists()
 
 
+def why_over(config: StorageConfig, away_s: float) -> str:
+    """Why a process ends whose queue has been away for so long; ``""``: it waits on."""
+    if has_ended(config):
+        return "the run has ended"
+    patience = patience_s(config)
+    return "queue gone, ending" if patience is not None and away_s > patience else ""
+
+
 def open_store(
     config: StorageConfig, *, create: bool = False, patience_s: float | None = None
 ) -> Store:

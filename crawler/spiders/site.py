@@ -63,7 +63,7 @@ from crawlclean.storage.crawl_types import (
     Retry,
     Unreachable,
 )
-from crawlclean.storage.opening import has_ended, patience_s
+from crawlclean.storage.opening import why_over
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import FetchQueue
 
@@ -89,7 +89,7 @@ class SiteSpider(Spider):
         queue = FetchQueue(redis_url, storage, config.host_patience_s)
         self._network = OutageDetector(NETWORK_PATIENCE * config.host_patience_s)
         self.source = LeaseSource(
-            queue, config.concurrency, lambda: _patience_s(storage), self._network
+            queue, config.concurrency, partial(why_over, storage), self._network
         )
         self._queue = queue
         self._user_agent = user_agent(config)
@@ -411,8 +411,3 @@ class SiteSpider(Spider):
         if self._reporting:
             self._reporting.cancel()
         self._log.close()
-
-
-def _patience_s(storage: StorageConfig) -> float | None:
-    """Returns how long to wait for an unreachable queue, seconds; 0 after its run, None: ever."""
-    return 0.0 if has_ended(storage) else patience_s(storage)

@@ -39,10 +39,10 @@ def retry(url_wait_ms: int = 0) -> Retry:
 
 @asynccontextmanager
 async def opened(
-    url: str, capacity: int, patience: Callable[[], float | None] = lambda: None
+    url: str, capacity: int, why_over: Callable[[float], str] = lambda _: ""
 ) -> AsyncIterator[tuple[LeaseSource, FetchQueue]]:
     queue = FetchQueue(url, StorageConfig())
-    source = LeaseSource(queue, capacity, patience)
+    source = LeaseSource(queue, capacity, why_over)
     try:
         yield source, queue
     finally:
@@ -236,7 +236,7 @@ def test_an_embedded_queue_that_stays_away_ends_the_leases(tmp_path: Path) -> No
     frontier.close()
 
     async def crawl() -> list[Lease]:
-        async with opened(server.url, 3, lambda: 0.3) as (source, _):
+        async with opened(server.url, 3, lambda away_s: "gone" * (away_s > 0.3)) as (source, _):
             got: list[Lease] = []
 
             async def take() -> None:

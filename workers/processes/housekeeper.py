@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
 from crawlclean.storage.live_state import ProcessRole
-from crawlclean.storage.opening import has_ended, patience_s
+from crawlclean.storage.opening import why_over
 from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.processes.revisiting import Revisiting
@@ -128,7 +128,6 @@ class Housekeeper:
         Raises:
             ServiceError: It is not retryable, and ``may_raise``.
         """
-        storage = self._context.settings.storage
         if isinstance(error, DatabaseDamaged):
             self._context.frontier.report_damage(str(error))
         if not error.retryable:
@@ -138,13 +137,9 @@ class Housekeeper:
                 raise error
             log.error("a turn failed and rests", extra={"error": str(error)})
             return False
-        if has_ended(storage):
-            log.info("the run has ended")
+        if why := why_over(self._context.settings.storage, self._queue_outage.lasted_s):
+            log.info(why)
             return True
         is_queue = isinstance(error, QueueUnavailable)
         (self._queue_outage if is_queue else self._store_outage).notice(error)
-        patience = patience_s(storage)
-        if patience is not None and self._queue_outage.lasted_s > patience:
-            log.info("queue gone, ending")
-            return True
         return False
