@@ -14,10 +14,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.storage.queue.embedded import make_data_folder
@@ -171,8 +172,7 @@ class TokenScope(StrEnum):
         return order.index(self) >= order.index(wanted)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenLine:
+class TokenLine(Struct, frozen=True, kw_only=True):
     """A line of `console tokens`: a token of the console's API, without its secret.
 
     Attributes:

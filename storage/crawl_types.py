@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from msgspec import Struct
+
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import CleanRecord, Provenance, Via
@@ -71,8 +73,7 @@ class ResponseOutcome(StrEnum):
     UNASKED = "unasked"  # no request was made
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
+class Retry(Struct, frozen=True, kw_only=True):
     """An attempt that failed and may be repeated.
 
     Attributes:
@@ -89,8 +90,7 @@ class Retry:
     outcome: ResponseOutcome = ResponseOutcome.NONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostPoliteness:
+class HostPoliteness(Struct, frozen=True, kw_only=True):
     """An operator's exception for a host, or for all hosts of a domain.
 
     Attributes:
@@ -107,8 +107,7 @@ class HostPoliteness:
     slots: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolitenessPolicy:
+class PolitenessPolicy(Struct, frozen=True, kw_only=True):
     """How a crawl treats hosts, beside its delay and slots.
 
     Attributes:
@@ -333,8 +332,7 @@ class StoredCookie:
     expires_s: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
+class Lease(Struct, frozen=True, kw_only=True):
     """One URL that a spider may fetch now, with the token that its result must carry.
 
     Attributes:
@@ -384,8 +382,7 @@ class Lease:
     cookies: tuple[StoredCookie, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseBatch:
+class LeaseBatch(Struct, frozen=True, kw_only=True):
     """The leases of one call, and when the next call makes sense.
 
     Attributes:
@@ -419,8 +416,7 @@ class FetchResult:
     certificate: CertificateFault | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """One line of a URL's decision log.
 
     Attributes:

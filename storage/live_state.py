@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from msgspec import Struct
+
 # What hosts of crawls wait for, as values; ``queue/waits.py`` reads them from the queue.
 
 
@@ -45,8 +47,7 @@ class Hold(StrEnum):
     DISK = "disk"  # the disk of the store is full, or the data folder has reached its quota
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingHost:
+class WaitingHost(Struct, frozen=True, kw_only=True):
     """What a host of a crawl waits for.
 
     Attributes:
@@ -68,8 +69,7 @@ class WaitingHost:
     in_flight: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waits:
+class Waits(Struct, frozen=True, kw_only=True):
     """What hosts wait for, at one moment.
 
     Attributes:
@@ -113,8 +113,7 @@ class ProcessRole(StrEnum):
         return cls.HOUSEKEEPER if value in ("sweeper", "keeper", "sender") else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class Process(Struct, frozen=True, kw_only=True):
     """A process.
 
     Attributes:
@@ -153,8 +152,7 @@ class SpiderSession:
     oldest_s: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(Struct, frozen=True, kw_only=True):
     """A job of pages that a worker holds.
 
     Attributes:
@@ -251,8 +249,7 @@ class QueueNow:
         return [each for each in self.processes if each.role is role]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoppedClass:
+class StoppedClass(Struct, frozen=True, kw_only=True):
     """A URL class that is stopped as a spider trap.
 
     Attributes:

@@ -22,14 +22,15 @@ import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
+from msgspec import Struct
+
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.storage.queue.embedded import make_data_folder
-from crawlclean.storage.store.records import SearchText
+from crawlclean.storage.store.records import SearchText, SnippetPart
 from crawlclean.storage.store.rows import to_microseconds
 
 # What a phrase is, and where it stands in a text.
@@ -98,8 +99,7 @@ def _terms(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run))] if _is_dense(run) else [run]
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(Struct, frozen=True):
     """A phrase that is searched for.
 
     Attributes:
@@ -155,19 +155,6 @@ def has_all(text: str, phrases: Sequence[Phrase]) -> bool:
     """Whether a text has every phrase."""
     whole = joined(text)
     return all(phrase.needle in whole for phrase in phrases)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnippetPart:
-    """A part of a snippet.
-
-    Attributes:
-        text: As it stands in the text.
-        is_hit: Whether it is what was searched for.
-    """
-
-    text: str
-    is_hit: bool
 
 
 def snippet(text: str, phrases: Sequence[Phrase]) -> tuple[SnippetPart, ...]:
@@ -256,8 +243,7 @@ PRAGMA user_version = {VERSION};
 # The ascii tokenizer takes every other character as a letter, of whatever version of Unicode.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """What is searched for.
 
     Attributes:

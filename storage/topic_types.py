@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from msgspec import Struct
+
 
 class TopicState(StrEnum):
     """Whether pages of other crawls are judged for a topic."""
@@ -82,8 +84,7 @@ class TopicJudgement:
     notify: tuple[ReceiverKind, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedPage:
+class JudgedPage(Struct, frozen=True, kw_only=True):
     """A judgement with the page that it judges.
 
     Attributes:
@@ -152,8 +153,7 @@ class StoredLinkModel:
     is_marked: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutboxRow:
+class OutboxRow(Struct, frozen=True, kw_only=True):
     """A relevant page that a receiver is to be told of.
 
     Attributes:

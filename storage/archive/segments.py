@@ -23,9 +23,10 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import StoreDamaged, StoreFull, StoreUnavailable
 from crawlclean.storage.archive.warc import info_record, pack_member, unpack_member
@@ -39,8 +40,7 @@ READ_BYTES = 1 << 20
 _SEGMENT_NAME = re.compile(r"([0-9]{5,})\.warc\.gz")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """The place of a record: segment number (from 1), offset and length of its member in bytes."""
 
     segment: int

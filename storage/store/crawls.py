@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
+
 from crawlclean.cleaning.messages import Message
 from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
 from crawlclean.storage.store.journal import Event, EventKind, WithEvents
@@ -23,8 +25,7 @@ LIFE_S = 60.0
 KEPT_S = 86_400.0  # a day: a queue that was silent for so long and has no crawl is gone
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueRow:
+class QueueRow(Struct, frozen=True, kw_only=True):
     """A queue.
 
     Attributes:

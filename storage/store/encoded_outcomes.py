@@ -9,10 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b, sha256
 from typing import Any
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump, replace_surrogates
@@ -59,8 +60,7 @@ def counted_of(record: CleanRecord) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedOutcome:
+class EncodedOutcome(Struct, frozen=True):
     """An outcome with the values that a store writes.
 
     Attributes:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import ConfigError, StoreFull
 from crawlclean.cleaning.records import CleanRecord, PageKind
@@ -102,8 +103,7 @@ class ExportState(Once):
 # Which stored records are wanted: by crawl, host, kind, length of the body, each body once.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """A choice of records; without values all of them.
 
     Attributes:

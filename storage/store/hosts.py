@@ -7,10 +7,11 @@ for, never counted up, so it cannot drift (``host_statistics.py``).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump_versioned, load_versioned
@@ -43,8 +44,7 @@ from crawlclean.storage.store.rows import (
 # and for a queue that was lost.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pause:
+class Pause(Struct, frozen=True, kw_only=True):
     """A paused host.
 
     Attributes:
@@ -110,8 +110,7 @@ class Pauses(WithEvents):
 # a host's robots.txt after two days.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRules:
+class KeptRules(Struct, frozen=True, kw_only=True):
     """The rules of a host in a crawl, as the queue held them when the last page ended.
 
     Attributes:
@@ -124,8 +123,8 @@ class KeptRules:
 
     robots: str | None = None
     rules: str = ""
-    pins: Mapping[str, str] = field(default_factory=dict)
-    stopped: Mapping[str, str] = field(default_factory=dict)
+    pins: Mapping[str, str] = {}
+    stopped: Mapping[str, str] = {}
 
 
 _RULES = msgspec.json.Decoder(KeptRules)
@@ -193,8 +192,7 @@ def write_trust(tables: Tables, key: HostKey, trust: HostTrust) -> None:
 READ_PAGES = 1000  # held in memory at once
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredPage:
+class StoredPage(Struct, frozen=True, kw_only=True):
     """What is stored of a page of a host, without reading its response or its record.
 
     Each query of ``HostPages`` fills the fields that its readers need.

@@ -7,11 +7,13 @@ import sys
 import time
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Final, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
@@ -55,8 +57,7 @@ class EventKind(StrEnum):
     SEEN = "seen"  # of older versions: somebody had seen pages of a host that kill workers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """One event.
 
     Attributes:
@@ -131,8 +132,7 @@ KEPT_ACTIONS = 100_000
 """Actions kept, the newest: some 30 MB."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(Struct, frozen=True, kw_only=True):
     """An action of a person or a program.
 
     Attributes:
@@ -207,8 +207,7 @@ class OperationState(StrEnum):
         return self in (OperationState.DONE, OperationState.STOPPED, OperationState.FAILED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
+class Operation(Struct, frozen=True, kw_only=True):
     """A long action.
 
     Attributes:
@@ -373,8 +372,7 @@ class Gauge(Figure):
 _GAUGES = frozenset(map(str, Gauge))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class Series(Struct, frozen=True, kw_only=True):
     """Samples of some names at equal distances; a missing value is NaN.
 
     Attributes:

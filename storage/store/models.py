@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.cleaning.errors import StoreDamaged
@@ -66,8 +67,7 @@ class ModelLine:
 _ABOUT = RowType(ModelLine, "model", line="detail")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredModel:
+class StoredModel(Struct, frozen=True, kw_only=True):
     """A version with the text of the model."""
 
     about: ModelLine

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.crawl_types import FailureReason, UrlState
@@ -51,8 +53,7 @@ class SpaceKind(StrEnum):
     RECORDS = "records"  # clean records
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(Struct, frozen=True):
     """What a crawl takes of one kind, or the responses that may be dropped.
 
     Attributes:
@@ -91,8 +92,7 @@ _TOTALS: Final[tuple[tuple[str, Fold], ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostFigures:
+class HostFigures(Struct, frozen=True, kw_only=True):
     """Numbers of a host in one crawl, counted from its rows.
 
     Attributes:
@@ -108,8 +108,7 @@ class HostFigures:
     groups: FailureGroups
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostRow:
+class HostRow(Struct, frozen=True, kw_only=True):
     """A host over all crawls, in the figures of a list.
 
     Attributes:
@@ -145,8 +144,7 @@ class HostRow:
     updated_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureCause:
+class FailureCause(Struct, frozen=True, kw_only=True):
     """A line of `failures --causes`: failed URLs of a crawl with one reason and status.
 
     URLs that are left out (robots.txt, patterns, traps) do not count as failed.
@@ -176,8 +174,7 @@ GroupPlace = tuple[int, str, str]
 """A group of failures in a list: (count, sample, crawl)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureGroup:
+class FailureGroup(Struct, frozen=True, kw_only=True):
     """URLs of a host in a crawl that failed for one reason.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import StoreUnavailable
 from crawlclean.cleaning.records import Image
@@ -55,8 +56,7 @@ DUE_AT_ONCE = 100  # pages of a round: its caller asks again
 READ_PAGES = 200  # held in memory at once: a row has a whole record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageImages:
+class PageImages(Struct, frozen=True, kw_only=True):
     """The images of a page with a record; ``saved_seq`` is the number of the record's save."""
 
     saved_seq: int
@@ -139,8 +139,7 @@ ATTEMPTS = 20  # more than two are needed only when others join the same picture
 NUMBER_DIGITS = 15  # hex digits of a page id, 60 bits: both stores have signed numbers of 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PictureRow:
+class PictureRow(Struct, frozen=True, kw_only=True):
     """A stored image of a topic's crawl.
 
     Attributes:

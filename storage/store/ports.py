@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import SchemaMismatch
 
@@ -53,8 +55,7 @@ class Present:
 PRESENT: Final = Present()
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """A query of one table.
 
     Attributes:
@@ -71,7 +72,7 @@ class Scan:
 
     table: str
     columns: tuple[str, ...]
-    where: Where = field(default_factory=dict)
+    where: Where = {}
     order: tuple[str, ...] = ()
     backwards: bool = False
     after: Key = ()
@@ -158,8 +159,7 @@ class Tables(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class PackedRecord:
+class PackedRecord(Struct, frozen=True):
     """A record as a store keeps it; ``unpack_record`` decodes it.
 
     Attributes:
@@ -178,8 +178,7 @@ class PackedRecord:
     links: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """An HTTP response, archived or to be archived.
 
     Attributes:
@@ -222,8 +221,7 @@ class Blobs(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ports:
+class Ports(Struct, frozen=True, kw_only=True):
     """What a database does for the members of its store.
 
     Attributes:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import StoreFull
 from crawlclean.cleaning.records import CleanRecord, Link, Outlink, Via
@@ -44,8 +45,7 @@ LEAST_COLUMNS = 60
 FIRST_WIDE = "\u2e80"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inlink:
+class Inlink(Struct, frozen=True, kw_only=True):
     """A page that links to a URL.
 
     Attributes:
@@ -61,8 +61,7 @@ class Inlink:
     depth: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchText:
+class SearchText(Struct, frozen=True, kw_only=True):
     """A record as search indexes it.
 
     Attributes:
@@ -80,6 +79,18 @@ class SearchText:
     host: str
     fetched_at: int
     text: str
+
+
+class SnippetPart(Struct, frozen=True, kw_only=True):
+    """A part of a snippet.
+
+    Attributes:
+        text: As it stands in the text.
+        is_hit: Whether it is what was searched for.
+    """
+
+    text: str
+    is_hit: bool
 
 
 def search_text(title: str, body: str) -> str:

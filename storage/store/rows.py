@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import MISSING, fields, replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import cached_property, lru_cache
+from inspect import Parameter, signature
 from threading import get_ident
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
@@ -31,7 +32,7 @@ from crawlclean.storage.crawl_types import CrawlSpec, Step
 from crawlclean.storage.store.ports import PackedRecord, Scan, Tables, Where
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+    pass
 
 
 # Crawl orders, statistics and logs as JSON bytes and back; times as microseconds.
@@ -272,17 +273,18 @@ def _unpack(links: bytes, decoder: msgspec.json.Decoder[_T]) -> _T:
     return load_versioned(decompress(links), decoder, "record")
 
 
-# Dataclasses as rows of tables: a field is a column, and its type says what the column holds.
+# Structs and dataclasses as rows of tables: a field is a column, and its type says what the column
+# holds.
 #
 # A time is whole microseconds since 1970 UTC, an enum its value, a bool 0 or 1, a tuple a JSON
 # array. A text has U+FFFD for a lone surrogate. A column without a value is None where the field
 # may be None, else the default of the field.
 
-_Row = TypeVar("_Row", bound="DataclassInstance")
+_Row = TypeVar("_Row")
 
 
 class RowType(Generic[_Row]):
-    """How the values of one frozen dataclass stand in a table."""
+    """How the values of one frozen struct, or dataclass, stand in a table."""
 
     def __init__(
         self,
@@ -296,7 +298,7 @@ class RowType(Generic[_Row]):
         """Reads no types yet.
 
         Args:
-            of: The dataclass.
+            of: The type.
             what: Its name in errors: ``event``.
             packed: Fields of bytes whose columns are compressed.
             but: Fields without a column, which are given to ``read``.
@@ -307,11 +309,12 @@ class RowType(Generic[_Row]):
         self._what = what
         self._packed = frozenset(packed)
         self._line = line
-        self._names = tuple(field.name for field in fields(of) if field.name not in but)
+        self._fields = signature(of).parameters
+        self._names = tuple(name for name in self._fields if name not in but)
         self.columns = tuple(columns.get(name, name) for name in self._names)
 
     def read(self, values: Sequence[Any], **more: Any) -> _Row:
-        """Makes the dataclass of the values of ``columns``, and of fields without one.
+        """Makes the value of those of ``columns``, and of fields without one.
 
         Raises:
             StoreDamaged: This program never wrote these values.
@@ -329,7 +332,7 @@ class RowType(Generic[_Row]):
             raise StoreDamaged(f"a stored {self._what} cannot be read: {error}") from error
 
     def row(self, value: _Row) -> dict[str, Any]:
-        """Makes the row of a dataclass."""
+        """Makes the row of a value."""
         return {
             column: compress(held) if name in self._packed else _plain(held)
             for name, column in zip(self._names, self.columns, strict=True)
@@ -340,11 +343,9 @@ class RowType(Generic[_Row]):
     def _defaulted(self) -> tuple[str, ...]:
         hints = get_type_hints(self._of)
         return tuple(
-            field.name
-            for field in fields(self._of)
-            if field.name in self._names
-            and field.default is not MISSING
-            and not _may_be_none(hints[field.name])
+            name
+            for name in self._names
+            if self._fields[name].default is not Parameter.empty and not _may_be_none(hints[name])
         )
 
     @cached_property

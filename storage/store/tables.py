@@ -10,9 +10,10 @@ Times are whole microseconds since 1970 UTC, e.g. 1772366400123456. What is ``pa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, get_args
+
+from msgspec import Struct
 
 HostColumn = Literal["records", "failed", "excluded", "body_chars", "fetched_bytes", "last_seen"]
 """A column that hosts can be sorted by; each has an index."""
@@ -20,8 +21,7 @@ HostColumn = Literal["records", "failed", "excluded", "body_chars", "fetched_byt
 HOST_COLUMNS: Final[tuple[HostColumn, ...]] = get_args(HostColumn)
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """An index of a table.
 
     Attributes:
@@ -37,8 +37,7 @@ class Index:
     mongo: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table.
 
     Attributes:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from difflib import unified_diff
 from operator import itemgetter
@@ -24,6 +24,7 @@ from typing import Any
 from zlib import crc32
 
 import msgspec
+from msgspec import Struct, structs
 
 from crawlclean.cleaning.errors import NotFound, StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, replace_surrogates
@@ -310,8 +311,7 @@ ClassKey = tuple[str, str, str]
 """(host, crawl, URL class): ``("www.example.com", "news", "/news/*.html")``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """The schedule of a URL, in the order of ``SCHEDULE_COLUMNS``.
 
     Attributes:
@@ -338,8 +338,7 @@ class Schedule:
         return self.next_visit, self.interval_s, self.checked_at, self.visits
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """A new record compared with the stored one.
 
     A record without a change replaces the stored one and keeps the number and time of its save, so
@@ -466,7 +465,7 @@ class Visits:
             return known
         found = _found(outcome, is_new=is_new)
         if found is None:
-            return replace(known, next_visit=None)
+            return structs.replace(known, next_visit=None)
         return self._visited(each, visit, known, found, at)
 
     def _visited(
@@ -536,7 +535,7 @@ class Visits:
             return False
         if known.visits is None:  # visited before the crawl kept fresh: its first response counts
             started = VisitState(outcome.visit.kind, born_day=int(fetched_at / SECOND_US / DAY))
-            known = replace(known, checked_at=fetched_at, visits=started.packed())
+            known = structs.replace(known, checked_at=fetched_at, visits=started.packed())
         found = Found.FAILED if is_missed else Found.UNCHANGED
         new = self._visited(each, outcome.visit, known, found, at)
         values: dict[str, Any] = dict(zip(SCHEDULE_COLUMNS, new.values, strict=True))

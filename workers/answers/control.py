@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 from crawlclean.storage.console_tokens import TokenLine
 from crawlclean.storage.crawl_types import CrawlState, KeepRaw, Scope
@@ -22,8 +23,7 @@ class TargetKind(StrEnum):
     HOST = "host"  # a host in every crawl
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateChange:
+class StateChange(Struct, frozen=True, kw_only=True):
     """The line of `crawl pause|resume|stop` with an argument: the state afterwards.
 
     Attributes:
@@ -40,8 +40,7 @@ class StateChange:
     has_reached_max_pages: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paused:
+class Paused(Struct, frozen=True, kw_only=True):
     """A line of `crawl pause` without an argument: a paused crawl or host.
 
     Attributes:
@@ -61,8 +60,7 @@ class Paused:
     crawls: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PurgePlan:
+class PurgePlan(Struct, frozen=True, kw_only=True):
     """The line of `crawl purge --dry-run`: what `crawl purge` would delete.
 
     Attributes:
@@ -84,8 +82,7 @@ class PurgePlan:
     model_versions: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purged:
+class Purged(Struct, frozen=True, kw_only=True):
     """The line of `crawl purge`: what was deleted.
 
     Attributes:
@@ -101,8 +98,7 @@ class Purged:
     records: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetriedCrawl:
+class RetriedCrawl(Struct, frozen=True, kw_only=True):
     """A line of `crawl retry`: failed URLs of a crawl that are in the queue again.
 
     Attributes:
@@ -114,8 +110,7 @@ class RetriedCrawl:
     urls: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefetchedCrawl:
+class RefetchedCrawl(Struct, frozen=True, kw_only=True):
     """A line of `crawl refetch`: stored pages of a crawl that wait to be fetched again.
 
     Attributes:
@@ -127,8 +122,7 @@ class RefetchedCrawl:
     urls: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DroppedRaw:
+class DroppedRaw(Struct, frozen=True, kw_only=True):
     """The line of `crawl drop-raw`: archived responses that were, or would be, dropped.
 
     Attributes:
@@ -144,8 +138,7 @@ class DroppedRaw:
     freed_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveredCrawl:
+class RecoveredCrawl(Struct, frozen=True, kw_only=True):
     """A line of `crawl recover`: a crawl that is in the queue again.
 
     Attributes:
@@ -167,8 +160,7 @@ class CheckStatus(StrEnum):
     FAILED = "failed"  # crawls do not run; `doctor` ends with status 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """A line of `doctor`.
 
     Attributes:
@@ -182,8 +174,7 @@ class Check:
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingLine:
+class SettingLine(Struct, frozen=True, kw_only=True):
     """A line of `config`: one setting.
 
     Attributes:
@@ -211,8 +202,7 @@ class FileKind(StrEnum):
     UNREADABLE = "unreadable"  # neither text nor TOML
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileProblem:
+class FileProblem(Struct, frozen=True, kw_only=True):
     """One problem of a file.
 
     Attributes:
@@ -226,8 +216,7 @@ class FileProblem:
     is_warning: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedCrawl:
+class PlannedCrawl(Struct, frozen=True, kw_only=True):
     """What `run` would crawl by a crawl file, or `sites` by a list: one crawl, or one a site.
 
     Attributes:
@@ -263,8 +252,7 @@ class PlannedCrawl:
     data: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileCheck:
+class FileCheck(Struct, frozen=True, kw_only=True):
     """The line of `doctor FILE`.
 
     Attributes:
@@ -291,8 +279,7 @@ class FileCheck:
 # documentation (``docs/json.md``).
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewToken(TokenLine):
+class NewToken(TokenLine, frozen=True, kw_only=True):
     """The line of `console tokens --new`: a new token.
 
     Attributes:

@@ -6,12 +6,11 @@ documentation (``docs/json.md``). A field that is ``UNSET`` is left out of the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, Step, UrlState
@@ -21,8 +20,7 @@ from crawlclean.storage.store.records import Inlink
 # Parts of JSON lines: what hosts wait for, in `crawls` and `hosts HOST`.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitCount:
+class WaitCount(Struct, frozen=True, kw_only=True):
     """The hosts of a crawl that wait for the same thing.
 
     Attributes:
@@ -59,8 +57,7 @@ class Concern(StrEnum):
     LOST_FIELDS = "lost_fields"  # a defect of this program
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostConcern:
+class HostConcern(Struct, frozen=True, kw_only=True):
     """A host that needs a look.
 
     Attributes:
@@ -78,8 +75,7 @@ class HostConcern:
     command: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSummary:
+class RunSummary(Struct, frozen=True, kw_only=True):
     """The line of `run`: how the crawl ended.
 
     Attributes:
@@ -116,16 +112,15 @@ class RunSummary:
     failed: int = 0
     waiting: int = 0
     hosts: int = 0
-    stored: dict[str, int] = field(default_factory=dict)
-    failed_by_cause: dict[str, int] = field(default_factory=dict)
+    stored: dict[str, int] = {}
+    failed_by_cause: dict[str, int] = {}
     concerns: tuple[HostConcern, ...] = ()
     paused_hosts: tuple[str, ...] = ()
     seconds: float = 0.0
     data: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteReport:
+class SiteReport(Struct, frozen=True, kw_only=True):
     """A line of `sites`: the result of one site.
 
     Attributes:
@@ -161,8 +156,7 @@ class SiteReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlLine:
+class CrawlLine(Struct, frozen=True, kw_only=True):
     """A line of `crawls`; the last eleven fields stand only while the queue of the crawl runs.
 
     Attributes:
@@ -224,8 +218,7 @@ class CrawlLine:
     hosts_left: tuple[WaitingHost, ...] | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlTrace:
+class UrlTrace(Struct, frozen=True, kw_only=True):
     """A line of `why` for each crawl that knows the URL.
 
     Attributes:
@@ -279,8 +272,7 @@ class Cause(StrEnum):
     REFUSED = "refused"  # by another rule of the crawl
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkedFrom:
+class LinkedFrom(Struct, frozen=True, kw_only=True):
     """The pages of a crawl that link to a URL.
 
     Attributes:
@@ -299,8 +291,7 @@ class LinkedFrom:
     capped: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownUrl:
+class UnknownUrl(Struct, frozen=True, kw_only=True):
     """A line of `why` for each crawl, when no crawl knows the URL.
 
     Attributes:
@@ -325,8 +316,7 @@ class UnknownUrl:
     did_you_mean: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedUrl:
+class FailedUrl(Struct, frozen=True, kw_only=True):
     """A line of `failures`.
 
     Attributes:
@@ -350,8 +340,7 @@ class FailedUrl:
     failed_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlClass:
+class UrlClass(Struct, frozen=True, kw_only=True):
     """A line of `classes`: one URL class of a host in one crawl.
 
     Attributes:

@@ -6,12 +6,12 @@ documentation (``docs/json.md``). A field that is ``UNSET`` is left out of the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from crawlclean.cleaning.drift.alarms import DriftSign
 from crawlclean.cleaning.records import (
@@ -23,12 +23,11 @@ from crawlclean.cleaning.records import (
     ImageReason,
 )
 from crawlclean.storage.live_state import Hold, WaitingHost
-from crawlclean.storage.search import SnippetPart
 from crawlclean.storage.store.models import DriftOutcome, ModelLine
+from crawlclean.storage.store.records import SnippetPart
 
 
-@dataclass(slots=True, kw_only=True)
-class ImageRequests:
+class ImageRequests(Struct, kw_only=True):
     """The image requests of a host, in the crawls that fetch images.
 
     Attributes:
@@ -49,15 +48,14 @@ class ImageRequests:
     stored: int = 0
     stored_bytes: int = 0
     too_early: int = 0
-    held_back: dict[ImageKind, int] = field(default_factory=dict)
-    reasons: dict[ImageReason, int] = field(default_factory=dict)
+    held_back: dict[ImageKind, int] = {}
+    reasons: dict[ImageReason, int] = {}
     requests_saved: int = 0
     sizes_known: int = 0
     known_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
+class Drift(Struct, frozen=True, kw_only=True):
     """A detected change of a host.
 
     Attributes:
@@ -158,8 +156,7 @@ class ModelAnswer(ModelLine):
     drifts: tuple[Drift, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelDifferences:
+class ModelDifferences(Struct, frozen=True, kw_only=True):
     """The line of `model diff`.
 
     Attributes:
@@ -183,8 +180,7 @@ class TemplateVerdict(StrEnum):
     OWN = "own"  # it is no template: it stays
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateAnswer:
+class TemplateAnswer(Struct, frozen=True, kw_only=True):
     """The line of `model why`.
 
     Attributes:
@@ -206,14 +202,13 @@ class TemplateAnswer:
     found: tuple[str, ...]
     verdict: TemplateVerdict | None
     whole_body_of: int = 0
-    body_sources: dict[BodySource, int] = field(default_factory=dict)
+    body_sources: dict[BodySource, int] = {}
     kept_because: str = ""
     examples: tuple[str, ...] = ()
     is_whole: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedPage:
+class ChangedPage(Struct, frozen=True, kw_only=True):
     """A page that re-cleaning changed.
 
     Attributes:
@@ -225,8 +220,7 @@ class ChangedPage:
     changes: dict[str, tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecleaningReport:
+class RecleaningReport(Struct, frozen=True, kw_only=True):
     """The line of `model reclean`.
 
     Attributes:
@@ -258,8 +252,7 @@ class RecleaningReport:
     interrupted: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredImage:
+class StoredImage(Struct, frozen=True, kw_only=True):
     """The line of `show` for the URL of an image.
 
     Attributes:
@@ -309,8 +302,7 @@ class ExportedRecord(CleanRecord):
 # documentation (``docs/json.md``).
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageVersion:
+class PageVersion(Struct, frozen=True, kw_only=True):
     """A version of a page: what it showed from one visit on.
 
     Attributes:
@@ -340,8 +332,7 @@ class PageVersion:
     checked_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionDifference:
+class VersionDifference(Struct, frozen=True, kw_only=True):
     """The difference between two versions of a page.
 
     Attributes:
@@ -363,8 +354,7 @@ class VersionDifference:
 # JSON lines of `search`.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
+class SearchHit(Struct, frozen=True, kw_only=True):
     """A line of `search`: a record whose title or body has every word that was searched for.
 
     Attributes:

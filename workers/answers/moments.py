@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
+
 from crawlclean.storage.live_state import Claim, Process, QueueNow, WaitReason
 from crawlclean.storage.store.overview import FailureCause
 from crawlclean.workers.answers.crawls import CrawlLine, UnknownUrl, UrlTrace
 from crawlclean.workers.answers.topics import StoryLine, TopicVerdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldBack:
+class HeldBack(Struct, frozen=True, kw_only=True):
     """The one thing that holds the crawls back, or that nothing does.
 
     Attributes:
@@ -32,8 +33,7 @@ class HeldBack:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueAnswer:
+class QueueAnswer(Struct, frozen=True, kw_only=True):
     """The queue at this moment.
 
     Attributes:
@@ -48,8 +48,7 @@ class QueueAnswer:
     queue: QueueNow | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessAnswer:
+class ProcessAnswer(Struct, frozen=True, kw_only=True):
     """A process, and what it works on.
 
     Attributes:
@@ -68,8 +67,7 @@ class ProcessAnswer:
     leases: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedQueue:
+class SharedQueue(Struct, frozen=True, kw_only=True):
     """One of the queues that run crawls of the store.
 
     Attributes:
@@ -91,8 +89,7 @@ class SharedQueue:
     crawls: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiskSpace:
+class DiskSpace(Struct, frozen=True, kw_only=True):
     """The disk of the data folder.
 
     Attributes:
@@ -104,8 +101,7 @@ class DiskSpace:
     total_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NowAnswer:
+class NowAnswer(Struct, frozen=True, kw_only=True):
     """What crawls at this moment.
 
     Attributes:

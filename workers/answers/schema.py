@@ -190,9 +190,10 @@ def definition(of: type) -> dict[str, Any]:
 
 
 def _fields(of: type) -> tuple[types.Field, ...]:
+    """The fields of a type, those first that every line has."""
     found = types.type_info(of)
     if isinstance(found, types.StructType | types.DataclassType):
-        return found.fields
+        return tuple(sorted(found.fields, key=lambda field: not field.required))
     raise TypeError(f"{of.__name__} has no fields")
 
 

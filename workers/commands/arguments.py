@@ -12,10 +12,11 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from msgspec import Struct
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
@@ -143,8 +144,7 @@ def seconds(text: str) -> float:
     return float(match[1]) * SECONDS[match[2]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rows:
+class Rows(Struct, frozen=True, kw_only=True):
     """What a command that asks prints: each row as JSON, else a table, else lines.
 
     Attributes:
@@ -207,8 +207,7 @@ Argument = Callable[[Any], object]
 """Adds itself to a parser, or to a group of one."""
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command: its words, its arguments, and the function that does it.
 
     Attributes:
@@ -248,8 +247,7 @@ def command(about: str = "", *arguments: Argument, data: bool = True) -> Callabl
 Ask = Callable[["Backends", argparse.Namespace], "Rows | int"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asking(Command):
+class Asking(Command, frozen=True, kw_only=True):
     """A command that asks: ``ask`` answers with rows, or prints and has the exit status."""
 
     ask: Ask

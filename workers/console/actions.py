@@ -13,8 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.storage.console_tokens import ConsoleFile
 from crawlclean.workers.config import Settings
@@ -39,8 +41,7 @@ class Refusal(StrEnum):
     LOST = "lost"  # the console died before the action began
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class Form(Struct, frozen=True, kw_only=True):
     """A confirmed form.
 
     Attributes:

@@ -8,11 +8,11 @@ are classes of the style sheet: ``s1`` to ``s4`` of lines, ``k1`` to ``k8`` of p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import floor, log10
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from crawlclean.workers.console.formats import number
 
@@ -39,8 +39,7 @@ KINDS, STYLES = 8, 4  # as many colours and dashes has the style sheet; eyes tel
 _GRAVITY = {"": 0, "ok": 1, "info": 2, "warn": 3, "bad": 4}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(Struct, frozen=True, kw_only=True):
     """One line of a chart.
 
     Attributes:
@@ -56,8 +55,7 @@ class Line:
     is_dashed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """A part of a stacked bar.
 
     Attributes:
@@ -71,8 +69,7 @@ class Part:
     kind: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class NumberRow:
+class NumberRow(Struct, frozen=True):
     """A row of the numbers behind a chart.
 
     Attributes:
@@ -84,8 +81,7 @@ class NumberRow:
     means: Sequence[float | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class Happening(Struct, frozen=True, kw_only=True):
     """An event that is marked on charts.
 
     Attributes:

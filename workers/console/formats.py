@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
+
+from msgspec import Struct
 
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400  # units of spans of time
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 STEP = 1024  # from one unit of sizes to the next: KiB, MiB
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A duration in one unit, for words: 125 seconds are 2 ``minutes``."""
 
     n: int

@@ -7,10 +7,10 @@ first that holds is the sentence.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import Hold, ProcessRole, WaitReason
@@ -38,8 +38,7 @@ class Level(StrEnum):
     REST = "rest"  # nothing runs
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """What the screen says.
 
     Attributes:
@@ -50,7 +49,7 @@ class Sentence:
 
     level: Level
     key: str
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, object] = {}
 
 
 def said(told: Sentence, language: Language) -> Markup:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from flask import Flask, Response, abort, g, make_response, redirect, render_template, request
+from msgspec import Struct, field
 
 from crawlclean.workers.config import Settings
 from crawlclean.workers.console.access import Access
@@ -31,8 +31,7 @@ MOST_DRAWINGS = 24
 """Three ranges of Now in two languages and some time zones; each some 100 KB."""
 
 
-@dataclass(frozen=True, slots=True)
-class Console:
+class Console(Struct, frozen=True):
     """What the views of a console share.
 
     Attributes:

@@ -6,10 +6,10 @@ import logging
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any, NoReturn
 
+from msgspec import Struct
 from waitress.server import TcpWSGIServer, create_server
 
 from crawlclean import __dist__
@@ -34,8 +34,7 @@ MOST_BODY_BYTES = 1 << 20  # the application refuses less than this with a page
 MOST_HEAD_BYTES = 64 << 10  # cookies of other programs on the host are in it; browsers send no more
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
+class Serving(Struct, frozen=True, kw_only=True):
     """Where a console listens, and who may use it.
 
     Attributes:

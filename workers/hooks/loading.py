@@ -14,15 +14,18 @@ A group is ``<name of this program>.link_filters``; an entry of it in a ``pyproj
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.records import CleanRecord, Outlink
 from crawlclean.workers.config import Settings
+
+if TYPE_CHECKING:  # slow to import, and few commands look for hooks
+    from importlib.metadata import EntryPoint
 
 ALL = "all"
 NONE = "none"
@@ -31,8 +34,7 @@ LinkFilter = Callable[[Outlink, str], str | None]
 RecordStep = Callable[[CleanRecord], CleanRecord | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(Struct, frozen=True):
     """A hook that other packages offer.
 
     Attributes:
@@ -71,8 +73,7 @@ class Hook:
         return f"the {kind} {self.name} of {self.package}"
 
 
-@dataclass(frozen=True, slots=True)
-class Hooks:
+class Hooks(Struct, frozen=True):
     """The hooks of a process, loaded: name -> function, in the order of the names."""
 
     link_filters: dict[str, LinkFilter]
@@ -116,6 +117,8 @@ def load_hooks(settings: Settings) -> Hooks:
 
 
 def _offered() -> Iterator[Hook]:
+    from importlib.metadata import entry_points
+
     installed = entry_points()  # reads a file of each installed package
     for group in ("link_filters", "record_steps", "exporters"):
         for entry in installed.select(group=f"{__dist__}.{group}"):

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from crawlclean.cleaning.messages import Message, read_line
 from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of_record
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
@@ -135,7 +137,7 @@ def unpacked_rules(host: str, kept: KeptRules) -> HostUrlRules:
 
 def queued_rules(frontier: Frontier, crawl_id: str, host: str) -> KeptRules:
     """Returns robots.txt and URL classes of a host, as the queue holds them at this moment."""
-    return replace(frontier.classes.known(crawl_id, host), robots=frontier.robots(host))
+    return structs.replace(frontier.classes.known(crawl_id, host), robots=frontier.robots(host))
 
 
 def _unpacked(rules: str) -> UrlRules:

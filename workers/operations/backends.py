@@ -6,8 +6,9 @@ import os
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+
+from msgspec import Struct
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import (
@@ -35,8 +36,7 @@ TURN_S = 10.0
 """How long a command waits for a run that ends: it takes the folder until its queue is saved."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueSide:
+class QueueSide(Struct, frozen=True):
     """The queue for an operation that can do without.
 
     Attributes:

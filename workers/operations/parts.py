@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -14,8 +15,7 @@ Place = tuple[int, str]
 sorted by, and this key: ``(480, "www.example.com")``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part(Generic[T]):
+class Part(Struct, Generic[T], frozen=True, kw_only=True):
     """A part of a list.
 
     Attributes:

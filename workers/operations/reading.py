@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.records import CleanRecord
@@ -38,8 +38,7 @@ UrlOrId = Annotated[
 PAGE_ID = re.compile(r"[0-9a-f]{6,32}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRecord:
+class StoredRecord(Struct, frozen=True, kw_only=True):
     """A record with its stored images.
 
     Attributes:

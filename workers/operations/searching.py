@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import ConfigError, ServiceError
 from crawlclean.storage.search import (
@@ -38,8 +38,7 @@ MOST_CHECKED = 500
 """Hits of the index that one search compares with records, when many records are gone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchPage:
+class SearchPage(Struct, frozen=True, kw_only=True):
     """A part of what was found.
 
     Attributes:

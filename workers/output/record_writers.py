@@ -11,11 +11,12 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any, BinaryIO, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import ConfigError, HookFailed
 from crawlclean.cleaning.json_values import utc
@@ -208,8 +209,7 @@ class Writer(Protocol):
         """Writes the end of the file; the stream stays open."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class Format(Struct, frozen=True, kw_only=True):
     """One format.
 
     Attributes:

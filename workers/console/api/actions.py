@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.workers.console.actions import Refusal
@@ -27,8 +28,7 @@ from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.journal import find_action
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionLine:
+class ActionLine(Struct, frozen=True, kw_only=True):
     """An action that there is.
 
     Attributes:
@@ -47,8 +47,7 @@ class ActionLine:
     inputs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionRequest:
+class ActionRequest(Struct, frozen=True, kw_only=True):
     """What an action is asked for.
 
     Attributes:
@@ -59,13 +58,12 @@ class ActionRequest:
     """
 
     target: Name
-    values: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = {}
     confirm: str = ""
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionResult:
+class ActionResult(Struct, frozen=True, kw_only=True):
     """What an action did, or would do.
 
     Attributes:

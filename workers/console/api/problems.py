@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NoReturn
 
 from flask import Response
+from msgspec import Struct
 from werkzeug.exceptions import HTTPException
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
@@ -19,8 +19,7 @@ AGAIN_S = 2
 """When a source that is away may be asked again: clients of queue and store wait as long."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True):
     """Why a request was not answered.
 
     Attributes:

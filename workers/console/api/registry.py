@@ -9,12 +9,12 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import unquote_to_bytes
 
 import msgspec
 from flask import Flask, Response, request
+from msgspec import Struct
 from werkzeug.exceptions import HTTPException
 
 from crawlclean.cleaning.errors import ServiceError
@@ -132,8 +132,7 @@ def place(text: str, of: str) -> Place | None:
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The answer to an action.
 
     Attributes:
@@ -196,8 +195,7 @@ FRESH: Final = {"Cache-Control": "private, no-cache"}
 _PLACE = re.compile(r"<(?:(int):)?(\w+)>")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A request of the API.
 
     Attributes:
@@ -252,8 +250,7 @@ View = Callable[..., Any]
 """An action: called with the ``Call``, the body if the address has one, and the path's values."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(Struct, frozen=True, kw_only=True):
     """A registered address.
 
     Attributes:

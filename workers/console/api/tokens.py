@@ -10,10 +10,11 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
+
+from msgspec import Struct
 
 from crawlclean.storage.console_tokens import TokenFile, TokenLine, TokenScope, digest_of
 from crawlclean.workers.console.api.problems import refuse
@@ -25,8 +26,7 @@ MOST_REQUESTS, IN_S = 1_200, 60.0
 __all__ = ["Token", "TokenScope", "Tokens"]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A token that was accepted.
 
     Attributes:

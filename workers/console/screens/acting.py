@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 from flask import Response, abort, g, request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.records import UrlKind
@@ -205,8 +206,7 @@ def _offered_recleaning(console: Console, operation: Operation | None) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedValue:
+class AskedValue(Struct, frozen=True, kw_only=True):
     """A value that an action was asked for with.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from flask import g, request, url_for
 from markupsafe import Markup
+from msgspec import Struct
 
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.workers.console.charts import (
@@ -41,8 +41,7 @@ COUNTED = ("fetched", "stored", "failed")
 """Names of the tiles of ``RATES``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A chart of Now.
 
     Attributes:

@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import ConfigError, ServiceError
 from crawlclean.storage.opening import open_store
@@ -108,8 +109,7 @@ class Input(StrEnum):
     WHICH = "which"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """One request for an action.
 
     Attributes:
@@ -121,7 +121,7 @@ class Asked:
     """
 
     target: str
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = {}
     who: str = ""
     place: str = ""
 
@@ -152,8 +152,7 @@ class Asked:
             raise ConfigError(f"{self.get(name)} is not a time") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """What an action would do, or did.
 
     Attributes:
@@ -164,18 +163,17 @@ class Effect:
         chosen: Values that were not given, as the action would choose them: ``{"url": "http://..."}``.
     """
 
-    facts: Mapping[Fact, int] = field(default_factory=dict)
+    facts: Mapping[Fact, int] = {}
     notes: Sequence[Note] = ()
     undo: str = ""
-    fed: Mapping[str, int] = field(default_factory=dict)
-    chosen: Mapping[str, str] = field(default_factory=dict)
+    fed: Mapping[str, int] = {}
+    chosen: Mapping[str, str] = {}
 
 
 Steps = Generator[Effect, None, Effect]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(Struct, frozen=True, kw_only=True):
     """An action of console and API.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.cleaning.messages import Message

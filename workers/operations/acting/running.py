@@ -12,10 +12,11 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.crawl_types import FailureReason
@@ -80,8 +81,7 @@ class Detail(StrEnum):
     FREED_BYTES = "freed_bytes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadDetail:
+class ReadDetail(Struct, frozen=True, kw_only=True):
     """The line of an operation, read.
 
     Attributes:

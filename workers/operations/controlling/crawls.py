@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.lexicon import minute
@@ -42,8 +42,7 @@ BEFORE_ALL = 253_402_300_799_999_999
 """Place of crawls that are only in the queue, in microseconds since 1970: the end of 9999."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlStatus:
+class CrawlStatus(Struct, frozen=True, kw_only=True):
     """One crawl.
 
     Attributes:

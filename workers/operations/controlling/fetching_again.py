@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, PageRole, UrlRow, UrlState
@@ -33,8 +35,7 @@ TRANSIENT = frozenset(
 BATCH = 1000  # URLs offered at once: a crawl goes on in between
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureFilter:
+class FailureFilter(Struct, frozen=True, kw_only=True):
     """Which failed URLs of a crawl.
 
     Attributes:
@@ -175,8 +176,7 @@ UNITS_S = {"m": 60, "h": 3600, "d": 86400}
 _AGO = re.compile(r"(\d{1,6})([mhd])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageFilter:
+class PageFilter(Struct, frozen=True, kw_only=True):
     """Which stored pages of a crawl.
 
     Attributes:
@@ -192,8 +192,7 @@ class PageFilter:
     no_body: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPages:
+class FoundPages(Struct, frozen=True, kw_only=True):
     """How many pages a filter finds.
 
     Attributes:

@@ -6,11 +6,13 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
 from itertools import chain, islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.drift.alarms import Alarm
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
@@ -218,8 +220,7 @@ def _check_templates(
             raise NotFound(f"no URL of {hosts[0][1]} is of class {template}{did_you_mean(near)}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassSize:
+class ClassSize(Struct, frozen=True, kw_only=True):
     """How many URLs of a host are of some classes.
 
     Attributes:

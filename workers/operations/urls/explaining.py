@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import product
 
+from msgspec import structs
+
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
 from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, Step, UrlRow, UrlState
 from crawlclean.storage.live_state import WaitingHost
@@ -77,7 +79,7 @@ def explain_url(
         seeds = (host_of(each) for row in store.crawls.all() for each in row.spec.seeds)
         near = tuple(near_urls(store, found.url, seeds))
     return replace(
-        found, not_taken=tuple(replace(each, did_you_mean=near) for each in found.not_taken)
+        found, not_taken=tuple(structs.replace(each, did_you_mean=near) for each in found.not_taken)
     )
 
 

@@ -10,6 +10,8 @@ from datetime import datetime
 from math import inf
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import InvalidUrl, ServiceError
 from crawlclean.cleaning.messages import Message
@@ -339,7 +341,7 @@ class Judge:
         if queued is not None and queued.robots is not None:
             return queued
         stored = self._store.rules.get(spec.crawl_id, self._host) or KeptRules()
-        return stored if queued is None else replace(queued, robots=stored.robots)
+        return stored if queued is None else structs.replace(queued, robots=stored.robots)
 
     def _robots(self, text: str | None) -> tuple[Callable[[str, str], bool], Callable[[], str]]:
         """(whether the rules of the host allow a URL, why they do not)."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.storage.live_state import SILENT_S, Claim, QueueNow
@@ -31,8 +32,7 @@ class QueueState(StrEnum):
     AWAY = "away"  # its server does not answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuesMoment:
+class QueuesMoment(Struct, frozen=True, kw_only=True):
     """The queue at one moment.
 
     Attributes:

@@ -6,9 +6,10 @@ import math
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from crawlclean.cleaning.errors import ServiceError
 
@@ -18,8 +19,7 @@ MOST_KEPT = 200
 """Answers that are kept; some are lists of 200 rows."""
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     """The newest answer to a question; ``turn`` is held while the next one is computed."""
 
     value: Any = None

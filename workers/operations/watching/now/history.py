@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.storage.queue.counters import Counter
@@ -57,8 +58,7 @@ GAUGES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class History(Struct, frozen=True, kw_only=True):
     """Figures over a time, in equal steps; None where nothing was sampled.
 
     Attributes:
@@ -141,8 +141,7 @@ MOST_EVENTS = 500
 """Events that are read, the newest of a range: a month of a busy crawl has more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """Events of a range.
 
     Attributes:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import NotFound, ServiceError
 from crawlclean.cleaning.records import PageKind
@@ -45,8 +47,7 @@ class TrialState(StrEnum):
     UNKNOWN = "unknown"  # longer than an hour ago, or never taken
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageTried:
+class PageTried(Struct, frozen=True, kw_only=True):
     """What came of a trial.
 
     Attributes:
@@ -175,8 +176,7 @@ class Replacing(StrEnum):
     NOT_OURS = "not_ours"  # no `run` has started it: whoever did has to end it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
+class Followed(Struct, frozen=True, kw_only=True):
     """What an action has led to so far.
 
     Attributes:

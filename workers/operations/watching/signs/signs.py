@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from itertools import islice, takewhile
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from crawlclean.cleaning.drift.watch import KNOWN_PLACES
 from crawlclean.cleaning.errors import NotFound, ServiceError
@@ -61,8 +63,7 @@ _BAD = frozenset({SignKind.SILENT, SignKind.POISON, SignKind.WALL})
 """Signs of what does not mend itself; the others may be meant."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sign:
+class Sign(Struct, frozen=True, kw_only=True):
     """One sign.
 
     Attributes:
@@ -504,8 +505,7 @@ _OF_WAIT: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class Trouble(Struct, frozen=True, kw_only=True):
     """A host that needs a look.
 
     Attributes:
