@@ -84,7 +84,7 @@ class MongoStore(Store):
         ports = Ports(
             tables=MongoTables(self._db),
             blobs=MongoBlobs(self._db),
-            stories=MongoStoryRows(self._db),
+            story_rows=partial(MongoStoryRows, self._db),
             refresh=lambda *asked: refresh(self._db, self.overview, *asked),
             is_behind=partial(is_behind, self._db),
             put_pages=partial(put_pages, self._db),

@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from crawlclean.cleaning.errors import StoreDamaged
@@ -189,9 +190,9 @@ class SqliteTables:
 class SqliteBlobs:
     """``Blobs`` by a table and WARC segments; documented in ``storage/store/ports.py``."""
 
-    def __init__(self, db: SqliteConnection, archive: Archive) -> None:
+    def __init__(self, db: SqliteConnection, raw: Path) -> None:
         self._db = db
-        self._archive = archive
+        self._raw = raw
 
     def record(self, page_id: str, crawl_id: str) -> PackedRecord | None:
         """The newest record of a page of a crawl."""
@@ -217,7 +218,8 @@ class SqliteBlobs:
             url, fetched_at, segment, offset, length = rows[0]
             try:
                 found = Place(segment=segment, offset=offset, length=length)
-                return Answer(url, from_microseconds(fetched_at), *self._archive.read(found, url))
+                read = Archive(self._raw).read(found, url)
+                return Answer(url, from_microseconds(fetched_at), *read)
             except StoreDamaged:
                 if rows == seen:
                     raise

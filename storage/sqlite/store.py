@@ -29,7 +29,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from crawlclean.cleaning.errors import StoreFull
@@ -126,18 +126,21 @@ class SqliteStore(Store):
             busy_timeout_s: How long a write waits for another process's write.
         """
         self.path = path
-        self._archive = Archive(path.parent / "raw")
         self._db = SqliteConnection(path, busy_timeout_s)
         self._tables = SqliteTables(self._db)
         ports = Ports(
             tables=self._tables,
-            blobs=SqliteBlobs(self._db, self._archive),
-            stories=SqliteStoryRows(self._db),
+            blobs=SqliteBlobs(self._db, path.parent / "raw"),
+            story_rows=partial(SqliteStoryRows, self._db),
             refresh=lambda *asked: refresh(self._db, self.overview, *asked),
             is_behind=partial(is_behind, self._db),
             put_pages=partial(put_pages, self._db),
         )
         super().__init__(ports)
+
+    @cached_property
+    def _archive(self) -> Archive:
+        return Archive(self.path.parent / "raw")
 
     def close(self) -> None:
         """Closes the file; the store is not used afterwards."""

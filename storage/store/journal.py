@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Self
 
@@ -118,9 +119,9 @@ class Events(Member):
 class WithEvents(Member):
     """A member whose changes are events."""
 
-    def __init__(self, ports: Ports) -> None:
-        super().__init__(ports)
-        self._events = Events(ports)
+    @cached_property
+    def _events(self) -> Events:
+        return Events(self._ports)
 
 
 # Who did what by console or API: rows are added and completed, never changed or deleted singly.

@@ -227,7 +227,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     Attributes:
         tables: Its rows.
         blobs: Records and responses.
-        stories: The index of near-duplicates.
+        story_rows: Makes the index of near-duplicates.
         refresh: Recomputes the marked hosts of a crawl and a host (None: any); returns how many.
         is_behind: Whether a host has changed since its statistics were computed.
         put_pages: Writes rows of ``topic_pages`` behind their fence.
@@ -235,10 +235,15 @@ class Ports(Struct, frozen=True, kw_only=True):
 
     tables: Tables
     blobs: Blobs
-    stories: StoryRows
+    story_rows: Callable[[], StoryRows]
     refresh: Callable[[str | None, str | None], int]
     is_behind: Callable[[], bool]
     put_pages: Callable[[Sequence[Row]], None]
+
+    @property
+    def stories(self) -> StoryRows:
+        """The index of near-duplicates."""
+        return self.story_rows()
 
 
 class Member:
