@@ -102,13 +102,14 @@ def refetch(backends: Backends, asked: argparse.Namespace) -> Rows:
     """Stored pages that are in the queue again, by crawl."""
     from crawlclean.workers.answers.control import RefetchedCrawl
     from crawlclean.workers.operations.controlling.fetching_again import (
-        PageFilter,
+        EndedFilter,
         fetch_again,
         read_since,
     )
 
     now = datetime.now(UTC)
-    wanted = PageFilter(since=read_since(asked.since, now), until=now, no_body=asked.no_body)
+    since = read_since(asked.since, now)
+    wanted = EndedFilter(failed=False, since=since, until=now, no_body=asked.no_body)
     offered = fetch_again(backends, asked.target, wanted)
     return Rows(
         found=[RefetchedCrawl(crawl=name, urls=count) for name, count in offered.items()],

@@ -31,8 +31,7 @@ from crawlclean.workers.operations.acting.running import background_notes, start
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawl_states import change_state
 from crawlclean.workers.operations.controlling.fetching_again import (
-    FailureFilter,
-    PageFilter,
+    EndedFilter,
     count_pages,
     crawls_of_target,
     fetch_again,
@@ -114,7 +113,7 @@ def _set_state(backends: Backends, asked: Asked, state: CrawlState, of: str = "c
     return Effect({Fact.CRAWLS: 1}, (Note.NOT_FETCHED_YET,) * is_late, undo)
 
 
-def _failures(asked: Asked) -> FailureFilter:
+def _failures(asked: Asked) -> EndedFilter:
     """The failures that are asked for.
 
     Raises:
@@ -123,7 +122,8 @@ def _failures(asked: Asked) -> FailureFilter:
     reason, status = asked.get("reason"), asked.get("status")
     if reason and reason not in set(FailureReason):
         raise ConfigError(f"{reason} is not a reason; `failures` prints them")
-    return FailureFilter(
+    return EndedFilter(
+        failed=True,
         host=asked.get("host"),
         reasons=frozenset({FailureReason(reason)}) if reason else frozenset(),
         status=asked.number("status") if status not in ("", "0") else None,
@@ -163,7 +163,7 @@ def _retry(backends: Backends, asked: Asked, most: int | None = None) -> Steps:
     return start_operation(backends, "retry", asked, arguments, urls)
 
 
-def _count_group(store: Store, crawl: str, wanted: FailureFilter) -> tuple[int, int, int]:
+def _count_group(store: Store, crawl: str, wanted: EndedFilter) -> tuple[int, int, int]:
     """The (URLs, hosts, URLs of which most will fail again) of a group, as kept."""
     urls = hosts = hopeless = 0
     overview = store.overview
@@ -206,7 +206,7 @@ def _purge(backends: Backends, asked: Asked, kind: TargetKind) -> Steps:
     return start_operation(backends, "purge", asked, {"kind": kind.value, "target": target})
 
 
-def _pages(asked: Asked) -> PageFilter:
+def _pages(asked: Asked) -> EndedFilter:
     """The stored pages that are asked for, until the time of the confirm page.
 
     Raises:
@@ -217,7 +217,7 @@ def _pages(asked: Asked) -> PageFilter:
         raise ConfigError(f"{which} is neither {NO_BODY} nor {ALL}")
     until = asked.time("until") or datetime.now(UTC)
     since = read_since(asked.get("since"), until)
-    return PageFilter(since=since, until=until, no_body=which == NO_BODY)
+    return EndedFilter(failed=False, since=since, until=until, no_body=which == NO_BODY)
 
 
 _STORED, _WHICH = ("since", "which", "until"), (Input.SINCE, Input.WHICH)

@@ -31,9 +31,7 @@ from crawlclean.workers.jobs.recleaning import reclean_records
 from crawlclean.workers.operations.acting.action import Asked, Effect, Fact, Note, read_told, told
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.fetching_again import (
-    FailureFilter,
-    PageFilter,
-    failed_batches,
+    EndedFilter,
     portions,
     record_state,
 )
@@ -246,43 +244,39 @@ def run_operation(seq: int, job_id: str, cursor: dict[str, Any]) -> None:
 @work("crawl retry {crawl}")
 def retry(turn: Turn) -> bool:
     """Offers failed URLs of a crawl again, by page id."""
-    asked, context = turn.asked, turn.context
-    reason = asked["reason"]
-    wanted = FailureFilter(
+    asked = turn.asked
+    wanted = EndedFilter(
+        failed=True,
         host=asked["host"],
-        reasons=frozenset({FailureReason(reason)}) if reason else frozenset(),
+        reasons=frozenset({FailureReason(asked["reason"])}) if asked["reason"] else frozenset(),
         status=asked["status"],
         until=from_microseconds(asked["until"]),
     )
-    crawl = asked["crawl"]
-    batches = failed_batches(context.store, crawl, wanted, after=turn.cursor.get("after", ""))
-    queue = context.frontier
-    for batch in batches:
-        done = turn.done + queue.reopen(crawl, batch)
-        record_state(queue, context.store, crawl)
-        if not turn.tell(done, turn.total, "", {"after": batch[-1].page_id}):
-            return False
-    return True
+    return _offer(turn, [asked["crawl"]], wanted)
 
 
 @work("crawl refetch {target}")
 def fetch_again(turn: Turn) -> bool:
     """Offers stored pages again, crawl by crawl, by page id."""
-    asked, context = turn.asked, turn.context
-    wanted = PageFilter(
+    asked = turn.asked
+    wanted = EndedFilter(
+        failed=False,
         host=asked["host"],
         since=None if asked["since"] is None else from_microseconds(asked["since"]),
         until=from_microseconds(asked["until"]),
         no_body=asked["no_body"],
     )
-    queue = context.frontier
-    crawls, first = asked["crawls"], turn.cursor.get("crawl", 0)
-    for number in range(first, len(crawls)):
-        crawl = crawls[number]
+    return _offer(turn, asked["crawls"], wanted)
+
+
+def _offer(turn: Turn, crawls: Sequence[str], wanted: EndedFilter) -> bool:
+    queue, store = turn.context.frontier, turn.context.store
+    first = turn.cursor.get("crawl", 0)
+    for number, crawl in enumerate(crawls[first:], first):
         after = turn.cursor.get("after", "") if number == first else ""
-        for pages, last in portions(context.store, crawl, wanted, after):
-            done = turn.done + (queue.reopen(crawl, pages) if pages else 0)
-            record_state(queue, context.store, crawl)
+        for found, last in portions(store, crawl, wanted, after):
+            done = turn.done + queue.reopen(crawl, found)
+            record_state(queue, store, crawl)
             if not turn.tell(done, turn.total, "", {"crawl": number, "after": last}):
                 return False
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from itertools import islice
@@ -21,8 +21,6 @@ from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts, unknown_name
 
-# Failed URLs: those of some reasons, of a crawl or a host.
-
 TRANSIENT = frozenset(
     {
         FailureReason.DNS,
@@ -32,28 +30,43 @@ TRANSIENT = frozenset(
         FailureReason.BROKEN_ANSWER,
     }
 )
-BATCH = 1000  # URLs offered at once: a crawl goes on in between
+
+PORTION = 500
+"""URLs that are looked at together."""
+
+UNITS_S = {"m": 60, "h": 3600, "d": 86400}
+_AGO = re.compile(r"(\d{1,6})([mhd])")
 
 
-class FailureFilter(Struct, frozen=True, kw_only=True):
-    """Which failed URLs of a crawl.
+class EndedFilter(Struct, frozen=True, kw_only=True):
+    """Which ended URLs of a crawl: failed ones, or pages with a record.
 
     Attributes:
+        failed: Whether URLs that gave no record; otherwise pages with one.
         host: Only of this host; ``""``: of all.
+        since: Only those fetched at this time or later; None: all.
+        until: Only those fetched until then: one that ends again is not taken twice.
         reasons: Only failures of these reasons; none: transient ones, and status 5xx and 429.
-        status: Only with this HTTP status; None: with any.
-        until: Only URLs that failed until then: one that fails again is not taken twice.
+        status: Only failures with this HTTP status; None: with any.
+        no_body: Only pages whose record has no body.
     """
 
+    failed: bool
     host: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
     reasons: Collection[FailureReason] = ()
     status: int | None = None
-    until: datetime | None = None
+    no_body: bool = False
 
     def holds(self, end: UrlRow) -> bool:
-        """Whether a URL of the host is meant."""
+        """Whether a URL of the host is meant; ``no_body`` is not looked at."""
         if self.until is not None and end.finished_at > self.until:
             return False
+        if self.since is not None and end.finished_at < self.since:
+            return False
+        if not self.failed:
+            return end.state is UrlState.RECORD and end.role is PageRole.PAGE
         if self.status is not None and end.status != self.status:
             return False
         return end.reason in self.reasons if self.reasons else is_transient(end.reason, end.status)
@@ -80,13 +93,12 @@ def retry_failed(
     with backends.queue(at_rest=True) as frontier, backends.store() as store:
         if target and not host and store.statistics.get(target) is not None:
             target, host = "", target
-        wanted = FailureFilter(host=host, reasons=reasons)
+        wanted = EndedFilter(failed=True, host=host, reasons=reasons)
         crawls = _crawls(backends, frontier, store, target)
-        found = {crawl: failed_batches(store, crawl, wanted) for crawl in crawls}
-        return _reopened(frontier, store, found)
+        return _offered(frontier, store, crawls, wanted)
 
 
-def retry_some(backends: Backends, crawl: str, wanted: FailureFilter, most: int) -> int:
+def retry_some(backends: Backends, crawl: str, wanted: EndedFilter, most: int) -> int:
     """Offers at most ``most`` failed URLs of one crawl again; returns how many.
 
     Page ids are hashes: the URLs are a sample.
@@ -98,8 +110,8 @@ def retry_some(backends: Backends, crawl: str, wanted: FailureFilter, most: int)
     with backends.queue(at_rest=True) as frontier, backends.store() as store:
         (name,) = _crawls(backends, frontier, store, crawl)
         count = 0
-        for batch in failed_batches(store, name, wanted, size=most):
-            count += frontier.reopen(name, batch[: most - count])
+        for found, _ in portions(store, name, wanted):
+            count += frontier.reopen(name, found[: most - count])
             if count >= most:
                 break
         if count:
@@ -120,21 +132,6 @@ def _crawls(backends: Backends, frontier: Frontier, store: Store, crawl: str) ->
     raise unknown_name(store, crawl)
 
 
-def failed_batches(
-    store: Store, crawl: str, wanted: FailureFilter, *, after: str = "", size: int = BATCH
-) -> Iterator[list[UrlRow]]:
-    """Yields failed URLs of a crawl by page id, ``size`` at a time; ``after``: behind this one."""
-    batch: list[UrlRow] = []
-    for end in store.urls.ended(crawl, wanted.host or None, failed=True, after=after):
-        if wanted.holds(end):
-            batch.append(end)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
 def is_transient(reason: FailureReason | None, status: int) -> bool:
     """Whether URLs that failed so may succeed when they are fetched again."""
     if reason is FailureReason.HTTP_STATUS:
@@ -150,46 +147,22 @@ def record_state(frontier: Frontier, store: Store, crawl: str) -> None:
         store.crawls.put(row.spec, state)
 
 
-def _reopened(
-    frontier: Frontier, store: Store, found: Mapping[str, Iterable[Sequence[UrlRow]]]
+def _offered(
+    frontier: Frontier, store: Store, crawls: Iterable[str], wanted: EndedFilter
 ) -> dict[str, int]:
     """Offers the URLs of each crawl; their numbers, of crawls with any."""
     offered = {}
-    for crawl, batches in found.items():
-        count = sum(frontier.reopen(crawl, batch) for batch in batches)
+    for crawl in crawls:
+        count = sum(frontier.reopen(crawl, found) for found, _ in portions(store, crawl, wanted))
         if count:
             record_state(frontier, store, crawl)
             offered[crawl] = count
     return offered
 
 
-# Stored pages: those of a crawl or a host, since a time, without a body or all.
-#
-# The URLs wait in the queue as revisits. Until a newer record is stored the present one stays; when
-# both differ, the present one becomes an older version. A page that waits or is under way is not
-# offered twice.
-
-PORTION = 500
-"""URLs that are looked at together."""
-
-UNITS_S = {"m": 60, "h": 3600, "d": 86400}
-_AGO = re.compile(r"(\d{1,6})([mhd])")
-
-
-class PageFilter(Struct, frozen=True, kw_only=True):
-    """Which stored pages of a crawl.
-
-    Attributes:
-        host: Only of this host; ``""``: of all.
-        since: Only those fetched at this time or later; None: all.
-        until: Only those fetched until then: one that has been fetched again is not taken twice.
-        no_body: Only those whose record has no body.
-    """
-
-    host: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
-    no_body: bool = False
+# Stored pages wait in the queue as revisits. Until a newer record is stored the present one stays;
+# when both differ, the present one becomes an older version. A page that waits or is under way is
+# not offered twice.
 
 
 class FoundPages(Struct, frozen=True, kw_only=True):
@@ -237,7 +210,7 @@ def crawls_of_target(store: Store, target: str) -> tuple[Sequence[str], str]:
     return sorted(crawls), target
 
 
-def fetch_again(backends: Backends, target: str, wanted: PageFilter) -> dict[str, int]:
+def fetch_again(backends: Backends, target: str, wanted: EndedFilter) -> dict[str, int]:
     """Offers stored pages to the queue again; returns how many of each crawl.
 
     Args:
@@ -254,14 +227,12 @@ def fetch_again(backends: Backends, target: str, wanted: PageFilter) -> dict[str
     """
     with backends.queue(at_rest=True) as frontier, backends.store() as store:
         crawls, host = crawls_of_target(store, target)
-        asked = replace(wanted, host=host)
         check_owner(backends.settings.storage, frontier, store, crawls)
-        found = {crawl: (some for some, _ in portions(store, crawl, asked)) for crawl in crawls}
-        return _reopened(frontier, store, found)
+        return _offered(frontier, store, crawls, replace(wanted, host=host))
 
 
 def count_pages(
-    store: Store, crawls: Sequence[str], wanted: PageFilter, within_s: float
+    store: Store, crawls: Sequence[str], wanted: EndedFilter, within_s: float
 ) -> FoundPages:
     """Counts what a filter finds in some crawls, for so many seconds at most."""
     until = time.monotonic() + within_s
@@ -276,29 +247,20 @@ def count_pages(
 
 
 def portions(
-    store: Store, crawl: str, wanted: PageFilter, after: str = ""
+    store: Store, crawl: str, wanted: EndedFilter, after: str = ""
 ) -> Iterator[tuple[list[UrlRow], str]]:
-    """Yields (stored pages of a crawl, last page id that was looked at), by page id.
+    """Yields (some URLs of a crawl, last page id that was looked at), by page id.
 
     Args:
         store: Holds them.
         crawl: Name of the crawl.
-        wanted: Which pages; a portion may have none.
-        after: Only pages behind this id.
+        wanted: Which URLs; a portion may have none.
+        after: Only URLs behind this id.
     """
-    ended = store.urls.ended(crawl, wanted.host or None, after=after)
+    ended = store.urls.ended(crawl, wanted.host or None, failed=wanted.failed, after=after)
     while some := list(islice(ended, PORTION)):
-        found = [end for end in some if _is_meant(end, wanted)]
+        found = list(filter(wanted.holds, some))
         if wanted.no_body and found:
             empty = store.records.without_body(crawl, [end.page_id for end in found])
             found = [end for end in found if end.page_id in empty]
         yield found, some[-1].page_id
-
-
-def _is_meant(end: UrlRow, wanted: PageFilter) -> bool:
-    return (
-        end.state is UrlState.RECORD
-        and end.role is PageRole.PAGE
-        and (wanted.since is None or end.finished_at >= wanted.since)
-        and (wanted.until is None or end.finished_at <= wanted.until)
-    )
