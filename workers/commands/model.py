@@ -85,9 +85,9 @@ def show(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     if asked.text:
         return why.ask(backends, asked)
     from crawlclean.workers.operations.hosts.host_models import (
-        find_model,
+        find_version,
         host_named,
-        model_in_full,
+        model_answer,
     )
     from crawlclean.workers.output.host_report import (
         drift_line,
@@ -98,16 +98,19 @@ def show(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     from crawlclean.workers.output.printing import lines_text
     from crawlclean.workers.site_models import read_model
 
-    found = find_model(backends, host_named(asked.host), asked.of_version)
+    host = host_named(asked.host)
+    answer = model_answer(backends, host, asked.of_version)
 
     def text(_: object) -> str:
-        told = [line for each in found.drifts[:1] for line in evidence_lines(each)]
-        told += map(drift_line, found.drifts[1:])
-        words = in_words(read_model(found.stored))
+        with backends.store() as store:
+            drifts, stored = store.drifts.of(host), find_version(store, host, asked.of_version)
+        told = [line for each in drifts[:1] for line in evidence_lines(each)]
+        told += map(drift_line, drifts[1:])
+        words = in_words(read_model(stored))
         told += words if asked.full else on_a_screen(words)
-        return _table(found.versions) + "\n" + lines_text(told)
+        return _table(answer.versions) + "\n" + lines_text(told)
 
-    return Rows(found=[model_in_full(found)], text=text)
+    return Rows(found=[answer], text=text)
 
 
 def _table(versions: Sequence[ModelLine]) -> str:

@@ -219,7 +219,7 @@ def test_a_screen_holds_a_host_with_everything() -> None:
     )
     drifts = [make_drift(n, HOST) for n in range(3)]
     model = make_model(9, HOST, '{"format": 1}')
-    figures = HostDetails(host=HOST, waits=None, pause=None, answer=answer, drifts=drifts)
+    figures = HostDetails(answer=answer, waits=None, pause=None, drifts=drifts)
     text = host_text(figures, model, None)
     lines = text.splitlines()
     assert len(lines) <= 36

@@ -11,17 +11,18 @@ from flask import g, request
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.records import HostStats
-from crawlclean.storage.live_state import WaitingHost, WaitReason
+from crawlclean.storage.live_state import WaitReason, Waits
+from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.tables import HOST_COLUMNS, HostColumn
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.screens.crawls import KINDS as KINDS_OF_STATES
 from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.controlling.waits import hosts_left
 from crawlclean.workers.operations.failures import failure_groups
 from crawlclean.workers.operations.hosts.classes import changed_class, list_traps, url_classes
 from crawlclean.workers.operations.hosts.host_models import versions_of
 from crawlclean.workers.operations.hosts.hosts import (
-    HostWaiting,
     changed_since,
     host_details,
     host_waits,
@@ -74,28 +75,30 @@ def show_host(console: Console, host: str) -> Page:
         classes=url_classes(backends, host).items,
         changed_class=changed_class,
         changed_since=changed_since(details.drifts) if details.drifts else None,
-        **_live(console, details),
+        stats=details.answer,
+        **_live(console, host, details.waits, details.pause),
     )
 
 
 def live_host(console: Console, host: str) -> Page:
     """What the host waits for."""
-    return render("host_live.html", **_live(console, host_waits(console.backends, host)))
+    return render("host_live.html", **_live(console, host, *host_waits(console.backends, host)))
 
 
-def _live(console: Console, details: HostWaiting) -> dict[str, object]:
-    lines: list[WaitingHost] = []
-    if details.waits:
-        lines = [wait for wait in details.waits.hosts if wait.reason is not WaitReason.NOTHING_LEFT]
+def _live(
+    console: Console, host: str, waits: Waits | None, pause: Pause | None
+) -> dict[str, object]:
+    lines = hosts_left(waits)
     level = "rest"
-    if details.pause or any(wait.reason in TROUBLED for wait in lines):
+    if pause or any(wait.reason in TROUBLED for wait in lines):
         level = "warn"
     elif lines:
         level = "ok"
-    signs = signs_of(console.backends, details.host)
+    signs = signs_of(console.backends, host)
     offered = {name for sign in signs for name in sign.offers}
     return {
-        "details": details, "lines": lines, "level": level, "signs": signs, "offered": offered,
+        "host": host, "waits": waits, "pause": pause, "lines": lines, "level": level,
+        "signs": signs, "offered": offered,
     }  # fmt: skip
 
 

@@ -6,7 +6,8 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.learn.model_diff import differences, explain, is_left_out
@@ -15,7 +16,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import clean, signature_of
 from crawlclean.cleaning.records import BodySource, CleanRecord
 from crawlclean.cleaning.urls.normal_form import host_of, normal_form, normalize, page_id
-from crawlclean.storage.store.models import DriftEvent, LearnReason, ModelLine, StoredModel
+from crawlclean.storage.store.models import LearnReason, ModelLine, StoredModel
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.hosts import (
     ModelAnswer,
@@ -40,21 +41,6 @@ KEPT = {
     TemplateVerdict.OWN: "it does not repeat on the pages that were learned from",
 }
 KEPT_AT_PLACE = "it is all that the part of these pages holds where the model finds the body"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelHistory:
-    """One version of a host's model, the list of all versions, and the host's changes.
-
-    Attributes:
-        stored: The requested version.
-        versions: Every stored version.
-        drifts: When the host changed, newest first.
-    """
-
-    stored: StoredModel
-    versions: Sequence[ModelLine]
-    drifts: Sequence[DriftEvent]
 
 
 def learn_now(backends: Backends, host: str) -> Learned:
@@ -88,38 +74,26 @@ def versions_of(backends: Backends, host: str) -> list[ModelLine]:
         return store.models.versions(host)
 
 
-def find_model(backends: Backends, host: str, version: int | None) -> ModelHistory:
-    """Returns a version of a host's model (None: the one in use) and the list of all versions.
-
-    Raises:
-        NotFound: The host does not have the version.
-    """
-    with backends.store() as store:
-        return ModelHistory(
-            stored=find_version(store, host, version),
-            versions=store.models.versions(host),
-            drifts=store.drifts.of(host),
-        )
-
-
-def model_answer(backends: Backends, host: str, version: int) -> ModelAnswer:
+def model_answer(backends: Backends, host: str, version: int | None) -> ModelAnswer:
     """One version of a host's model.
+
+    Args:
+        backends: Queue and store.
+        host: Lower-case authority.
+        version: Of its model; None: the one in use.
 
     Raises:
         NotFound: The host does not have it.
     """
-    return model_in_full(find_model(backends, host, version))
-
-
-def model_in_full(found: ModelHistory) -> ModelAnswer:
-    """A version of a host's model as an answer, with all versions and changes of the host."""
-    return answer_of(
-        ModelAnswer,
-        found.stored.about,
-        model=json.loads(found.stored.text),
-        versions=tuple(found.versions),
-        drifts=tuple(map(drift_answer, found.drifts)),
-    )
+    with backends.store() as store:
+        stored = find_version(store, host, version)
+        return answer_of(
+            ModelAnswer,
+            stored.about,
+            model=json.loads(stored.text),
+            versions=tuple(store.models.versions(host)),
+            drifts=tuple(map(drift_answer, store.drifts.of(host))),
+        )
 
 
 def compare_models(backends: Backends, host: str, old: int, new: int) -> ModelDifferences:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.cleaning.lexicon import second
@@ -33,31 +32,19 @@ NAMED_ROWS = 20
 """Rows of host and crawl that begin with a name: who sees more types one letter more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostWaiting:
-    """What a host waits for.
-
-    Attributes:
-        host: Lower-case authority.
-        waits: What it waits for in each of its crawls; None when no queue runs.
-        pause: Who paused it; None: it is not paused.
-    """
-
-    host: str
-    waits: Waits | None
-    pause: Pause | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostDetails(HostWaiting):
+class HostDetails(Struct, frozen=True, kw_only=True):
     """One host in full.
 
     Attributes:
         answer: Its statistics, all 0 while nothing of it is stored, and what is told besides.
+        waits: What it waits for in each of its crawls; None when no queue runs.
+        pause: Who paused it; None: it is not paused.
         drifts: When it changed, newest first.
     """
 
     answer: HostAnswer
+    waits: Waits | None
+    pause: Pause | None
     drifts: Sequence[DriftEvent]
 
 
@@ -108,11 +95,11 @@ def hosts_by_figure(
         return Part(items=found, as_of=figures.as_of())
 
 
-def host_waits(backends: Backends, host: str) -> HostWaiting:
-    """Returns what a host waits for, and who paused it, without its figures."""
+def host_waits(backends: Backends, host: str) -> tuple[Waits | None, Pause | None]:
+    """Returns what a host waits for, and its pause, without its figures; as ``HostDetails``."""
     with backends.store() as store:
         pause = pauses_of(backends, store).get(host)
-    return HostWaiting(host=host, waits=_waits_of(backends, host), pause=pause)
+    return _waits_of(backends, host), pause
 
 
 def host_details(backends: Backends, host: str) -> HostDetails:
@@ -147,7 +134,7 @@ def host_details(backends: Backends, host: str) -> HostDetails:
             next_visits={crawl: at for crawl, at in due.items() if at is not None},
             drifts=tuple(map(drift_answer, drifts)),
         )
-        return HostDetails(host=host, waits=waits, pause=pause, answer=answer, drifts=drifts)
+        return HostDetails(answer=answer, waits=waits, pause=pause, drifts=drifts)
 
 
 def host_answer(backends: Backends, host: str) -> HostAnswer:
