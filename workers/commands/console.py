@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.console_tokens import TokenScope
-from crawlclean.workers.commands.arguments import JSON, argument, command, either_of
+from crawlclean.workers.commands.arguments import Rows, argument, asking, command, either_of
 from crawlclean.workers.config import Settings
 
 if TYPE_CHECKING:
     from crawlclean.storage.console_tokens import TokenLine
+    from crawlclean.workers.operations.backends import Backends
 
 
 # `console`: serves the operators' console.
@@ -115,9 +116,8 @@ TOKENS_DESCRIPTION = (
 )
 
 
-@command(
+@asking(
     TOKENS_DESCRIPTION,
-    JSON,
     either_of(
         argument("--new", metavar="NAME", help="make a token for this purpose"),
         argument("--revoke", metavar="ID", help="revoke a token"),
@@ -134,35 +134,21 @@ TOKENS_DESCRIPTION = (
         "--days", type=int, metavar="N", help="a new token ends after N days (default: never)"
     ),
 )
-def tokens(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints the tokens, a new one, or the one that was revoked."""
+def tokens(backends: Backends, asked: argparse.Namespace) -> Rows:
+    """The tokens, a new one, or the one that was revoked."""
     from crawlclean.workers.operations.api_tokens import list_tokens, make_token, revoke_token
-    from crawlclean.workers.output.printing import print_answer, table
 
-    data = settings.storage.data
-    if arguments.new is None and (arguments.permits or arguments.days is not None):
+    data = backends.settings.storage.data
+    if asked.new is None and (asked.permits or asked.days is not None):
         raise ConfigError("--scope and --days are for a new token: --new NAME")
-    if arguments.new is not None:
-        made = make_token(data, arguments.new, arguments.permits or TokenScope.READ, arguments.days)
-        if arguments.json:
-            print_answer(made)
-        else:
-            sys.stdout.write(f"{made.token}\n")
-        return 0
-    if arguments.revoke is not None:
-        gone = revoke_token(data, arguments.revoke)
-        if arguments.json:
-            print_answer(gone)
-        else:
-            sys.stdout.write(f"token {gone.id} ({gone.name}) is revoked\n")
-        return 0
-    found = list_tokens(data)
-    if arguments.json:
-        for each in found:
-            print_answer(each)
-        return 0
-    sys.stdout.write(table([HEAD, *map(_row, found)]) if found else "there is no token\n")
-    return 0
+    if asked.new is not None:
+        made = make_token(data, asked.new, asked.permits or TokenScope.READ, asked.days)
+        return Rows(found=[made], lines=lambda each: [each.token])
+    if asked.revoke is not None:
+        gone = revoke_token(data, asked.revoke)
+        return Rows(found=[gone], lines=lambda _: [f"token {gone.id} ({gone.name}) is revoked"])
+    empty = "there is no token"
+    return Rows(found=list_tokens(data), head=HEAD, row=_row, empty=empty, fit=False)
 
 
 def _row(token: TokenLine) -> tuple[str, ...]:

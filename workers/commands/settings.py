@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.lexicon import counted
-from crawlclean.workers.commands.arguments import JSON, Exit, argument, command
+from crawlclean.workers.commands.arguments import JSON, Exit, Rows, argument, asking, command
 from crawlclean.workers.commands.names import OLD_NAMES
 from crawlclean.workers.config import Settings, rows, variable
 
@@ -17,29 +19,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlclean.workers.answers.control import FileCheck, PlannedCrawl
+    from crawlclean.workers.operations.backends import Backends
 
 # `config` and `metrics`: all settings with values, all counters in Prometheus' format.
 
 
-@command("Lists all settings and their values.", JSON)
-def config(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Prints every setting with its variable, value and meaning."""
+@asking("Lists all settings and their values.")
+def config(backends: Backends, _asked: argparse.Namespace) -> Rows:
+    """Every setting with its variable, value and meaning."""
     from crawlclean.workers.answers.control import SettingLine
-    from crawlclean.workers.output.printing import print_answer
 
-    if arguments.json:
-        for group, name, value, meaning in rows(settings):
-            print_answer(
-                SettingLine(section=group, variable=variable(name), value=value, meaning=meaning)
-            )
-        return 0
-    section = ""
-    for group, name, value, meaning in rows(settings):
-        if group != section:
-            section = group
-            sys.stdout.write(f"[{section}]\n")
-        sys.stdout.write(f"{variable(name)}={value}\n    {meaning}\n")
-    return 0
+    found = [
+        SettingLine(section=section, variable=variable(name), value=value, meaning=meaning)
+        for section, name, value, meaning in rows(backends.settings)
+    ]
+
+    def text(_: object) -> str:
+        return "".join(
+            f"[{section}]\n" + "".join(f"{e.variable}={e.value}\n    {e.meaning}\n" for e in some)
+            for section, some in groupby(found, attrgetter("section"))
+        )
+
+    return Rows(found=found, text=text)
 
 
 @command()
