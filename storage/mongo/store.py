@@ -136,7 +136,7 @@ class MongoStore(Store):
             responses = database.raw.count_documents(where, limit=COUNTED)
         return responses, response_bytes, record_bytes
 
-    def raw_space(self, crawl_id: str | None, host: str | None = None) -> Space:
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> tuple[int, int, int]:
         """What dropping the responses of a crawl, a host or both would free, by a sample.
 
         The server keeps the space in its files, for what is stored next.
@@ -145,7 +145,7 @@ class MongoStore(Store):
         with self._db.use() as database:
             n = database.raw.count_documents(wanted)
             size = round(_sample(database.raw, wanted)[1] * n)
-        return Space(crawl_id or "", SpaceKind.RAW, n, size, n > SAMPLED, size)
+        return n, size, size
 
     def _drop_raw(self, where: Where, limit: int) -> int:
         """Deletes archived responses, each with its chunks."""

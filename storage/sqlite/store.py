@@ -276,7 +276,7 @@ class SqliteStore(Store):
         ((record_bytes,),) = self._db.rows(_RECORD, host)
         return responses, response_bytes or 0.0, record_bytes or 0.0
 
-    def raw_space(self, crawl_id: str | None, host: str | None = None) -> Space:
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> tuple[int, int, int]:
         """What dropping the responses of a crawl, a host or both would free."""
         where, values = conditions(of(crawl_id, host))
         rows = self._db.rows(
@@ -290,7 +290,7 @@ class SqliteStore(Store):
             left = live - dropped
             freed += committed - left if not left or _is_sparse(committed, left) else 0
         items, stored = (sum(row[place] for row in rows) for place in (2, 3))
-        return Space(crawl_id or "", SpaceKind.RAW, items, stored, False, freed)
+        return items, stored, freed
 
     def _drop_raw(self, where: Where, limit: int) -> int:
         """Deletes index rows of archived responses in one transaction."""

@@ -54,16 +54,14 @@ class SpaceKind(StrEnum):
 
 
 class Space(Struct, frozen=True):
-    """What a crawl takes of one kind, or the responses that may be dropped.
+    """What a crawl takes of one kind.
 
     Attributes:
-        crawl_id: The crawl; ``""``: all.
+        crawl_id: The crawl.
         kind: What is stored.
         items: Their number.
         stored_bytes: Their packed size.
         is_estimate: Whether the size is the mean of ``SAMPLED`` items, times their number.
-        freed_bytes: Of responses that may be dropped: bytes of files that come free; less than
-            ``stored_bytes`` where others share their files.
     """
 
     crawl_id: str
@@ -71,7 +69,6 @@ class Space(Struct, frozen=True):
     items: int
     stored_bytes: int
     is_estimate: bool
-    freed_bytes: int = 0
 
 
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {

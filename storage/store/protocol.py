@@ -189,8 +189,13 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def raw_space(self, crawl_id: str | None, host: str | None = None) -> Space:
-        """What dropping the responses of a crawl, a host or both would free; may take a second."""
+    def raw_space(self, crawl_id: str | None, host: str | None = None) -> tuple[int, int, int]:
+        """What dropping the responses of a crawl, a host or both would free; may take a second.
+
+        Returns:
+            Their number, their packed size, and the bytes of files that come free: less than the
+            size where others share their files.
+        """
 
     def drop_raw(
         self, crawl_id: str | None, host: str | None = None, limit: int | None = None

@@ -103,20 +103,20 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     crawl: str
     state: CrawlState
     ended_by: EndedBy
-    why: str = ""
-    records: int = 0
-    kept_records: int = 0
+    why: str
+    records: int
+    kept_records: int
     images: int | UnsetType = UNSET
-    new_records: int = 0
-    fetched: int = 0
-    failed: int = 0
-    waiting: int = 0
-    hosts: int = 0
-    stored: dict[str, int] = {}
-    failed_by_cause: dict[str, int] = {}
-    concerns: tuple[HostConcern, ...] = ()
-    paused_hosts: tuple[str, ...] = ()
-    seconds: float = 0.0
+    new_records: int
+    fetched: int
+    failed: int
+    waiting: int
+    hosts: int
+    stored: dict[str, int]
+    failed_by_cause: dict[str, int]
+    concerns: tuple[HostConcern, ...]
+    paused_hosts: tuple[str, ...]
+    seconds: float
     data: str
 
 

@@ -70,9 +70,9 @@ def test_what_is_left_of_a_dropped_crawl_s_segment_is_moved(
     store.save([make_outcome("/left", keep_raw=True, crawl_id="c2")])
     before = archived_bodies(store)
     (segment,) = raw.iterdir()
-    room = store.raw_space("c1")
-    assert room.items == 8
-    assert room.stored_bytes < room.freed_bytes < segment.stat().st_size
+    responses, stored_bytes, freed_bytes = store.raw_space("c1")
+    assert responses == 8
+    assert stored_bytes < freed_bytes < segment.stat().st_size
     assert store.drop_raw("c1", limit=3) == 3
     assert list(raw.iterdir()) == [segment], "nothing moves before the end"
     assert store.drop_raw("c1", limit=9) == 5

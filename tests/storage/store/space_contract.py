@@ -61,11 +61,11 @@ class SpaceContract:
     def test_space_that_a_drop_would_free(self, store: Store) -> None:
         store.save([kept("/1"), kept("/2"), kept("/1", "c2")])
         host = make_outcome("/1").queued.host
-        room = store.raw_space("c1")
-        assert room.items == 2
-        assert room.stored_bytes > 0
-        assert store.raw_space(None, host).items == 3
-        assert store.raw_space("c3").items == 0
+        responses, stored_bytes, _ = store.raw_space("c1")
+        assert responses == 2
+        assert stored_bytes > 0
+        assert store.raw_space(None, host)[0] == 3
+        assert store.raw_space("c3")[0] == 0
         assert [store.drop_raw("c1", limit=1) for _ in range(3)] == [1, 1, 0]
         assert store.drop_raw(None, host) == 1
 

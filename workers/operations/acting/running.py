@@ -288,11 +288,11 @@ def drop_raw(turn: Turn) -> bool:
     context = turn.context
     with Backends(context.settings) as backends:
         crawl, host = raw_place(backends, context.store, turn.asked["target"])
-    frees = context.store.raw_space(crawl, host).freed_bytes
+    *_, frees = context.store.raw_space(crawl, host)
     before: int = turn.cursor.setdefault("frees", frees)
     while dropped := context.store.drop_raw(crawl, host, STEP):
         if not turn.tell(turn.done + dropped, turn.total, turn.detail, turn.cursor):
-            left = context.store.raw_space(crawl, host).freed_bytes
+            *_, left = context.store.raw_space(crawl, host)
             turn.tell(
                 turn.done,
                 turn.total,

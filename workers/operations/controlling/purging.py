@@ -176,12 +176,12 @@ def drop_raw(backends: Backends, target: str, *, dry_run: bool = False) -> Dropp
     """
     with backends.store() as store:
         crawl, host = raw_place(backends, store, target)
-        space = store.raw_space(crawl, host)
+        responses, _, freed_bytes = store.raw_space(crawl, host)
         if not dry_run:
             store.drop_raw(crawl, host)
     return DroppedRaw(
         kind=TargetKind.HOST if host else TargetKind.CRAWL,
         target=target,
-        responses=space.items,
-        freed_bytes=space.freed_bytes,
+        responses=responses,
+        freed_bytes=freed_bytes,
     )

@@ -210,6 +210,18 @@ class _OneCrawl(Crawls):
             ended_by=EndedBy.PURGE,
             state=CrawlState.PURGED,
             why="the crawl was purged",
+            records=0,
+            kept_records=0,
+            new_records=0,
+            fetched=0,
+            failed=0,
+            waiting=0,
+            hosts=0,
+            stored={},
+            failed_by_cause={},
+            concerns=(),
+            paused_hosts=(),
+            seconds=0.0,
             data=str(self._settings.storage.data),
         )
         return summary, []

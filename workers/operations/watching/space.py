@@ -208,7 +208,7 @@ def droppable_crawl(backends: KeptBackends, room: Room) -> tuple[str, int]:
 
     def ask() -> int:
         with backends.store() as store:
-            return store.raw_space(crawl).freed_bytes
+            return store.raw_space(crawl)[2]
 
     freed = backends.remembered(("freed by", crawl), SPACE_S, ask)
     return (crawl, freed) if freed else ("", 0)
