@@ -19,7 +19,6 @@ from crawlclean.cleaning.learn.template import (
     find_repeats,
     learn_places,
     learn_template,
-    related_headings,
 )
 from crawlclean.cleaning.learn.views import (
     Sample,
@@ -90,7 +89,6 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
             noise=noise,
             expected=expected_of([one.fit for one in read], noise),
             related_rule=RelatedRule(
-                headings=related_headings(views, links),
                 places=tuple(p for p in link_places if p.kind is LinkKind.RELATED),
             ),
         )

@@ -91,7 +91,7 @@ def differences(old: SiteModel, new: SiteModel) -> tuple[str, ...]:
             for place in (*model.noise.link_places, *model.related_rule.places)
         },
     )
-    compare("template", lambda model: {part.path for part in model.template.parts})
+    compare("template", lambda model: set(map(repr, model.index.often)))
     for name, before, after in (
         ("links that repeat", old.noise.links, new.noise.links),
         ("images that repeat", old.noise.images, new.noise.images),
@@ -134,15 +134,14 @@ def describe(model: SiteModel) -> tuple[str, ...]:
         ]
     if model.post_rule is not None:
         lines.append(f"posts are found by a rule of {counted(model.post_rule.pages, 'page')}")
-    template = model.template
+    template, often = model.template, model.index.often
     lines += [
         f"titles end with {each.text!r} on {counted(each.on.bit_count(), 'page')}"
         for each in template.title_suffixes
     ]
     lines += [
-        f"template: {part.path} "
-        f"({part.share:.0%} of its text, {counted(part.on.bit_count(), 'page')})"
-        for part in template.parts[:_MAX_SHOWN]
+        f"template: {line.text!r} on {counted(line.on.bit_count(), 'page')}"
+        for line in [line for line in template.lines if line.text in often][:_MAX_SHOWN]
     ]
     lines.append(
         f"repeated: {counted(len(model.noise.links), 'link')} and "
@@ -152,10 +151,6 @@ def describe(model: SiteModel) -> tuple[str, ...]:
     lines += [
         f"related links at {place.path} ({counted(place.on.bit_count(), 'page')})"
         for place in model.related_rule.places
-    ]
-    lines += [
-        f"related links under {each.text!r} ({counted(each.on.bit_count(), 'page')})"
-        for each in model.related_rule.headings
     ]
     lines.append(counted(len(model.url_rules), "URL class"))
     return tuple(lines)

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from crawlclean.cleaning.learn.views import PathTable, Sample, View
+from crawlclean.cleaning.learn.views import PathTable, Sample
 from crawlclean.cleaning.model.paths import checksum_of
 from crawlclean.cleaning.model.rules import (
     ImagePlace,
     LinkPlace,
     PageSet,
     Template,
-    TemplatePart,
     TemplateText,
 )
 from crawlclean.cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE, class_masks
@@ -29,10 +28,8 @@ from crawlclean.cleaning.records import Image, ImageKind, Link, LinkKind
 # model by its share of all pages or of those of one URL class. Cost: linear in the lines.
 
 MODEL_SHARE = 0.3  # share of all pages from which a line is kept in the model
-PART_SHARE = 0.7  # share of repeated text from which a part is template
 TITLE_SHARE = 0.2  # share of the pages whose titles have an affix
 MAX_LINES = 1000  # lines in a model
-MAX_PARTS = 300  # parts in a model
 MAX_AFFIXES = 12  # prefixes, and suffixes, of titles in a model
 LEAST_AROUND = 2  # pages that leave a line out of a body of other text, if it is not of bodies
 
@@ -43,13 +40,12 @@ _MARK = re.compile(rf"\s[-–—|·•:_]+\s|\s*[|｜»«]+\s*|--+|(?<={_WIDE})[
 
 
 def learn_template(sample: Sample) -> Template:
-    """Returns the repeated lines, the outermost repeated parts, and the ends of titles."""
+    """Returns the repeated lines, and the ends of titles."""
     prefixes, suffixes = _affixes([one.tree.title for one in sample.views])
     lines = _lines(sample)
     return Template(
         lines=lines,
         own=_own(sample, {line.text for line in lines}),
-        parts=_parts(sample),
         title_prefixes=prefixes,
         title_suffixes=suffixes,
     )
@@ -107,46 +103,6 @@ def _texts(pages: dict[str, int], least: float, most: int) -> tuple[TemplateText
     return tuple(TemplateText(text=text, on=PageSet(pages[text])) for text in often[:most])
 
 
-def _parts(sample: Sample) -> tuple[TemplatePart, ...]:
-    """The outermost paths most of whose text repeats."""
-    table, repeats = sample.table, sample.repeats
-    chars = [0] * len(table.steps)
-    repeated = [0] * len(table.steps)
-    pages: list[int] = [0] * len(table.steps)
-    for number, one in enumerate(sample.views):
-        bit = 1 << number
-        for i, block in enumerate(one.tree.line_blocks):
-            path = one.paths[block]
-            size = one.own[i] + one.linked[i]
-            chars[path] += size
-            pages[path] |= bit
-            if repeats.holds(path, one.texts[i]):
-                repeated[path] += size
-    for path in range(len(chars) - 1, 0, -1):
-        parent = table.parents[path]
-        chars[parent] += chars[path]
-        repeated[parent] += repeated[path]
-        pages[parent] |= pages[path]
-    is_inside = [False] * len(chars)
-    found = []
-    for path in range(1, len(chars)):
-        if is_inside[table.parents[path]]:
-            is_inside[path] = True
-        elif (
-            chars[path]
-            and pages[path].bit_count() > 1
-            and repeated[path] >= PART_SHARE * chars[path]
-        ):
-            is_inside[path] = True
-            found.append((-pages[path].bit_count(), table.path(path), path))
-    return tuple(
-        TemplatePart(
-            path=name, share=round(repeated[path] / chars[path], 4), on=PageSet(pages[path])
-        )
-        for _, name, path in sorted(found)[:MAX_PARTS]
-    )
-
-
 def _affixes(titles: Sequence[str]) -> tuple[tuple[TemplateText, ...], tuple[TemplateText, ...]]:
     """The frequent prefixes and suffixes of titles with their marks: ``山城网 - ``, ``_山城网``."""
     prefixes: dict[str, int] = {}
@@ -164,7 +120,7 @@ def _affixes(titles: Sequence[str]) -> tuple[tuple[TemplateText, ...], tuple[Tem
 # Link and image places: the kind of the links at each path of a host, and the URLs that repeat.
 #
 # Each page alone votes for the kind of the links at a path, so chance errors cancel. The paths of
-# related links, with the headings above them, become the related rule.
+# related links become the related rule.
 #
 # The redundancy of a URL is the share m2 of paper 3 (Li, Jia, He, Shi 2006, eq. 3): the share of
 # the host's pages that have the URL. The printed form counts the page itself; here the page is left
@@ -174,8 +130,6 @@ def _affixes(titles: Sequence[str]) -> tuple[tuple[TemplateText, ...], tuple[Tem
 LEAST_PAGES = 2  # pages with links at a path
 LEAST_COUNT = 3  # links at a path
 LEAST_SHARE = 0.7  # share of the commonest kind at a path
-HEADING_CHARS = 40  # longest heading of related links
-MAX_HEADINGS = 20  # headings of related links in a model
 MAX_PLACES = 400  # places of links, and of images, in a model
 # The paper's threshold is missing in our copy; .2 gave P .995 on labelled pages.
 MIN_REPEAT_SHARE = 0.2
@@ -245,32 +199,6 @@ def learn_places(
         found.append(made)
     found.sort(key=lambda made: (-made.on.bit_count(), made.path))
     return tuple(sorted(found[:MAX_PLACES], key=lambda made: made.path))
-
-
-def related_headings(
-    views: Sequence[View], pages: Iterable[Sequence[tuple[int, Link]]]
-) -> tuple[TemplateText, ...]:
-    """Returns the lines right above related links on several pages, the most frequent first.
-
-    Args:
-        views: The sample.
-        pages: The links of each page with their paths.
-    """
-    seen: dict[str, int] = {}
-    for number, (one, links) in enumerate(zip(views, pages, strict=True)):
-        tree = one.tree
-        last = -1
-        for i, (path, link) in enumerate(links):
-            is_first = link.kind is LinkKind.RELATED and path != last
-            last = path if link.kind is LinkKind.RELATED else -1
-            start = tree.anchors[i].start
-            if not is_first or not 0 < start < len(tree.line_of):
-                continue
-            above = tree.line_of[start] - 1
-            text = one.texts[above] if above >= 0 else ""
-            if 0 < len(text) <= HEADING_CHARS and not one.linked[above]:
-                seen[text] = seen.get(text, 0) | 1 << number
-    return _texts(seen, LEAST_PAGES, MAX_HEADINGS)
 
 
 def find_repeats(pages: Sequence[Iterable[str]]) -> dict[str, float]:

@@ -95,15 +95,6 @@ class TemplateText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TemplatePart:
-    """A path most of whose text repeats: ``share`` of its characters, 0..1."""
-
-    path: str
-    share: float
-    on: PageSet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """The repeated text of a host's pages.
 
@@ -111,14 +102,12 @@ class Template:
         lines: Repeated lines, the most frequent first.
         own: CRC-32 of those that bodies keep (``model.paths.line_key``), sorted: a notice below
             articles, the text of reprints. The others stand around bodies of other text.
-        parts: The outermost paths of repeated text.
         title_prefixes: Beginnings of titles with their mark: ``山城网 - ``.
         title_suffixes: Ends of titles with their mark: ``_山城网``.
     """
 
     lines: tuple[TemplateText, ...] = ()
     own: tuple[int, ...] = ()
-    parts: tuple[TemplatePart, ...] = ()
     title_prefixes: tuple[TemplateText, ...] = ()
     title_suffixes: tuple[TemplateText, ...] = ()
 
@@ -172,9 +161,8 @@ class Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedRule:
-    """The headings and the places of related links."""
+    """The places of related links."""
 
-    headings: tuple[TemplateText, ...] = ()
     places: tuple[LinkPlace, ...] = ()
 
 

@@ -33,7 +33,6 @@ from crawlclean.cleaning.model.rules import (
     PostRule,
     RelatedRule,
     Template,
-    TemplatePart,
     TemplateText,
 )
 from crawlclean.cleaning.records import NO_THREADS, UrlKind
@@ -68,7 +67,7 @@ class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_fi
         body_rule: The paths of bodies.
         template: The repeated text.
         noise: The links and images that repeat, and their places.
-        related_rule: The headings and places of related links.
+        related_rule: The places of related links.
         post_rule: The parts of posts; None on a host without threads.
         expected: The fit of the sample to the rules.
     """
@@ -243,7 +242,7 @@ def bounded(model: SiteModel) -> SiteModel:
                 link_places=_most(noise.link_places),
                 image_places=_most(noise.image_places),
             ),
-            template=replace(template, lines=_most(template.lines), parts=_most(template.parts)),
+            template=replace(template, lines=_most(template.lines)),
         )
         if smaller == model:
             smaller = structs.replace(model, sample=model.sample[: len(model.sample) // 2])
@@ -257,7 +256,7 @@ def _largest(shares: Mapping[str, float]) -> dict[str, float]:
     return {url: shares[url] for url in sorted(order[: int(_KEPT * len(order))])}
 
 
-_Seen = TypeVar("_Seen", TemplateText, TemplatePart, LinkPlace, ImagePlace)
+_Seen = TypeVar("_Seen", TemplateText, LinkPlace, ImagePlace)
 
 
 def _most(rules: tuple[_Seen, ...]) -> tuple[_Seen, ...]:

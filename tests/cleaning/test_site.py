@@ -28,7 +28,6 @@ from crawlclean.cleaning.model.rules import (
     PageSet,
     RelatedRule,
     Template,
-    TemplatePart,
     TemplateText,
 )
 from crawlclean.cleaning.model.site_model import MAX_MODEL_BYTES, bounded
@@ -133,7 +132,6 @@ def test_json_round_trip() -> None:
         ),
         template=Template(
             lines=(TemplateText(text="版权所有", on=PageSet(3)),),
-            parts=(TemplatePart(path="html/body/div.foot", share=0.75, on=PageSet(3)),),
             title_suffixes=(TemplateText(text="_某站", on=PageSet(3)),),
         ),
         noise=Noise(
@@ -148,7 +146,13 @@ def test_json_round_trip() -> None:
                 ),
             ),
         ),
-        related_rule=RelatedRule(headings=(TemplateText(text="相关阅读", on=PageSet(1)),)),
+        related_rule=RelatedRule(
+            places=(
+                LinkPlace(
+                    path="html/ol", kind=LinkKind.RELATED, share=1.0, repeats=0.0, on=PageSet(1)
+                ),
+            )
+        ),
     )
     again = SiteModel.from_json(model.to_json())
     assert again == model

@@ -132,7 +132,7 @@ def evidence_lines(event: DriftEvent) -> list[str]:
 MOST_OF_KIND = 6  # lines alike, without --full: all kinds fit on a screen
 MAX_CLASSES = 20  # more would push what is above them off the screen
 WIDTH = 80  # columns of a terminal, as it begins
-_VALUE = re.compile(r"html/|https?://|/")  # where a path or URL begins
+_VALUE = re.compile(r"html/|https?://|/|['\"]")  # where a path, a URL or a text begins
 _PATH = re.compile(r"(?:html)?(?:/[^/\s]+){2,}")
 
 

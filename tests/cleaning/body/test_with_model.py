@@ -92,9 +92,6 @@ def test_a_model_explains_itself() -> None:
     (line,) = [each for each in model.template.lines if "版权所有" in each.text]
     assert line.on.bit_count() == 5
     assert model.pages(line.on) == model.sample
-    assert {"html/body/div.foot", "html/body/div.side", "html/body/div.top"} <= {
-        part.path for part in model.template.parts
-    }
 
 
 def test_links_and_images_by_their_host() -> None:
@@ -246,10 +243,9 @@ def related(n: int) -> str:
     return f"<div class=more><h3>相关阅读</h3><ul>{others}</ul></div>"
 
 
-def test_related_links_keep_their_place_and_heading() -> None:
+def test_related_links_keep_their_place() -> None:
     pages = [article(n, related(n)) for n in range(1, 9)]
     model = learn_site(pages)
-    assert [each.text for each in model.related_rule.headings] == ["相关阅读"]
     assert [place.path.rpartition("/")[2] for place in model.related_rule.places] == ["li"]
     record = clean(article(77, related(77)), model)
     found = [link.url.rpartition("/")[2] for link in record.links if link.kind is LinkKind.RELATED]

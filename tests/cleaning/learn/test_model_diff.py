@@ -29,7 +29,7 @@ def test_a_model_in_words() -> None:
     lines = describe(learn_site(site()))
     assert "bodies stand at html/body/div.article.a# on 8 of 8 pages" in lines
     assert "  without /div.share (repeats, 8 pages)" in lines
-    assert any("海边小站" in line for line in lines)
+    assert "template: '海边小站版权所有，未经允许不得转载本站的任何内容。' on 8 pages" in lines
 
 
 def test_why_a_text_is_template() -> None:
