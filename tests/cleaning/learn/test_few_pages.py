@@ -20,6 +20,10 @@ def text(key: str, count: int = 120) -> str:
     return "".join(chance.choice(WORDS) for _ in range(count)) + "。"
 
 
+def paragraphs(key: object, count: int, chars: int = 120) -> str:
+    return "".join(f"<p>{text(f'{key} {j}', chars)}</p>" for j in range(count))
+
+
 def page(path: str, inner: str, title: str = "") -> RawPage:
     title = title or text(path, 8)
     html = f"<title>{title}_山城网</title><body>{NAV}<div class=main>{inner}</div>{FOOT}"
@@ -30,7 +34,7 @@ def article(i: int) -> RawPage:
     title = text(f"title {i}", 12)
     related = "".join(f"<dd><a href=/a/{j}.html>{text(f'related {i} {j}', 14)}</a> 11-10</dd>"
                       for j in range(6))  # fmt: skip
-    body = "".join(f"<p>{text(f'{i} {j}', 150)}</p>" for j in range(8))
+    body = paragraphs(i, 8, 150)
     return page(
         f"/a/{i}.html",
         f"<h1>{title}</h1><div class=info>2014-11-10 16:{i % 60:02d} 来源：山城网</div>"
@@ -40,8 +44,7 @@ def article(i: int) -> RawPage:
 
 
 def topic(i: int) -> RawPage:
-    body = "".join(f"<p>{text(f'topic {i} {j}')}</p>" for j in range(4))
-    return page(f"/q/{i}/", f"<div class=intro>{body}</div>")
+    return page(f"/q/{i}/", f"<div class=intro>{paragraphs(f'topic {i}', 4)}</div>")
 
 
 @pytest.mark.parametrize(("articles", "topics"), [(1, 2), (2, 1), (3, 2), (10, 10), (20, 0)])
@@ -81,7 +84,7 @@ def test_a_paragraph_is_left_out_only_with_the_lines_that_repeat() -> None:
 
 
 def numbered(i: int) -> RawPage:
-    body = "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(4))
+    body = paragraphs(i, 4)
     return page(
         f"/{i}.html",
         f"<div class=W1>{text(f'title {i}', 12)}</div><div class=W2>{body}</div>"
@@ -101,9 +104,8 @@ def test_numbers_of_posts_tell_nothing_apart() -> None:
     pages = [
         page(
             f"/{i}.html",
-            f"<div class=post id=post-{i}>"
-            + "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(4))
-            + f"</div><div id=post-{i + 1}>{text(f'next {i}', 8)}</div>",
+            f"<div class=post id=post-{i}>{paragraphs(i, 4)}</div>"
+            f"<div id=post-{i + 1}>{text(f'next {i}', 8)}</div>",
         )
         for i in range(0, 20, 2)
     ]
@@ -114,9 +116,8 @@ def test_numbers_of_posts_tell_nothing_apart() -> None:
 def review(i: int) -> RawPage:
     notice = "本站转载的文章版权归原作者所有，" * 18
     html = (
-        f"<title>{text(f'title {i}', 8)}</title><body><table><tr><td>"
-        + "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(5))
-        + f"<p>{notice}。</p></td></tr></table>"
+        f"<title>{text(f'title {i}', 8)}</title><body><table><tr><td>{paragraphs(i, 5)}"
+        f"<p>{notice}。</p></td></tr></table>"
     )
     return RawPage.from_bytes(f"http://www.example.com/reviews/{i}.htm", html.encode())
 
@@ -133,7 +134,7 @@ def chapter(i: int) -> RawPage:
     before = f"<a href=/c/{i - 1}.html>{text(f'title {i - 1}', 8)}</a>" if i % 3 else ""
     links = f"<div class=chapter>{before} <a href=/c/{i + 1}.html>{text(f'title {i + 1}', 8)}</a>"
     links += "</div>"
-    body = "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(4)) + f"<pre>print({i})</pre>"
+    body = paragraphs(i, 4) + f"<pre>print({i})</pre>"
     return page(f"/c/{i}.html", f"<div class=text>{links}{body}{links}</div>")
 
 
@@ -179,7 +180,7 @@ def test_error_pages_answered_with_200_teach_nothing() -> None:
         for i in range(8)
     ]
     model = learn_site([page("/", f"<div class=home>{text('home')}</div>"), *missing])
-    new = page("/99.html", "".join(f"<p>{text(f'99 {j}')}</p>" for j in range(5)))
+    new = page("/99.html", paragraphs(99, 5))
     assert model.body_rule.places == ()
     assert clean(new, model).body == clean(new).body
 
@@ -187,20 +188,14 @@ def test_error_pages_answered_with_200_teach_nothing() -> None:
 def test_tags_that_repeat_stay_tags() -> None:
     cloud = "".join(f"<a href=/tag/{word}/ rel=tag>{word}</a> " for word in "山水城河路桥")
     pages = [
-        page(
-            f"/{i}.html",
-            "".join(f"<p>{text(f'{i} {j}')}</p>" for j in range(4))
-            + f"<div class=tagcloud>{cloud}</div>",
-        )
-        for i in range(6)
+        page(f"/{i}.html", f"{paragraphs(i, 4)}<div class=tagcloud>{cloud}</div>") for i in range(6)
     ]
     kinds = {link.kind for link in clean(pages[0], learn_site(pages)).links if "/tag/" in link.url}
     assert kinds == {LinkKind.TAG}
 
 
 def described(i: int, described: int, members: int) -> RawPage:
-    inner = "".join(f"<p>{text(f'described {i} {j}')}</p>" for j in range(described))
-    outer = "".join(f"<p>{text(f'member {i} {j}')}</p>" for j in range(members))
+    inner, outer = paragraphs(f"described {i}", described), paragraphs(f"member {i}", members)
     return page(f"/api/{i}.html", f"<div class=all>{outer}<div class=descr>{inner}</div></div>")
 
 
@@ -230,7 +225,7 @@ def test_a_list_stays_one_with_a_model() -> None:
 
 def flat(i: int) -> RawPage:
     """A page without names, with a line of links between its texts, and a menu above."""
-    inner = "".join(f"<p>{text(f'{i} {j}', 90)}</p>" for j in range(4))
+    inner = paragraphs(i, 4, 90)
     return RawPage.from_bytes(
         f"http://www.example.com/man/{i}.html",
         f"<title>{text(f'title {i}', 9)}</title><body>"
@@ -257,16 +252,16 @@ def test_a_page_without_names_keeps_what_stands_between_its_texts() -> None:
 
 def test_a_place_that_a_page_contradicts_adds_no_short_lines_at_the_ends() -> None:
     def post(i: int) -> RawPage:
-        body = "".join(f"<p>{text(f'post {i} {j}')}</p>" for j in range(6))
-        notes = "".join(f"<p>{text(f'note {i} {j}', 60)}</p>" for j in range(20))
+        body = paragraphs(f"post {i}", 6)
+        notes = paragraphs(f"note {i}", 20, 60)
         thanks = "<div class=thanks><div>坚持原创技术分享</div><div>微信打赏</div></div>"
         notes = f"<div class=comments>{notes * (i == 1)}</div>"
         inner = f"<div class=post>{body}</div>{thanks}{notes}"
         return page(f"/2016/{i}/index.html", f"<div class=inner>{inner}</div>")
 
     def month(i: int) -> RawPage:
-        inner = "".join(f"<p>{text(f'month {i} {j}', 90)}</p>" for j in range(9))
-        return page(f"/page/{i}/index.html", f"<div class=inner>{inner}</div>")
+        inner = f"<div class=inner>{paragraphs(f'month {i}', 9, 90)}</div>"
+        return page(f"/page/{i}/index.html", inner)
 
     model = learn_site([post(1), month(2), month(3)])
     assert [(p.seen_on, p.on.bit_count()) for p in model.body_rule.places] == [(3, 2)]

@@ -50,6 +50,12 @@ def end(spider: Spider, lease: Lease, result: FetchResult, *, asked: bool = True
     assert spider.run(end_robots(spider.queue, lease, result, "crawlclean/1", asked=asked))
 
 
+def end_next(spider: Spider, result: FetchResult, *, asked: bool = True) -> None:
+    """Ends the only lease that there is."""
+    (lease,) = spider.lease()
+    end(spider, lease, result, asked=asked)
+
+
 def host_waits_ms(client: Any) -> int:
     """How long the host is left alone, without what the queue adds to every pause."""
     return int(client.hget(f"cc:g:{HOST}", "clock")) - server_ms(client) - END_MARGIN_MS
@@ -87,8 +93,7 @@ def test_errors_hold_the_host_ever_longer_and_end_its_urls_at_last(
         assert rules_in_force(spider) == ""
         assert_at_rest(client)
         let_time_pass(client, HOST)
-    (lease,) = spider.lease()
-    end(spider, lease, error())
+    end_next(spider, error())
     assert rules_in_force(spider) == FORBID_ALL
     assert frontier.robots(HOST) is None, "links to the host are not dropped: nothing was read"
     assert 55 * MINUTE_MS < in_force_ms(client) <= 61 * MINUTE_MS
@@ -102,21 +107,17 @@ def test_a_verdict_of_errors_is_not_for_good(
 ) -> None:
     frontier.open_crawl(spec("c", A, "http://a.example/2"))
     for _ in range(3):
-        (lease,) = spider.lease()
-        end(spider, lease, error())
+        end_next(spider, error())
         let_time_pass(client, HOST)
     run_out(client)
-    (lease,) = spider.lease()
-    end(spider, lease, error())
+    end_next(spider, error())
     assert host_waits_ms(client) > 4 * MINUTE_MS, "as patient as the first time"
     assert rules_in_force(spider) == ""
     let_time_pass(client, HOST)
-    (lease,) = spider.lease()
-    end(spider, lease, RULES)
+    end_next(spider, RULES)
     assert rules_in_force(spider) == RULES.body.decode()
     run_out(client)
-    (lease,) = spider.lease()
-    end(spider, lease, error())
+    end_next(spider, error())
     assert in_force_ms(client) <= 6 * MINUTE_MS, "counted from one again"
 
 
@@ -124,12 +125,10 @@ def test_the_wait_is_what_the_host_asks_for_when_that_is_longer(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("c", A))
-    (lease,) = spider.lease()
-    end(spider, lease, error(500, ("Retry-After", "1800")))
+    end_next(spider, error(500, ("Retry-After", "1800")))
     assert 29 * MINUTE_MS < host_waits_ms(client) <= 30 * MINUTE_MS
     let_time_pass(client, HOST)
-    (lease,) = spider.lease()
-    end(spider, lease, error(503, ("Retry-After", "2")))
+    end_next(spider, error(503, ("Retry-After", "2")))
     assert 9 * MINUTE_MS < host_waits_ms(client) <= 10 * MINUTE_MS
 
 
@@ -137,8 +136,7 @@ def test_a_final_429_allows_all_when_its_wait_is_over(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("c", A))
-    (lease,) = spider.lease()
-    end(spider, lease, error(429, ("Retry-After", "120")))
+    end_next(spider, error(429, ("Retry-After", "120")))
     assert MINUTE_MS < host_waits_ms(client) <= 2 * MINUTE_MS
     assert in_force_ms(client) > ROBOTS_TTL_MS - MINUTE_MS
     let_time_pass(client, HOST)
@@ -161,8 +159,7 @@ def test_rules_that_were_read_outlive_a_failure(
     longest_ms: int,
 ) -> None:
     frontier.open_crawl(spec("c", A))
-    (lease,) = spider.lease()
-    end(spider, lease, RULES)
+    end_next(spider, RULES)
     before = client.hgetall(f"cc:g:{HOST}")
     for _ in range(4):
         run_out(client)
@@ -180,8 +177,7 @@ def test_rules_that_were_read_outlive_a_failure(
     assert lease.attempt == 1
     end(spider, lease, RULES)
     run_out(client)
-    (lease,) = spider.lease()
-    end(spider, lease, result)
+    end_next(spider, result)
     assert in_force_ms(client) <= longest_ms, "a new row"
     let_time_pass(client, HOST)
     (page,) = spider.lease()
@@ -192,11 +188,9 @@ def test_errors_with_rules_known_still_wait_as_asked(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("c", A))
-    (lease,) = spider.lease()
-    end(spider, lease, RULES)
+    end_next(spider, RULES)
     run_out(client)
-    (lease,) = spider.lease()
-    end(spider, lease, error(503, ("Retry-After", "600")))
+    end_next(spider, error(503, ("Retry-After", "600")))
     assert 9 * MINUTE_MS < host_waits_ms(client) <= 10 * MINUTE_MS
     assert in_force_ms(client) > host_waits_ms(client) + MINUTE_MS
 
@@ -205,8 +199,7 @@ def test_an_unreachable_host_allows_all_for_a_moment_and_stores_nothing(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("c", A, delay_ms=60_000))
-    (lease,) = spider.lease()
-    end(spider, lease, UNREACHABLE)
+    end_next(spider, UNREACHABLE)
     assert rules_in_force(spider) == ""
     assert frontier.robots(HOST) is None
     assert in_force_ms(client) > host_waits_ms(client) > 55_000, "a slow crawl has its turn"
@@ -219,13 +212,11 @@ def test_sitemaps_are_offered_when_robots_txt_is_read_at_last(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("c", A, "http://a.example/2", slots=1))
-    (lease,) = spider.lease()
-    end(spider, lease, UNREACHABLE)
+    end_next(spider, UNREACHABLE)
     (page,) = spider.lease()
     assert spider.put(page)
     run_out(client)
-    (lease,) = spider.lease()
-    end(spider, lease, RULES)
+    end_next(spider, RULES)
     leased = []
     for _ in range(2):
         let_time_pass(client, HOST)
@@ -240,12 +231,10 @@ def test_unreachable_after_errors_is_judged_by_its_pages(
 ) -> None:
     frontier.open_crawl(spec("c", A))
     for _ in range(3):
-        (lease,) = spider.lease()
-        end(spider, lease, error())
+        end_next(spider, error())
         let_time_pass(client, HOST)
     run_out(client)
-    (lease,) = spider.lease()
-    end(spider, lease, UNREACHABLE)
+    end_next(spider, UNREACHABLE)
     assert rules_in_force(spider) == ""
     (page,) = spider.lease()
     assert (page.url, page.robots_version) == (A, 2), "no spider keeps the rules before"
@@ -285,8 +274,7 @@ def test_a_crawl_that_is_allowed_later_asks_for_robots_txt(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("c", A))
-    (lease,) = spider.lease()
-    end(spider, lease, REFUSED, asked=False)
+    end_next(spider, REFUSED, asked=False)
     frontier.open_crawl(spec("c", A, allow_private=True))
     (lease,) = spider.lease()
     assert (lease.role, lease.allow_private) == (PageRole.ROBOTS, True)
@@ -298,14 +286,12 @@ def test_a_refusal_is_short_and_leaves_rules_alone(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("yes", A, allow_private=True))
-    (lease,) = spider.lease()
-    end(spider, lease, RULES)
+    end_next(spider, RULES)
     run_out(client)
     before = client.hgetall(f"cc:g:{HOST}")
     frontier.set_state("yes", frontier.counts("yes").state.PAUSED)
     frontier.open_crawl(spec("no", A))
-    (lease,) = spider.lease()
-    end(spider, lease, REFUSED, asked=False)
+    end_next(spider, REFUSED, asked=False)
     assert client.hgetall(f"cc:g:{HOST}") == before | {"robots_attempts": "0"}
     assert 0 < client.pttl(f"cc:nr:no:{HOST}") <= 15_000
     client.delete(f"cc:nr:no:{HOST}")  # as if it were over
@@ -317,8 +303,7 @@ def test_links_found_meanwhile_wait_with_the_host(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
     frontier.open_crawl(spec("c", A))
-    (lease,) = spider.lease()
-    end(spider, lease, error())
+    end_next(spider, error())
     frontier.add("c", [Discovery(url="http://a.example/new", via=Via.LINK)])
     assert spider.lease() == ()
     assert host_waits_ms(client) > 4 * MINUTE_MS

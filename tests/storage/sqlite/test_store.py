@@ -195,40 +195,35 @@ def test_another_schema_on_disk(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("failed", [False, True])
-def test_no_step_through_the_ends_sorts_all_of_them(
-    store: SqliteStore, failed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Any] = []
+@pytest.fixture
+def plans(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """How the database does each query from here on."""
+    found: list[str] = []
     rows = store._db.rows
 
-    def noted(*args: Any) -> list[Any]:
-        asked.append(args)
-        return rows(*args)
+    def explained(sql: str, *values: Any) -> list[Any]:
+        steps = rows(f"EXPLAIN QUERY PLAN {sql}", *values)
+        found.append(" ".join(row[3] for row in steps))
+        return rows(sql, *values)
 
-    monkeypatch.setattr(store._db, "rows", noted)
+    monkeypatch.setattr(store._db, "rows", explained)
+    return found
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_no_step_through_the_ends_sorts_all_of_them(
+    store: SqliteStore, plans: list[str], failed: bool
+) -> None:
     assert list(store.urls.ended("c", HOST, failed=failed)) == []
-    [(sql, *values)] = asked
-    plan = " ".join(row[3] for row in rows(f"EXPLAIN QUERY PLAN {sql}", *values))
+    [plan] = plans
     assert "((page_id,crawl_id)>(?,?))" in plan
     assert ("USING INDEX failures" in plan) == failed
     assert "TEMP B-TREE" not in plan
 
 
-def test_pages_near_a_relevance_are_found_by_an_index(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Any] = []
-    rows = store._db.rows
-
-    def noted(*args: Any) -> list[Any]:
-        asked.append(args)
-        return rows(*args)
-
-    monkeypatch.setattr(store._db, "rows", noted)
+def test_pages_near_a_relevance_are_found_by_an_index(store: SqliteStore, plans: list[str]) -> None:
     assert store.topics.nearest("quake", 0.5, 20) == []
-    for sql, *values in asked:
-        plan = " ".join(row[3] for row in rows(f"EXPLAIN QUERY PLAN {sql}", *values))
+    for plan in plans:
         assert "topic_pages_by_relevance (topic=? AND relevance" in plan
         assert "TEMP B-TREE" not in plan
 
