@@ -33,6 +33,7 @@ from crawlclean.storage.crawl_types import (
     Step,
     UrlState,
 )
+from tests.kit.some import some
 
 T0 = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 HOST = "forum.example"
@@ -155,11 +156,19 @@ def make_outcome(
     )
 
 
+def with_record(outcome: Outcome, **changes: Any) -> Outcome:
+    """The outcome with other fields of its record: ``body=""``."""
+    return replace(outcome, record=replace(some(outcome.record), **changes))
+
+
+def with_queued(outcome: Outcome, **changes: Any) -> Outcome:
+    """The outcome with other fields of what was fetched: ``host="other.example"``."""
+    return replace(outcome, queued=replace(outcome.queued, **changes))
+
+
 def changed_outcome(path: str, **changes: Any) -> Outcome:
     """An outcome whose record has other fields: ``body=""``."""
-    made = make_outcome(path)
-    assert made.record is not None
-    return replace(made, record=replace(made.record, **changes))
+    return with_record(make_outcome(path), **changes)
 
 
 def make_failure(
@@ -183,5 +192,4 @@ def later(seconds: float) -> datetime:
 
 def with_certificate(outcome: Outcome, fault: CertificateFault) -> Outcome:
     """The outcome as of a host whose certificate is wrong."""
-    result = replace(outcome.queued.result, certificate=fault)
-    return replace(outcome, queued=replace(outcome.queued, result=result))
+    return with_queued(outcome, result=replace(outcome.queued.result, certificate=fault))

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.mongo import schema as mongo_schema
 from crawlclean.storage.mongo.store import MongoStore
-from tests.kit.mongo_server import MongoServer, inside, own_store
+from tests.kit.mongo_server import inside
 from tests.kit.outcomes import HOST, make_outcome
-
-
-@pytest.fixture
-def store(server: MongoServer) -> Iterator[MongoStore]:
-    with own_store(server.url("")) as opened:
-        yield opened
 
 
 def test_a_database_of_schema_14_is_brought_to_ours(store: MongoStore) -> None:

@@ -29,7 +29,7 @@ from tests.kit.mongo_server import (
     plain_client,
     url_of,
 )
-from tests.kit.outcomes import HOST, later, make_failure, make_outcome
+from tests.kit.outcomes import HOST, later, make_failure, make_outcome, with_queued
 from tests.kit.some import some
 from tests.storage.store.contracts import EveryContract
 from tests.storage.store.store_contract import everything
@@ -77,8 +77,7 @@ def any_outcome(chance: random.Random) -> Outcome:
             body=chance.choice([b"", b"<p>x</p>", b"<p>longer</p>"]),
             keep_raw=chance.random() < 0.4,
         )
-    other = replace(made.queued, host="other.example" if number > 3 else HOST)
-    return replace(made, queued=other)
+    return with_queued(made, host="other.example" if number > 3 else HOST)
 
 
 def test_both_stores_answer_the_same(store: MongoStore, tmp_path: Path) -> None:
@@ -112,15 +111,8 @@ def test_both_stores_answer_the_same(store: MongoStore, tmp_path: Path) -> None:
 def test_a_page_over_the_document_limit(store: MongoStore) -> None:
     body = random.Random(1).randbytes((12 << 20) + 1000)
     big = make_outcome(body=body, keep_raw=True)
-    big = replace(
-        big,
-        queued=replace(
-            big.queued,
-            result=replace(
-                big.queued.result, headers=(("Content-Type", "text/plain; charset=latin-1"),)
-            ),
-        ),
-    )
+    headers = (("Content-Type", "text/plain; charset=latin-1"),)
+    big = with_queued(big, result=replace(big.queued.result, headers=headers))
     assert store.save([big, make_outcome("/2", keep_raw=True)]) == 2
     assert store.save([big]) == 0
     assert len(some(store.answers.page(big.queued.page_id)).html) > 11 << 20

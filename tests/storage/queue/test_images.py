@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from crawlclean.cleaning.records import Via
 from crawlclean.cleaning.urls.normal_form import page_id
@@ -20,6 +15,7 @@ from tests.kit.queues import (
     Spider,
     ack_all,
     assert_at_rest,
+    begin,
     claim_all,
     let_time_pass,
     spec,
@@ -43,12 +39,6 @@ def images(n: int, host: str = "a.example") -> list[Discovery]:
     ]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with closing(SqliteStore(tmp_path / "records.sqlite")) as opened:
-        yield opened
-
-
 def test_a_page_and_a_picture_at_one_address_are_two_urls(
     frontier: Frontier, spider: Spider
 ) -> None:
@@ -68,8 +58,7 @@ def test_a_page_and_a_picture_at_one_address_are_two_urls(
 def test_a_spent_budget_holds_back_pages_and_no_image(
     frontier: Frontier, client: Any, spider: Spider
 ) -> None:
-    frontier.open_crawl(spec("c", max_pages=1, slots=1))
-    frontier.add("c", urls(5))
+    begin(frontier, urls(5), max_pages=1, slots=1)
     (page,) = spider.pages(1)
     spider.put(page)
     spider.flush()
@@ -100,8 +89,7 @@ def test_a_spent_budget_holds_back_pages_and_no_image(
 def test_images_are_counted_on_their_way_to_the_store_and_back(
     frontier: Frontier, client: Any, spider: Spider, store: SqliteStore
 ) -> None:
-    frontier.open_crawl(spec("c", slots=50))
-    frontier.add("c", images(300))
+    begin(frontier, images(300), slots=50)
     tail = frontier.overflow(store.spills, 40)
     tail.round()
     counts = frontier.counts("c")
@@ -122,8 +110,7 @@ def test_images_are_counted_on_their_way_to_the_store_and_back(
 
 
 def test_forgetting_a_host_forgets_its_images(frontier: Frontier, spider: Spider) -> None:
-    frontier.open_crawl(spec("c", slots=2))
-    frontier.add("c", images(9) + images(1, "b.example") + urls(3))
+    begin(frontier, images(9) + images(1, "b.example") + urls(3), slots=2)
     for lease in spider.pages(2):
         spider.nack(lease)
     assert frontier.counts("c").images == 10

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from tests.kit.queues import (
     Spider,
     ack_all,
     assert_at_rest,
+    begin,
     fetch_all,
     let_time_pass,
     spec,
@@ -28,13 +28,6 @@ from tests.kit.queues import (
 from tests.kit.some import some
 
 HOSTS = ("a.example", "b.example", "c.example")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path / "records.sqlite")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -55,11 +48,11 @@ def waiting(client: Any, crawl: str = "c") -> int:
     return sum(client.zcard(key) for key in client.scan_iter(f"cc:q:{crawl}:*"))
 
 
-def drain(frontier: Frontier, client: Any, spider: Spider, tail: Overflow, crawl: str = "c") -> Any:
+def drain(frontier: Frontier, client: Any, spider: Spider, tail: Overflow) -> Any:
     """Fetches and cleans all there is; how often each URL was fetched."""
     fetched: Counter[str] = Counter()
     for _ in range(500):
-        if not frontier.counts(crawl).open:
+        if not frontier.counts("c").open:
             return fetched
         tail.round()
         let_time_pass(client, *HOSTS)
@@ -105,8 +98,7 @@ def test_what_is_too_much_waits_in_the_store_and_comes_back(
 def test_better_urls_come_back_before_worse_ones_are_fetched(
     frontier: Frontier, client: Any, spider: Spider, new_tail: Any
 ) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", [Discovery(url=f"http://a.example/good{i}", rank=40) for i in range(60)])
+    begin(frontier, [Discovery(url=f"http://a.example/good{i}", rank=40) for i in range(60)])
     tail = new_tail(40)
     tail.round()
     frontier.add("c", [Discovery(url=f"http://a.example/bad{i}", rank=60) for i in range(10)])
@@ -117,8 +109,7 @@ def test_better_urls_come_back_before_worse_ones_are_fetched(
 def test_a_host_with_nothing_but_a_tail_is_served_and_its_crawl_is_not_finished(
     frontier: Frontier, client: Any, spider: Spider, new_tail: Any
 ) -> None:
-    frontier.open_crawl(spec("c", slots=50))
-    frontier.add("c", urls(60))
+    begin(frontier, urls(60), slots=50)
     tail = new_tail(20)
     tail.round()
     while waiting(client):
@@ -134,8 +125,7 @@ def test_a_host_with_nothing_but_a_tail_is_served_and_its_crawl_is_not_finished(
 
 
 def test_a_paused_crawl_brings_nothing_back(frontier: Frontier, client: Any, new_tail: Any) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(60))
+    begin(frontier, urls(60))
     tail = new_tail(20)
     tail.round()
     frontier.set_state("c", CrawlState.PAUSED)
@@ -169,8 +159,7 @@ def test_memory_over_the_mark_spills_too(
     frontier: Frontier, new_tail: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crawlclean.storage.queue.overflow.MEMORY_MARK", 0.0)
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(3000))
+    begin(frontier, urls(3000))
     assert new_tail(100_000).round()["urls_spilled"] > 1000
 
 
@@ -184,8 +173,7 @@ def test_no_limit_is_a_quarter_of_the_servers_memory(client: Any, new_tail: Any)
 def test_purging_takes_the_tail(
     frontier: Frontier, client: Any, store: SqliteStore, new_tail: Any, target: str
 ) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(200))
+    begin(frontier, urls(200))
     tail = new_tail(20)
     tail.round()
     tail._scripts("spill", "c", "a.example", "half", 2, 0)  # a housekeeper is on its way
@@ -204,8 +192,7 @@ def test_purging_takes_the_tail(
 def test_a_spill_purged_on_its_way_is_not_kept(
     frontier: Frontier, store: SqliteStore, new_tail: Any
 ) -> None:
-    frontier.open_crawl(spec("c"))
-    frontier.add("c", urls(50))
+    begin(frontier, urls(50))
     tail = new_tail(20)
     tail._scripts("spill", "c", "a.example", "p", 10, 0)
     save = store.spills.save
@@ -227,8 +214,7 @@ def test_a_spill_that_the_store_has_lost_is_said_and_the_crawl_ends(
     new_tail: Any,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    frontier.open_crawl(spec("c", slots=50))
-    frontier.add("c", urls(60))
+    begin(frontier, urls(60), slots=50)
     tail = new_tail(20)
     tail.round()
     lost = frontier.counts("c").spilled
@@ -242,8 +228,7 @@ def test_a_spill_that_the_store_has_lost_is_said_and_the_crawl_ends(
 def test_garbage_is_lost_and_stops_nothing(
     frontier: Frontier, client: Any, spider: Spider, store: SqliteStore, new_tail: Any
 ) -> None:
-    frontier.open_crawl(spec("c", slots=50))
-    frontier.add("c", urls(60))
+    begin(frontier, urls(60), slots=50)
     key = "cc:q:c:a.example"
     client.zadd(key, {"short": 98e12, "x" * 40: 98e12, "y" * 16 + "p" + "z" * 30: 1e300})
     client.hincrby("cc:c:c", "pending", 3)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +13,6 @@ from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.sqlite import schema as sqlite_schema
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.outcomes import HOST, make_outcome
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path / "records.sqlite")
-    yield opened
-    opened.close()
 
 
 def columns(db: sqlite3.Connection) -> dict[str, list[Any]]:

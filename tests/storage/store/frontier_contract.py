@@ -10,7 +10,8 @@ from crawlclean.cleaning.records import Via
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason, PageRole, UrlState
 from crawlclean.storage.store.crawls import Spill
 from crawlclean.storage.store.protocol import Store
-from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
+from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome, with_queued
+from tests.kit.some import some
 
 
 def spill(name: str, crawl_id: str = "c1", host: str = HOST) -> Spill:
@@ -46,9 +47,8 @@ class FrontierContract:
 
     def test_ended_urls(self, store: Store) -> None:
         sitemap = make_failure("/map", reason=FailureReason.CONNECT)
-        sitemap = replace(sitemap, queued=replace(sitemap.queued, role=PageRole.SITEMAP))
-        other = make_failure("/o")
-        other = replace(other, queued=replace(other.queued, host="o.example"))
+        sitemap = with_queued(sitemap, role=PageRole.SITEMAP)
+        other = with_queued(make_failure("/o"), host="o.example")
         robots = make_failure("/r", state=UrlState.EXCLUDED, reason=FailureReason.ROBOTS)
         records = [make_outcome(f"/{n}", links=0) for n in range(3)]
         store.save([*records, sitemap, other, robots, make_failure("/x", crawl_id="c2")])
@@ -86,7 +86,6 @@ class FrontierContract:
         ]
         newer = make_outcome("/0", at=later(9), text="又")
         store.save([newer])
-        assert newer.record is not None
         url, _, outlinks = list(store.records.linked("c1"))[-1]
-        assert (url, outlinks) == (newer.queued.url, newer.record.outlinks)
+        assert (url, outlinks) == (newer.queued.url, some(newer.record).outlinks)
         assert later(9) > T0

@@ -11,7 +11,7 @@ from crawlclean.cleaning.records import Image, ImageKind, ImageReason, Via
 from crawlclean.storage.crawl_types import Outcome, PageRole, UrlState
 from crawlclean.storage.store.pictures import image_id
 from crawlclean.storage.store.protocol import Store
-from tests.kit.outcomes import HOST, make_failure, make_outcome, make_queued
+from tests.kit.outcomes import HOST, make_failure, make_outcome, make_queued, with_record
 from tests.kit.recount import counted
 from tests.kit.some import some
 
@@ -20,8 +20,8 @@ URL = f"https://{HOST}/1.png"
 OTHER = "images.example"
 
 
-def image(body: bytes = PNG, *, crawl_id: str = "c1") -> Outcome:
-    queued = make_queued("/1.png", body=body, crawl_id=crawl_id)
+def image(body: bytes = PNG) -> Outcome:
+    queued = make_queued("/1.png", body=body)
     provenance = replace(queued.provenance, via=Via.IMAGE, referrer=f"https://{HOST}/a")
     queued = replace(
         queued, page_id=image_id(URL), role=PageRole.IMAGE, host=OTHER, provenance=provenance
@@ -30,18 +30,14 @@ def image(body: bytes = PNG, *, crawl_id: str = "c1") -> Outcome:
 
 
 def pictured(*images: Image, path: str = "/a", crawl_id: str = "c1") -> Outcome:
-    outcome = make_outcome(path, keep_raw=True, crawl_id=crawl_id)
-    assert outcome.record is not None
-    return replace(outcome, record=replace(outcome.record, images=images))
+    return with_record(make_outcome(path, keep_raw=True, crawl_id=crawl_id), images=images)
 
 
 def cleaned_again(
     *images: Image, path: str, version: int = 1, due: bool = True, crawl_id: str = "c1"
 ) -> Outcome:
-    outcome = pictured(*images, path=path, crawl_id=crawl_id)
-    assert outcome.record is not None
-    record = replace(outcome.record, model_version=version)
-    return replace(outcome, record=record, images_due=due, keep_raw=False)
+    outcome = with_record(pictured(*images, path=path, crawl_id=crawl_id), model_version=version)
+    return replace(outcome, images_due=due, keep_raw=False)
 
 
 class ImagesContract:

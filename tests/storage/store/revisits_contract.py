@@ -19,7 +19,15 @@ from crawlclean.storage.store.hosts import read_trust
 from crawlclean.storage.store.ports import Scan
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.visits import MOST_VERSIONS, difference
-from tests.kit.outcomes import HOST, T0, make_failure, make_outcome, make_queued
+from tests.kit.outcomes import (
+    HOST,
+    T0,
+    make_failure,
+    make_outcome,
+    make_queued,
+    with_queued,
+    with_record,
+)
 from tests.kit.some import some
 
 THREADS = VisitClass(VisitKind.THREAD, "/t/*")
@@ -70,13 +78,12 @@ def trust_of(store: Store) -> HostTrust:
 
 
 def a_list(path: str, at: datetime, *targets: str) -> Outcome:
-    made = make_outcome(path, at=at)
-    assert made.record is not None
     outlinks = tuple(
         Outlink(url=f"https://{HOST}{each}", via=Via.LINK, kind=LinkKind.BODY) for each in targets
     )
-    index = replace(made.record, kind=PageKind.INDEX, outlinks=outlinks, body="", posts=())
-    return replace(made, record=index, visit=VisitClass(VisitKind.LIST, "/"))
+    made = make_outcome(path, at=at)
+    made = with_record(made, kind=PageKind.INDEX, outlinks=outlinks, body="", posts=())
+    return replace(made, visit=VisitClass(VisitKind.LIST, "/"))
 
 
 class RevisitsContract:
@@ -202,8 +209,7 @@ class RevisitsContract:
         outcomes = []
         for host in ("a.example", "b.example", "c.example"):
             for number in range(5):
-                made = visited(f"/{host}/{number}", T0)
-                outcomes.append(replace(made, queued=replace(made.queued, host=host)))
+                outcomes.append(with_queued(visited(f"/{host}/{number}", T0), host=host))
         store.save(outcomes)
         found = store.revisits.due("c1", T0 + 2 * DAY, per_host=2)
         assert sorted(each.host for each in found) == [f"{name}.example" for name in "aabbcc"]
@@ -235,10 +241,9 @@ class RevisitsContract:
         assert history[0][1] > 0
         assert history[-1][1:] == (0, 0)
         for outcome in made:
-            assert outcome.record is not None
             old = store.versions.restore(page_id(outcome), "c1", outcome.queued.fetched_at)
             kept = (old.title, old.author, old.published_at, old.body, old.posts, old.outlinks)
-            new = outcome.record
+            new = some(outcome.record)
             assert kept == (
                 new.title, new.author, new.published_at, new.body, new.posts, new.outlinks,
             )  # fmt: skip
@@ -257,8 +262,7 @@ class RevisitsContract:
         store.save([again])
         assert record(store, old) == again.record
         assert len(store.versions.history(page_id(old), "c1")) == 2
-        assert old.record is not None
-        assert store.versions.restore(page_id(old), "c1", T0).body == old.record.body
+        assert store.versions.restore(page_id(old), "c1", T0).body == some(old.record).body
         assert store.revisits.schedule(page_id(old), "c1") is not None
 
     def test_versions_are_thinned(self, store: Store) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,17 +14,16 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.jobs import search as filling
 from crawlclean.workers.jobs.search import SearchFiller
 from crawlclean.workers.operations.searching import search_in
-from tests.kit.outcomes import later, make_outcome
+from tests.kit.outcomes import later, make_outcome, with_record
 
 
 def with_text(path: str, body: str, crawl_id: str = "c1", minute: int = 0) -> Outcome:
     outcome = make_outcome(path, crawl_id=crawl_id, at=later(minute))
-    assert outcome.record
-    return replace(outcome, record=replace(outcome.record, title=f"题{path}", body=body))
+    return with_record(outcome, title=f"题{path}", body=body)
 
 
-def urls(store: Store, index: SearchFile, text: str, limit: int = 50, crawl: str = "") -> list[str]:
-    page = search_in(store, index, Asked(text=text, crawl_id=crawl), None, limit)
+def urls(store: Store, index: SearchFile, text: str, crawl: str = "") -> list[str]:
+    page = search_in(store, index, Asked(text=text, crawl_id=crawl), None, 50)
     assert all(any(part.is_hit for part in hit.snippet) for hit in page.hits)
     return [hit.url.rpartition("/")[2] for hit in page.hits]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Outcome
 from crawlclean.storage.store.overview import SpaceKind
 from crawlclean.storage.store.protocol import Store
-from tests.kit.outcomes import make_outcome
+from tests.kit.outcomes import changed_outcome, make_outcome
 
 
 def kept(path: str, crawl_id: str = "c1") -> Outcome:
@@ -70,16 +70,8 @@ class SpaceContract:
         assert store.drop_raw(None, host) == 1
 
     def test_pages_without_a_body(self, store: Store) -> None:
-        full, empty = make_outcome("/full"), make_outcome("/empty")
-        assert empty.record is not None
-        short, login = make_outcome("/short"), make_outcome("/login")
-        empty = replace(empty, record=replace(empty.record, body=""))
-        bodies = {"/full": "字" * 30, "/short": "字" * 29, "/login": "Please log in"}
-        full, short, login = (
-            replace(each, record=replace(each.record, body=body))
-            for each, body in zip((full, short, login), bodies.values(), strict=True)
-            if each.record is not None
-        )
-        store.save([full, empty, short, login])
-        ids = [each.queued.page_id for each in (full, empty, short, login)]
+        bodies = {"/full": "字" * 30, "/empty": "", "/short": "字" * 29, "/login": "Please log in"}
+        outcomes = [changed_outcome(path, body=body) for path, body in bodies.items()]
+        store.save(outcomes)
+        ids = [each.queued.page_id for each in outcomes]
         assert store.records.without_body("c1", [*ids, "0" * 32]) == set(ids[1:])

@@ -21,7 +21,6 @@ from crawlclean.storage.crawl_types import (
     CrawlState,
     FailureReason,
     KeepRaw,
-    Outcome,
     Scope,
     UrlState,
 )
@@ -34,10 +33,13 @@ from tests.kit.outcomes import (
     make_failure,
     make_outcome,
     with_certificate,
+    with_queued,
+    with_record,
 )
 from tests.kit.recount import check_overview, counted, recount
 from tests.kit.some import some
 
+OTHER = "other.example"
 Event = tuple[str, str, int, int, int]
 EVENTS = st.tuples(
     st.sampled_from(["record"] * 4 + ["again"] * 4 + ["failure", "excluded", "refresh", "delete"]),
@@ -77,7 +79,6 @@ class StoreContract:
     def test_record_comes_back_equal(self, store: Store) -> None:
         outcome = make_outcome(links=40)
         assert store.save([outcome]) == 1
-        assert outcome.record is not None
         page_id = outcome.queued.page_id
         assert store.records.get(page_id) == outcome.record
         assert store.records.get(page_id, "c1") == outcome.record
@@ -310,11 +311,10 @@ class StoreContract:
         assert counted(store).all() == []
 
     def test_delete_host(self, store: Store) -> None:
-        def on_other(outcome: Outcome) -> Outcome:
-            return replace(outcome, queued=replace(outcome.queued, host="other.example"))
-
         store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.RUNNING)
-        store.save([make_outcome("/1"), on_other(make_outcome("/2")), make_failure("/3")])
+        store.save(
+            [make_outcome("/1"), with_queued(make_outcome("/2"), host=OTHER), make_failure("/3")]
+        )
         assert store.delete_host("c1", HOST) == 1
         assert [stats.host for stats in counted(store).all()] == ["other.example"]
         assert store.records.count() == 1
@@ -370,10 +370,8 @@ class StoreContract:
 
     def test_statistics(self, store: Store) -> None:
         same = replace(make_outcome("/3", at=later(3)), html_chars=30)
-        assert same.record is not None
-        twin = make_outcome("/4", at=later(4))
-        assert twin.record is not None
-        twin = replace(twin, record=replace(twin.record, signature=same.record.signature))
+        record = some(same.record)
+        twin = with_record(make_outcome("/4", at=later(4)), signature=record.signature)
         store.save([make_outcome("/1"), make_failure("/2", at=later(9)), same, twin])
         stats = some(counted(store).get(HOST))
         assert stats.pages_by_state == {"record": 3, "failed": 1}
@@ -383,7 +381,7 @@ class StoreContract:
         assert stats.errors_by_reason == {"timeout": 1}
         assert stats.fetched_bytes == 3 * len(b"<p>x</p>")
         assert stats.html_chars == 8 + 30 + 8
-        assert stats.body_chars == 3 * len(same.record.body)
+        assert stats.body_chars == 3 * len(record.body)
         assert stats.near_duplicates == 1, "the first of them is no copy"
         assert stats.wait_ms == 2000 + 11000 + 5000 + 6000
         assert (stats.first_seen, stats.last_seen) == (T0, later(9))
@@ -441,9 +439,8 @@ class StoreContract:
                 outcome = make_outcome(
                     path, crawl_id=crawl_id, at=at, links=page, body=body, text=text, keep_raw=True
                 )
-                assert outcome.record is not None
                 signature = blake2b(text.encode(), digest_size=8).hexdigest()
-                record = replace(outcome.record, signature=signature)
+                record = replace(some(outcome.record), signature=signature)
                 store.save([replace(outcome, record=record)])
                 if kind == "again":  # cleaned from the archive, with a newer model
                     result = replace(outcome.queued.result, body=b"")
@@ -466,13 +463,12 @@ class StoreContract:
         assert (stats.kept_records, stats.pages_by_state) == (1, {"excluded": 1})
 
     def test_figures_are_kept_until_they_are_refreshed(self, store: Store) -> None:
-        def at_other(outcome: Outcome) -> Outcome:
-            return replace(outcome, queued=replace(outcome.queued, host="other.example"))
-
         for crawl_id in ("c1", "c2"):
             store.crawls.put(CrawlSpec(crawl_id=crawl_id, seeds=()), CrawlState.RUNNING)
-        store.save([make_outcome("/1"), make_failure("/2"), at_other(make_failure("/3"))])
-        store.save([make_failure("/1", crawl_id="c2"), at_other(make_failure("/4"))])
+        store.save(
+            [make_outcome("/1"), make_failure("/2"), with_queued(make_failure("/3"), host=OTHER)]
+        )
+        store.save([make_failure("/1", crawl_id="c2"), with_queued(make_failure("/4"), host=OTHER)])
         assert store.overview.hosts() == []
         assert store.overview.as_of() is not None
         check_overview(store)
@@ -498,9 +494,7 @@ class StoreContract:
         assert [row.crawls for row in store.overview.hosts()] == [1]
 
     def test_text_no_utf8_can_carry(self, store: Store) -> None:
-        outcome = make_outcome()
-        assert outcome.record is not None
-        bad = replace(outcome.record, title="a\ud800b", author="\U0001f600")
-        store.save([replace(outcome, record=bad)])
+        outcome = changed_outcome("/t/1", title="a\ud800b", author="\U0001f600")
+        store.save([outcome])
         found = some(store.records.get(outcome.queued.page_id))
         assert (found.title, found.author) == ("a\ufffdb", "\U0001f600")

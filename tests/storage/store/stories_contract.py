@@ -17,7 +17,7 @@ from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.stories import number_of
-from tests.kit.outcomes import HOST, T0, make_outcome
+from tests.kit.outcomes import HOST, T0, make_outcome, with_queued, with_record
 from tests.kit.recount import counted
 from tests.kit.some import some
 
@@ -66,18 +66,9 @@ def page(
     made = make_outcome(path, crawl_id=crawl_id, at=at)
     url = made.queued.url.replace(HOST, host)
     pid = page_id(url)
-    assert made.record is not None
-    record = replace(
-        made.record,
-        page_id=pid,
-        url=url,
-        host=host,
-        body=body,
-        published_at=None,
-        signature=pid[:16],
-    )
-    queued = replace(made.queued, page_id=pid, url=url, host=host)
-    return replace(made, queued=queued, record=record, story=story_signature(body))
+    of_page = {"page_id": pid, "url": url, "host": host}
+    made = with_record(made, body=body, published_at=None, signature=pid[:16], **of_page)
+    return replace(with_queued(made, **of_page), story=story_signature(body))
 
 
 def told_by_hosts(seed: int, hosts: int) -> list[Outcome]:
@@ -139,11 +130,8 @@ class StoriesContract:
         body = text(1)
         dated, undated = page("/1", body, at=at(9)), page("/2", body, at=at(2))
         old = page("/3", body, at=at(4))
-        assert dated.record is not None
-        assert old.record is not None
-        dated = replace(dated, record=replace(dated.record, published_at=at(1)))
-        long_ago = T0 - timedelta(days=300)
-        old = replace(old, record=replace(old.record, published_at=long_ago))
+        dated = with_record(dated, published_at=at(1))
+        old = with_record(old, published_at=T0 - timedelta(days=300))
         store.save([undated, dated, old])
         assert told(store, old) == urls(dated, undated, old)
 

@@ -11,7 +11,7 @@ from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.records import LinkKind
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.storage.store.protocol import Store
-from tests.kit.outcomes import HOST, make_failure, make_outcome
+from tests.kit.outcomes import HOST, make_failure, make_outcome, with_queued
 from tests.kit.recount import counted
 from tests.kit.some import some
 from tests.storage.store.store_contract import everything
@@ -37,8 +37,7 @@ class ValuesContract:
         store.save([make_outcome("/1", keep_raw=keep_raw)])
         before = everything(store)
         good = make_outcome("/2", keep_raw=keep_raw)
-        bad = make_outcome("/3", keep_raw=keep_raw)
-        bad = replace(bad, queued=replace(bad.queued, page_id=page_id))
+        bad = with_queued(make_outcome("/3", keep_raw=keep_raw), page_id=page_id)
         with pytest.raises(StoreDamaged, match=f"https://{HOST}/3 cannot be stored"):
             store.save([good, bad])
         assert everything(store) == before
