@@ -19,8 +19,8 @@ def lease(url: str = "http://www.a.example/", *cookies: StoredCookie) -> Lease:
     return make_lease(url, cookies=cookies)
 
 
-def after(*lines: str, url: str = "http://www.a.example/dir/page", kept: tuple[StoredCookie, ...]
-          = ()) -> dict[str, str]:  # fmt: skip
+def after(*lines: str, kept: tuple[StoredCookie, ...] = ()) -> dict[str, str]:
+    url = "http://www.a.example/dir/page"
     response = Response(url, headers={"Set-Cookie": [line.encode("latin-1") for line in lines]})
     return {each.name: each.value for each in cookies_after(lease(url, *kept), response)}
 

@@ -59,8 +59,8 @@ async def pages(source: LeaseSource, queue: FetchQueue) -> AsyncIterator[Lease]:
             yield lease
 
 
-async def holds(condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
-    end = time.monotonic() + limit_s
+async def holds(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + LIMIT_S
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         await asyncio.sleep(0.005)

@@ -21,11 +21,11 @@ def body_of(html: str) -> Body:
     return extract_body(parse(HEAD + html), URL)
 
 
-def grid(count: int = 9, button: str = "Quick view") -> str:
-    return "".join(
-        f'<li class="tile"><a href=/p{n}><h3>Lamp {n}</h3><p>${n}9</p><div>{button}</div></a></li>'
-        for n in range(count)
+def grid() -> str:
+    tile = (
+        '<li class="tile"><a href=/p{0}><h3>Lamp {0}</h3><p>${0}9</p><div>Quick view</div></a></li>'
     )
+    return "".join(map(tile.format, range(9)))
 
 
 def test_a_grid_behind_the_title_is_content_beside_a_text_about_it() -> None:

@@ -46,11 +46,8 @@ def test_a_batch_teaches_the_same_in_every_order(
     assert LinkModel.from_bytes(first.to_bytes()) == first
 
 
-def batch(label: object, ids: tuple[int, ...] = (0, 300, 600), size: int = 20) -> list[LinkExample]:
-    return [
-        LinkExample(page_id=page_id(number), ids=ids, label=label)  # type: ignore[arg-type]
-        for number in range(size)
-    ]
+def batch(label: float) -> list[LinkExample]:
+    return [LinkExample(page_id=page_id(n), ids=(0, 300, 600), label=label) for n in range(20)]
 
 
 @pytest.mark.parametrize("label", [0.0, 1.0])

@@ -65,9 +65,9 @@ def assert_every_cut_is_noted(given: RawPage, shown: list[Verdict]) -> None:
         assert not container <= each.block < tree.block_ends[container], each
 
 
-def reasons(html: str, url: str = URL) -> dict[str, tuple[VerdictKind, VerdictReason]]:
+def reasons(html: str) -> dict[str, tuple[VerdictKind, VerdictReason]]:
     """The verdict on each text of a page."""
-    _, shown = check(page(html, url))
+    _, shown = check(page(html))
     return {each.text: (each.kind, each.reason) for each in shown}
 
 

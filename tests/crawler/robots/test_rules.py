@@ -26,8 +26,8 @@ def read(text: str | bytes, status: int = 200) -> RobotsVerdict:
     return read_robots(URL, status, text if isinstance(text, bytes) else text.encode(), AGENT)
 
 
-def allows(rules: str, path: str, agent: str = AGENT) -> bool:
-    cache = RobotsRules(agent)
+def allows(rules: str, path: str) -> bool:
+    cache = RobotsRules(AGENT)
     cache.learn("a.example", 1, rules)
     return cache.allow("a.example", 1, f"http://a.example{path}")
 

@@ -36,11 +36,10 @@ class CommittedLengths(dict[int, int]):
         self.setdefault(segment, 0)
 
 
-def member(body: bytes, url: str = URL) -> bytes:
+def member(body: bytes) -> bytes:
     headers = (("Content-Type", "text/html"),)
-    return pack_member(
-        response_record(Answer(url=url, fetched_at=T0, status=200, headers=headers, body=body))
-    )
+    answer = Answer(url=URL, fetched_at=T0, status=200, headers=headers, body=body)
+    return pack_member(response_record(answer))
 
 
 def write(archive: Archive, commits: CommittedLengths, *bodies: bytes) -> list[Place]:

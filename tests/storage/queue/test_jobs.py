@@ -27,6 +27,15 @@ from tests.kit.queues import (
     urls,
 )
 
+
+def one_job(frontier: Frontier, spider: Spider, client: Any) -> str:
+    """The job of a crawl with one page, which waits for a worker."""
+    frontier.open_crawl(spec("c", A))
+    assert fetch_all(spider) == 1
+    (job,) = job_ids(client)
+    return job
+
+
 # Jobs and claims
 
 
@@ -84,9 +93,7 @@ def test_pages_may_be_acked_one_by_one(frontier: Frontier, spider: Spider, clien
 
 
 def test_claim_is_kept_alive(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", A))
-    fetch_all(spider)
-    (job,) = job_ids(client)
+    job = one_job(frontier, spider, client)
     (page,) = frontier.claim(job, "w")
     frontier.break_claim(job)
     assert frontier.keep_claim(job)
@@ -121,9 +128,7 @@ def test_dead_worker_loses_nothing(frontier: Frontier, spider: Spider, client: A
 def test_old_claim_cannot_ack_through_a_new_job(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", A))
-    fetch_all(spider)
-    (job,) = job_ids(client)
+    job = one_job(frontier, spider, client)
     (old,) = frontier.claim(job, "w")
     frontier.break_claim(job)
     frontier.sweep()
@@ -233,9 +238,7 @@ def test_worker_that_dies_outside_pages_suspects_all_a_little(
 
 
 def test_job_on_the_wire_is_json(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", A))
-    fetch_all(spider)
-    (job,) = job_ids(client)
+    job = one_job(frontier, spider, client)
     with Redis(unix_socket_path=client.connection_pool.connection_kwargs["path"]) as plain:
         told = Job.fetch(job, connection=plain, serializer=JSONSerializer)
     assert told.func_name == CLEAN_PAGES
@@ -244,9 +247,7 @@ def test_job_on_the_wire_is_json(frontier: Frontier, spider: Spider, client: Any
 
 
 def test_lost_job_is_enqueued_again(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", A))
-    fetch_all(spider)
-    (job,) = job_ids(client)
+    job = one_job(frontier, spider, client)
     client.delete(f"rq:job:{job}", "rq:queue:pages")
     assert frontier.sweep()["jobs_enqueued_again"] == 0  # its maker may be about to
     age_jobs(client)
@@ -261,9 +262,7 @@ def test_lost_job_is_enqueued_again(frontier: Frontier, spider: Spider, client: 
 def test_job_that_ended_without_a_claim_is_enqueued_again(
     frontier: Frontier, spider: Spider, client: Any, status: JobStatus
 ) -> None:
-    frontier.open_crawl(spec("c", A))
-    fetch_all(spider)
-    (job,) = job_ids(client)
+    job = one_job(frontier, spider, client)
     client.lrem("rq:queue:pages", 0, job)
     started = "2020-01-01T00:00:00.000000Z"
     client.hset(f"rq:job:{job}", mapping={"status": status.value, "started_at": started})
@@ -276,9 +275,7 @@ def test_job_that_ended_without_a_claim_is_enqueued_again(
 def test_only_what_is_left_of_an_ended_job_is_deleted(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
-    frontier.open_crawl(spec("c", A))
-    fetch_all(spider)
-    (job,) = job_ids(client)
+    job = one_job(frontier, spider, client)
     delete_remnant(client, job)
     assert client.hget(f"rq:job:{job}", "status") == "queued"
     client.hset("rq:job:j99", "last_heartbeat", "2020-01-01T00:00:00.000000Z")
@@ -297,9 +294,7 @@ def test_queued_job_that_left_the_list_is_enqueued_again(
 
 
 def test_claimed_job_is_not_enqueued_again(frontier: Frontier, spider: Spider, client: Any) -> None:
-    frontier.open_crawl(spec("c", A))
-    fetch_all(spider)
-    (job,) = job_ids(client)
+    job = one_job(frontier, spider, client)
     frontier.claim(job, "w")
     client.delete(f"rq:job:{job}", "rq:queue:pages")
     assert frontier.sweep()["jobs_enqueued_again"] == 0

@@ -21,8 +21,8 @@ from tests.kit.queues import A, Spider, begin, let_time_pass, pause_host, server
 HOST_TTL_S = 172_800
 
 
-def took(ms: int, status: int = 200) -> FetchResult:
-    return FetchResult(status=status, body=b"<p>x", elapsed_ms=ms)
+def took(ms: int) -> FetchResult:
+    return FetchResult(status=200, body=b"<p>x", elapsed_ms=ms)
 
 
 def put(spider: Spider, lease: Lease, result: FetchResult, outcome: ResponseOutcome) -> None:
@@ -30,18 +30,14 @@ def put(spider: Spider, lease: Lease, result: FetchResult, outcome: ResponseOutc
 
 
 def pause_after(
-    spider: Spider,
-    client: Any,
-    ms: int,
-    outcome: ResponseOutcome = ResponseOutcome.ANSWERED,
-    host: str = "a.example",
+    spider: Spider, client: Any, ms: int, outcome: ResponseOutcome = ResponseOutcome.ANSWERED
 ) -> int:
     """What the host's clock shows after one answer that took so long, ms from now."""
-    let_time_pass(client, host)
+    let_time_pass(client, "a.example")
     (lease,) = spider.lease(1)
     before = server_ms(client)
     put(spider, lease, took(ms), outcome)
-    return int(client.hget(f"cc:g:{host}", "clock")) - before
+    return int(client.hget("cc:g:a.example", "clock")) - before
 
 
 def test_a_slow_host_is_left_alone_as_long_as_it_works(

@@ -23,13 +23,13 @@ from tests.kit.queues import A, B, Spider, begin, let_time_pass, pause_host, spe
 from tests.kit.some import some
 
 
-def wait_of(frontier: Frontier, host: str = "a.example", crawl: str = "c") -> WaitingHost:
-    (found,) = frontier.waits.of([(crawl, host)]).hosts
+def wait_of(frontier: Frontier, host: str = "a.example") -> WaitingHost:
+    (found,) = frontier.waits.of([("c", host)]).hosts
     return found
 
 
-def seconds_left(frontier: Frontier, host: str = "a.example") -> float:
-    found = frontier.waits.of([("c", host)])
+def seconds_left(frontier: Frontier) -> float:
+    found = frontier.waits.of([("c", "a.example")])
     return (some(found.hosts[0].until) - found.at).total_seconds()
 
 
