@@ -7,14 +7,8 @@ from datetime import UTC, datetime
 from hypothesis import given, strategies as st
 
 from crawlclean import SiteModel, clean, learn_site
-from crawlclean.cleaning.body.page_body import extract_body
 from crawlclean.cleaning.document.document import RawPage
-from crawlclean.cleaning.document.reader import parse
-from crawlclean.cleaning.metadata.dates import time_reader
-from crawlclean.cleaning.model.rules import PostRule
-from crawlclean.cleaning.posts.posts import read_posts
-from crawlclean.cleaning.records import PageKind, Post
-from tests.kit.some import some
+from crawlclean.cleaning.records import PageKind
 from tests.kit.thread_pages import learn_post_rule
 
 URL = "http://forum.example/thread/7"
@@ -97,29 +91,6 @@ def sample() -> list[RawPage]:
     ]
 
 
-def read(one: RawPage, rule: PostRule | None) -> tuple[Post, ...]:
-    tree = parse(one.html)
-    body = extract_body(tree, one.url, posts=rule.shape if rule else None)
-    if body.thread is None:
-        return ()
-    return read_posts(
-        tree, body.thread, time_reader("zh", FETCHED_AT), rule.slots if rule else None
-    )
-
-
-def test_with_a_rule_a_thread_of_one_post_is_a_thread() -> None:
-    rule = some(learn_post_rule(sample()))
-    assert rule.shape.contents == (("div", "words w"),)
-    alone = page(post(1, "求助"))
-    assert read(alone, None) == ()
-    (only,) = read(alone, rule)
-    assert (only.author, only.floor, only.body) == (NAMES[0], 1, "求助")
-
-
-def test_the_rule_does_not_depend_on_the_order_of_pages() -> None:
-    assert learn_post_rule(sample()) == learn_post_rule(reversed(sample()))
-
-
 def test_no_rule_from_pages_without_posts() -> None:
     assert learn_post_rule([]) is None
     html = b"<html><body><p>Nothing here.</p></body></html>"
@@ -131,10 +102,9 @@ def test_one_page_with_posts_makes_no_forum_of_its_host() -> None:
 
 
 def test_a_rule_does_not_touch_pages_without_such_parts() -> None:
-    rule = learn_post_rule(sample())
     html = f"<html><body><h1>x</h1><div><p>{TEXTS[0]}</p><p>{TEXTS[1]}</p></div></body></html>"
     other = RawPage.from_bytes("http://forum.example/about.html", html.encode())
-    assert read(other, rule) == ()
+    assert clean(other, learn_site(sample())).body == f"{TEXTS[0]}\n{TEXTS[1]}"
 
 
 PIECES = (
@@ -156,7 +126,7 @@ def test_a_site_model_holds_the_rule() -> None:
     assert SiteModel.from_json(model.to_json()) == model
     record = clean(page(post(1, "求助"), url=URL + "77"), model)
     assert record.kind is PageKind.THREAD
-    assert [one.body for one in record.posts] == ["求助"]
+    assert [(one.author, one.floor, one.body) for one in record.posts] == [(NAMES[0], 1, "求助")]
 
 
 def test_a_forum_page_with_one_short_post_is_its_body() -> None:
