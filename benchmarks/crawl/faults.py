@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -36,7 +37,7 @@ from crawlclean.crawler.transfer.responses import PATIENT_ATTEMPTS
 from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.crawls import start
-from tests.kit.processes import role_of
+from tests.kit.processes import family_of, role_of
 
 PORT = 8810
 SITES = ("stzikao.test",)  # relative links of other sites would mirror the site in each fault
@@ -167,22 +168,11 @@ def _crawl(data: Path, *urls: str) -> tuple[dict[str, Any], dict[str, int]]:
 
 def _watch(run: int, peaks: dict[str, int], ended: threading.Event) -> None:
     while not ended.wait(LOOK_S):
-        parents, rss_mib = {}, {}
-        for path in Path("/proc").glob("[0-9]*"):
-            try:
-                parents[int(path.name)] = int(
-                    (path / "stat").read_text().rpartition(")")[2].split()[1]
-                )
-                rss_mib[int(path.name)] = int((path / "statm").read_text().split()[1]) * 4096 >> 20
-            except OSError:
-                continue
-        for pid, mib in rss_mib.items():
-            above = pid
-            while above > 1 and above != run:
-                above = parents.get(above, 0)
-            role = role_of(pid) if above == run else ""
-            if role:
-                peaks[role] = max(peaks.get(role, 0), mib)
+        for pid in (run, *family_of(run)):
+            with suppress(OSError):  # it has ended meanwhile
+                mib = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 >> 20
+                if role := role_of(pid):
+                    peaks[role] = max(peaks.get(role, 0), mib)
 
 
 def _ending(store: SqliteStore, url: str) -> str:
