@@ -7,6 +7,7 @@ of state; the keys and their fields are listed at the head of ``lua/shared/lib.l
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, StorageError
@@ -25,12 +26,10 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.live_state import SILENT_S, QueueNow
 from crawlclean.storage.queue.clients import (
     Arg,
-    Identity,
     Scripts,
     open_client,
     queue_ms,
     raises_queue_errors,
-    read_identity,
 )
 from crawlclean.storage.queue.entries import (
     chunks,
@@ -67,6 +66,7 @@ TRIAL_MS = 300_000
 """A trial that no spider took until then waits like the host's other URLs."""
 CLAIM_TTL_MS = round(SILENT_S * 1000)
 NO_BLAME = "!"
+QUEUE_ID = "cc:queue"
 
 
 @raises_queue_errors
@@ -120,9 +120,24 @@ class Frontier:
         self._client.setrange("cc:none", 0, "")  # changes nothing, and is refused as writes are
         return bool(self._client.hexists("cc:flight", "memory"))
 
-    def identity(self, *, make: bool = True) -> Identity:
-        """Who this queue is; ``make``: gives it an id if it has none."""
-        return read_identity(self._client, make=make)
+    # Who a queue is. A Redis server that lost its data, or that was replaced, has another id: it is
+    # another queue. Stores name queues by these ids (``storage/store/crawls.py``).
+
+    def queue_id(self, *, make: bool = True) -> str:
+        """The id of this queue, 32 hex digits, made once and kept in it.
+
+        Args:
+            make: Whether to make one where there is none (``""``): the users of readers may not.
+        """
+        found = self._client.get(QUEUE_ID)
+        if found is None and make:
+            self._client.set(QUEUE_ID, uuid.uuid4().hex, nx=True)  # another process may be first
+            found = self._client.get(QUEUE_ID)
+        return (found or b"").decode()
+
+    def server_run(self) -> str:
+        """The run of this queue's server, which a restart changes: 40 hex digits."""
+        return str(self._client.info("server").get("run_id", ""))
 
     # Crawls
 

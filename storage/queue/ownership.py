@@ -36,9 +36,9 @@ def ignore(_line: str) -> None:
 
 def announce(config: StorageConfig, frontier: Frontier, store: Store) -> str:
     """Stores that our queue lives; returns its id."""
-    ours = frontier.identity()
-    store.queues.hear(ours.queue_id, config.queue_place, ours.server)
-    return ours.queue_id
+    ours = frontier.queue_id()
+    store.queues.hear(ours, config.queue_place, frontier.server_run())
+    return ours
 
 
 def other_owners(
@@ -57,11 +57,9 @@ def other_owners(
     """
     if config.is_embedded:
         return {}
-    ours = frontier.identity()
+    ours = frontier.queue_id()
     alive = {
-        row.queue_id: row
-        for row in store.queues.all()
-        if row.queue_id != ours.queue_id and row.is_alive
+        row.queue_id: row for row in store.queues.all() if row.queue_id != ours and row.is_alive
     }
     if not alive:
         return {}
@@ -74,7 +72,7 @@ def other_owners(
         other = alive[queue_id]
         if other.place != config.queue_place:
             continue
-        if other.server == ours.server or not _is_heard_again(store, other, report):
+        if other.server == frontier.server_run() or not _is_heard_again(store, other, report):
             store.queues.forget(queue_id)  # one that lives after all is back with its next sign
             del alive[queue_id]
     return {crawl: alive[queue] for crawl, queue in owned.items() if queue in alive}

@@ -60,7 +60,7 @@ class Machine:
 
     @property
     def queue_id(self) -> str:
-        return self.frontier.identity().queue_id
+        return self.frontier.queue_id()
 
     def sweep(self) -> None:
         """What a housekeeper does with crawls each ten seconds."""
@@ -211,12 +211,12 @@ def test_two_servers_of_one_name_are_told_apart_by_listening(
     one, other = two
     place = other.storage.queue_place
     one.crawl()
-    old = one.frontier.identity()
-    one.store.queues.hear(old.queue_id, place, old.server)
+    old = one.frontier.queue_id()
+    one.store.queues.hear(old, place, one.frontier.server_run())
     said: list[str] = []
     if is_alive:
         monkeypatch.setattr(ownership, "LISTEN_S", 60.0)
-        hear = threading.Thread(target=_hear_when, args=(one.store, old.queue_id, place, said))
+        hear = threading.Thread(target=_hear_when, args=(one.store, old, place, said))
         hear.start()
     else:
         monkeypatch.setattr(ownership, "LISTEN_S", 0.0)
@@ -248,9 +248,9 @@ def test_a_crawl_from_before_queues_had_ids_gets_its_queue(two: tuple[Machine, M
 
 def test_a_queue_keeps_its_id_and_readers_make_none(two: tuple[Machine, Machine]) -> None:
     one, _ = two
-    assert one.frontier.identity(make=False).queue_id == ""
+    assert one.frontier.queue_id(make=False) == ""
     made = announce(one.storage, one.frontier, one.store)
-    assert one.frontier.identity(make=False).queue_id == made == one.queue_id
+    assert one.frontier.queue_id(make=False) == made == one.queue_id
     assert len(made) == 32
 
 

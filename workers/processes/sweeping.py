@@ -229,7 +229,7 @@ def update_crawls(context: Context) -> None:
     """
     store, frontier = context.store, context.frontier
     known, learning = set(frontier.crawl_ids()), frontier.learning.count()
-    queue_id = frontier.identity().queue_id
+    queue_id = frontier.queue_id()
     for row in store.crawls.all():
         if row.state not in UNFINISHED or row.spec.crawl_id not in known:
             continue

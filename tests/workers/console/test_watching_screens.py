@@ -160,8 +160,8 @@ def test_what_has_ended_was_fetched(bench: Bench, console: FlaskClient) -> None:
 def test_queues_names_the_queues_that_share_the_store(
     bench: Bench, console: FlaskClient, store: Store
 ) -> None:
-    ours = bench.frontier.identity()
-    store.queues.hear(ours.queue_id, "redis://one:6379/0", ours.server)
+    ours = bench.frontier.queue_id()
+    store.queues.hear(ours, "redis://one:6379/0", bench.frontier.server_run())
     assert "Queues that share the store" not in text_of(console, "/queues")
     store.queues.hear("f" * 32, f"redis://{HOSTILE}:6379/0", "another run")
     store.crawls.put(CrawlSpec(crawl_id="theirs", seeds=()), CrawlState.RUNNING, queue="f" * 32)

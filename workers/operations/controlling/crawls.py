@@ -271,7 +271,7 @@ def other_queues(backends: Backends) -> list[QueueRow]:
     if backends.settings.storage.is_embedded:
         return []
     with suppress(ServiceError), backends.queue() as frontier, backends.store() as store:
-        ours = frontier.identity(make=False).queue_id
+        ours = frontier.queue_id(make=False)
         return [each for each in store.queues.all() if each.queue_id != ours]
     return []
 

@@ -247,7 +247,7 @@ class Crawls:
             self._store.spills.forget(name)
             self._store.images.forget_due(name)
         # Before the crawl runs: housekeepers stop what is not of their queue.
-        queue = self._frontier.identity().queue_id
+        queue = self._frontier.queue_id()
         self._store.crawls.give_to(name, queue)
         self._frontier.open_crawl(spec)
         row = self._rows.get(name)

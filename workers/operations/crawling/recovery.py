@@ -193,7 +193,7 @@ class Recovery:
         self._overflow = frontier.overflow(store.spills, most)
         self._hooks = HookCalls(load_hooks(settings))
         self._report = report
-        self._queue_id = frontier.identity().queue_id
+        self._queue_id = frontier.queue_id()
         self._others = partial(other_owners, settings.storage, frontier, store, report)
         self._reported = time.monotonic()
         self._batches = 0

@@ -78,7 +78,7 @@ def queues_now(backends: Backends) -> QueuesMoment:
     answer, ours = ask_queue(backends), ""
     queue = answer.queue
     with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
-        ours = frontier.identity(make=False).queue_id
+        ours = frontier.queue_id(make=False)
     operations: list[Operation] = []
     queues: list[SharedQueue] = []
     with suppress(ServiceError), backends.store() as store:  # none yet, or away

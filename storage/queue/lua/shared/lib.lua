@@ -5,7 +5,7 @@
 -- (32 hex digits), <ip> an address (192.0.2.7), <job> j17, <session> machine.4711.0a1b2c3d. A spill is up
 -- to 1,000 of the worst entries of a host's queue that wait in the store (overflow.py).
 --
--- cc:queue                 key   the id of this queue, made once (identity.py)
+-- cc:queue                 key   the id of this queue, made once (frontier.py)
 -- cc:crawls                set   crawl ids
 -- cc:purging               zset  crawl whose keys are being deleted -> since, ms
 -- cc:c:<crawl>             hash  a crawl, see below
