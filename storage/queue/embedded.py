@@ -23,10 +23,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from crawlclean.cleaning.errors import (
     DataDirectoryInUse,
@@ -162,6 +162,31 @@ def die_with_parent() -> Callable[[], None] | None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     return ask_kernel
+
+
+def start_bound(
+    arguments: Sequence[str], log: BinaryIO, environ: Mapping[str, str] | None = None
+) -> tuple[subprocess.Popen[bytes], Watchdog | None]:
+    """Starts a program in a session of its own, which dies with this process.
+
+    Args:
+        arguments: The program, which is ours, and its options.
+        log: Gets its output.
+        environ: Its environment; None: that of this process.
+
+    Returns:
+        The process, and what watches it, to be stopped after it; None on Linux.
+    """
+    process = subprocess.Popen(  # noqa: S603 - our own program and options
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        env=environ,
+        start_new_session=True,
+        preexec_fn=die_with_parent(),
+    )
+    return process, None if sys.platform.startswith("linux") else Watchdog(process.pid)
 
 
 def make_data_folder(data: Path) -> None:
@@ -317,16 +342,7 @@ class EmbeddedServer:
                 log.write(OVERCOMMIT_NOTE)
                 log.flush()
             log_from = log.tell()
-            self._process = subprocess.Popen(  # noqa: S603 - our own program and options
-                arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                preexec_fn=die_with_parent(),
-            )
-        if not sys.platform.startswith("linux"):
-            self._watchdog = Watchdog(self._process.pid)
+            self._process, self._watchdog = start_bound(arguments, log)
         self._await_answer(log_path, log_from)
 
     def _cut_zeros(self, folder: Path) -> None:

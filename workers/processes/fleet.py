@@ -18,7 +18,7 @@ from pathlib import Path
 
 from crawlclean.cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
 from crawlclean.storage.queue.clients import OutageLog
-from crawlclean.storage.queue.embedded import EmbeddedServer, Watchdog, die_with_parent, ends_within
+from crawlclean.storage.queue.embedded import EmbeddedServer, Watchdog, ends_within, start_bound
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.workers.config import PREFIX, Settings, to_environ, variable
@@ -80,18 +80,10 @@ class Supervisor:
         forks = None if self._has_secret_from(role) else self._forks
         if forks and (forked := forks.start(role)):
             return forked, None
+        # -P: modules in the current folder are not ours
+        program = [sys.executable, "-P", "-m", "crawlclean.workers.cli", "join", role]
         with (self._logs / f"{role}.log").open("ab") as log_file:
-            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                # -P: modules in the current folder are not ours
-                [sys.executable, "-P", "-m", "crawlclean.workers.cli", "join", role],
-                stdin=subprocess.DEVNULL,
-                stdout=log_file,
-                stderr=log_file,
-                env=self._environ_of(role),
-                start_new_session=True,
-                preexec_fn=die_with_parent(),
-            )
-        return process, None if sys.platform.startswith("linux") else Watchdog(process.pid)
+            return start_bound(program, log_file, self._environ_of(role))
 
     def _has_secret_from(self, role: str) -> bool:
         """Whether a role must not know a secret of `run`: a fork has all of `run` in memory."""
