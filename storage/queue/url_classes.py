@@ -86,10 +86,9 @@ class UrlClassLedger(QueueMember):
                 pipe.hget(f"cc:k:{of}", each.pattern)
                 pipe.hget(f"cc:ts:{of}", each.pattern)
             found = pipe.execute() if stopped else []
-        pairs = zip(found[::2], found[1::2], strict=True)
-        return [
-            (_account(packed or b""), read_line((why or b"").decode())) for packed, why in pairs
-        ]
+        reasons = (read_line((why or b"").decode()) for why in found[1::2])
+        accounts = (_account(packed or b"") for packed in found[::2])
+        return list(zip(accounts, reasons, strict=True))
 
     def all_accounts(self, crawl_id: str, host: str) -> dict[str, Account]:
         """The accounts of a host by class or group (``/cal/*``, ``/cal/**``), most pages first."""

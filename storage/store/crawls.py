@@ -180,11 +180,9 @@ class Crawls(WithEvents):
             known = self._tables.get("crawls", [key], ("state",))
             self._tables.put("crawls", row, keep=kept)
             if not known or known[key][0] != state.value:
-                text = (
-                    Message("crawl", state.value, known[key][0])
-                    if known
-                    else Message("new_crawl", state.value)
-                )
+                text = Message("new_crawl", state.value)
+                if known:
+                    text = Message("crawl", state.value, known[key][0])
                 self._events.add(
                     Event(
                         kind=EventKind.CRAWL,

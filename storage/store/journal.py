@@ -86,9 +86,8 @@ class Events(Member):
 
     def __init__(self, ports: Ports) -> None:
         super().__init__(ports)
-        self._rows = NumberedRows(
-            self._tables, "events", RowType(Event, "event", line="text"), KEPT_EVENTS
-        )
+        rows = RowType(Event, "event", line="text")
+        self._rows = NumberedRows(self._tables, "events", rows, KEPT_EVENTS)
 
     def add(self, event: Event) -> int:
         """Stores an event; returns its number.
@@ -272,9 +271,8 @@ class Operations(Member):
 
     def end(self, seq: int, state: OperationState, detail: str) -> bool:
         """Ends an operation; False when it has ended before."""
-        return self._change(
-            {"seq": seq, "state": _OPEN}, {"state": state.value, "detail": stored(detail)}
-        )
+        ended = {"state": state.value, "detail": stored(detail)}
+        return self._change({"seq": seq, "state": _OPEN}, ended)
 
     def get(self, seq: int) -> Operation | None:
         """One operation; None when it is not kept."""

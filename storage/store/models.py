@@ -129,9 +129,9 @@ class Models(WithEvents):
 def _version_event(about: ModelLine) -> Event:
     """The event of a version: ``version 3 of its model, from 64 pages (drift: ...)``."""
     reason = about.reason.value
-    why = (
-        Message("learned_why", reason, about.detail) if about.detail else Message("learned", reason)
-    )
+    why = Message("learned", reason)
+    if about.detail:
+        why = Message("learned_why", reason, about.detail)
     return Event(
         kind=EventKind.MODEL,
         host=about.host,

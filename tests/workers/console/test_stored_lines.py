@@ -29,7 +29,7 @@ from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome, LearnReason
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.console.words import told
-from crawlclean.workers.jobs.outcomes import end_page, failed, note_poison
+from crawlclean.workers.jobs.outcomes import end_page, failed, note_poison, with_stored_step
 from crawlclean.workers.words import Language
 from tests.kit.console import open_console
 from tests.kit.outcomes import HOST, later, make_failure, make_queued
@@ -155,3 +155,14 @@ def test_the_group_of_a_page_that_kills_is_chinese(bench: Bench) -> None:
 def test_words_know_the_reasons_of_models() -> None:
     for reason in LearnReason:
         assert not in_chinese(Message("learned", reason.value)).isascii()
+
+
+def test_the_page_of_a_failed_url_says_why(bench: Bench) -> None:
+    outcome = with_stored_step(failed(page(), FailureReason.TIMEOUT, "took 9 s").outcome)
+    with closing(bench.store()) as store:
+        store.crawls.put(CrawlSpec(crawl_id="c", seeds=(f"https://{HOST}/",)), CrawlState.RUNNING)
+        store.save([outcome])
+    address = f"/pages/{outcome.queued.page_id}"
+    answer = open_console(bench.data).get(address, headers=CHINESE)
+    line = r"<b>失败</b>\s*响应超时：<bdi>took 9 s</bdi>"
+    assert len(re.findall(line, answer.text)) == 2, "its step, and what happened to the page"
