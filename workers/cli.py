@@ -28,7 +28,7 @@ from crawlclean.workers.commands.names import (
     OLD_NAMES,
     Exit,
 )
-from crawlclean.workers.spoken import LANGUAGE, explained, is_chinese, language_of, say
+from crawlclean.workers.spoken import LANGUAGE, explained, is_chinese, language_of, say, told
 from crawlclean.workers.words import Language
 
 if TYPE_CHECKING:
@@ -118,11 +118,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a closed pipe raises here, not when Python ends
         return status
     except ConfigError as error:
-        lines = WRONG_LINES.split(str(error))
+        lines = map(told, WRONG_LINES.split(str(error)))
         sys.stderr.write(f"{__dist__}: " + "".join(f"{readable_line(line)}\n" for line in lines))
         return Exit.WRONG_USE
     except ServiceError as error:
-        _tell(readable_line(str(error)))
+        _tell(readable_line(told(str(error))))
         return Exit.FAILED
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])

@@ -10,12 +10,18 @@ JSON, files for programs and logs are English whatever is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextvars import ContextVar
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar, copy_context
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
+from typing import TypeVar
 
-from crawlclean.workers.words import Language, all_words
+from crawlclean.cleaning.messages import Message, catalogue
+from crawlclean.workers.words import Language, all_words, tell
+
+T = TypeVar("T")
 
 LANGUAGE: ContextVar[Language] = ContextVar("language", default=Language.ENGLISH)
 """Of this command. Screens and the API have the language of a request, their threads English."""
@@ -23,6 +29,12 @@ LANGUAGE: ContextVar[Language] = ContextVar("language", default=Language.ENGLISH
 LOCALES = ("LC_ALL", "LC_MESSAGES", "LANG")
 """In the order of POSIX: the first that is set counts."""
 NO_LOCALE = frozenset({"C", "POSIX"})
+PLACE = re.compile(r"\{(\w[^{}!:]*)[^{}]*\}")
+"""A place for a value: ``{n}``, ``{count:,}``, ``{name!r}``."""
+VALUES = {"n": r"[\d,]+", "s": r"[\d,]+", "hint": ".*?"}
+"""Patterns of the values of places; a hint may be left out."""
+LEAST_CHARS = 4
+"""Of its own that a message has which is known by its form: ``{reason}: {why}`` has two."""
 UNITS = str.maketrans({"d": "天", "h": "小时", "m": "分", "s": "秒"})
 
 
@@ -42,7 +54,17 @@ def is_chinese() -> bool:
     return LANGUAGE.get() is Language.CHINESE
 
 
-def say(text: str, **values: object) -> str:
+def in_english(make: Callable[[], T]) -> T:
+    """What a function makes for a file, whatever language the command speaks."""
+
+    def made() -> T:
+        LANGUAGE.set(Language.ENGLISH)
+        return make()
+
+    return copy_context().run(made)
+
+
+def say(text: str, /, **values: object) -> str:
     """A text of a command: ``say("host {name} is resumed", name="a.example")``.
 
     Args:
@@ -56,6 +78,52 @@ def say(text: str, **values: object) -> str:
     return text.format(**values) if values else text
 
 
+def told(line: str) -> str:
+    """A line that another room has made: a message that is stored, or an error by its English.
+
+    Args:
+        line: ``no crawl is named news; `crawls` lists them``. One of an unknown form, the words of
+            a server or a library, stays as it is.
+    """
+    if not is_chinese() or isinstance(line, Message):
+        return tell(LANGUAGE.get(), line)
+    for form, places, chinese in _forms():
+        if found := form.fullmatch(line):
+            return _filled(chinese, dict(zip(places, found.groups(), strict=True)))
+    parts = [line] if line in _chinese("chinese") else line.split("; ")
+    return say(line) if len(parts) == 1 else "；".join(map(told, parts))
+
+
+def _filled(chinese: str, values: Mapping[str, str]) -> str:
+    return PLACE.sub(lambda place: told(values[place[1]]), chinese)
+
+
+@cache
+def _forms() -> Sequence[tuple[re.Pattern[str], Sequence[str], str]]:
+    """(Form, places, Chinese) of each line that ``told`` knows, those with most text first."""
+    from crawlclean.cleaning.lexicon import counted as in_english
+
+    lines = {entry[0]: entry[-1] for entry in catalogue().values()}
+    lines |= {entry[-2]: entry[-1] for entry in catalogue().values()}
+    lines = {key: text for key, text in lines.items() if len(PLACE.sub("", key)) >= LEAST_CHARS}
+    lines |= _chinese("chinese_messages")
+    for key, text in _chinese("chinese").items():  # what is counted in a message: `3 pages`
+        if re.fullmatch(r"\{n\} [^{}]+", key):
+            one = key.removeprefix("{n} ")
+            lines |= dict.fromkeys((key, in_english(2, one).replace("2", "{n}", 1)), text)
+    return [
+        (re.compile(_form(english), re.DOTALL), PLACE.findall(english), lines[english])
+        for english in sorted(lines, key=lambda english: -len(PLACE.sub("", english)))
+    ]
+
+
+def _form(english: str) -> str:
+    """The pattern of the lines that a text makes."""
+    texts = map(re.escape, PLACE.split(english)[::2])
+    places = (f"({VALUES.get(place, '.+?')})" for place in PLACE.findall(english))
+    return "".join(text + place for text, place in zip_longest(texts, places, fillvalue=""))
+
+
 def explained(text: str) -> str:
     """A text of ``--help``."""
     return _chinese("chinese_help").get(text, text) if is_chinese() else text
@@ -63,8 +131,11 @@ def explained(text: str) -> str:
 
 def term(kind: str, value: object) -> str:
     """A value as ``words.toml`` names it for screens: ``term("state", "paused")``."""
-    if is_chinese() and (entry := all_words().get(f"{kind}.{value}")):
-        return entry[-1]
+    if is_chinese():
+        name, space, rest = str(value).partition(" ")  # `http_status 404`, but `offered again`
+        for known, more in ((str(value), ""), (name, space + rest)):
+            if entry := all_words().get(f"{kind}.{known}"):
+                return entry[-1] + more
     return str(value)
 
 
@@ -75,6 +146,12 @@ def counted(number: int, noun: str, several: str = "") -> str:
     from crawlclean.cleaning import lexicon  # `--help` counts nothing
 
     return lexicon.counted(number, noun, several)
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """``a.example, b.example and 3 more``: the first names, and how many there are behind them."""
+    shown, more = say(", ").join(names[:most]), len(names) - most
+    return say("{shown} and {more} more", shown=shown, more=more) if more > 0 else shown
 
 
 def duration(seconds: float) -> str:

@@ -140,7 +140,8 @@ def seconds(text: str) -> float:
     """
     match = TIME.fullmatch(text.strip().lower())
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a duration: write 90, 10m or 2h")
+        told = say("{text!r} is not a duration: write 90, 10m or 2h", text=text)
+        raise argparse.ArgumentTypeError(told)
     return float(match[1]) * SECONDS[match[2]]
 
 
@@ -198,7 +199,7 @@ class Rows(Struct, frozen=True, kw_only=True):
                 is_empty = False
                 write_lines(self.lines(each))
         if is_empty and self.empty:
-            sys.stdout.write(self.empty + "\n")
+            sys.stdout.write(say(self.empty) + "\n")
         if self.last:
             sys.stdout.write(self.last + "\n")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.commands.arguments import Exit, add_pages, argument, command, crawl_name
 from crawlclean.workers.config import Settings
+from crawlclean.workers.spoken import counted, say, told
 
 if TYPE_CHECKING:
     from crawlclean.cleaning.model.site_model import SiteModel
@@ -86,7 +86,8 @@ def clean(_settings: Settings, arguments: argparse.Namespace) -> int:
     pages, others = page_input(arguments.paths, arguments.url, columns)
     given = load_models(arguments.model) if arguments.model else {}
     if others:
-        sys.stderr.write(f"skipped {others} files that are not HTML, WARC or .jsonl\n")
+        skipped = "skipped {n} files that are not HTML, WARC or .jsonl"
+        sys.stderr.write(say(skipped, n=others) + "\n")
     with ExitStack() as stack:
         models = dict(given)
         if arguments.learn:
@@ -100,7 +101,7 @@ def clean(_settings: Settings, arguments: argparse.Namespace) -> int:
         for cleaned in clean_sources(sources, render, blocks=arguments.blocks):
             if cleaned.error:
                 tally.failed += 1
-                tally.print_line(_printable(cleaned.error))
+                tally.print_line(_printable(told(cleaned.error)))
             else:
                 _write(cleaned.url, cleaned.data, arguments)
                 tally.done += 1
@@ -109,10 +110,12 @@ def clean(_settings: Settings, arguments: argparse.Namespace) -> int:
         tally.show(last=True)
     if arguments.output:
         count = counted(tally.done, "page")
-        sys.stderr.write(_printable(f"wrote {count} to {arguments.output}") + "\n")
+        wrote = say("wrote {pages} to {place}", pages=count, place=arguments.output)
+        sys.stderr.write(_printable(wrote) + "\n")
     if given and tally.done and not used & set(given):
-        hosts = f"{next(iter(given))}" if len(given) == 1 else f"the {len(given)} hosts"
-        sys.stderr.write(_printable(f"{arguments.model}: no page is of {hosts}") + "\n")
+        hosts = next(iter(given)) if len(given) == 1 else say("the {n} hosts", n=len(given))
+        none = say("{model}: no page is of {hosts}", model=arguments.model, hosts=hosts)
+        sys.stderr.write(_printable(none) + "\n")
         return 1
     return 1 if tally.failed else 0
 
@@ -171,10 +174,12 @@ def _learn_of_files(
         raise ConfigError(f"--save-model {save_to} is one file: give a folder for {many} hosts")
     models = learn_hosts(urls, pages.sources, lambda line: tally.print_line(_printable(line)))
     learned = sum(model.page_count for model in models.values())
-    sys.stderr.write(f"learned {counted(len(models), 'host')} from {counted(learned, 'page')}\n")
+    hosts, read = counted(len(models), "host"), counted(learned, "page")
+    sys.stderr.write(say("learned {hosts} from {pages}", hosts=hosts, pages=read) + "\n")
     if save_to:
         if not models:
-            sys.stderr.write("no model is saved: a host is learned from two pages or more\n")
+            none = say("no model is saved: a host is learned from two pages or more")
+            sys.stderr.write(none + "\n")
         save_models(save_to, models.values())
     return models
 
@@ -218,7 +223,8 @@ def import_(settings: Settings, arguments: argparse.Namespace) -> int:
     columns = Columns(arguments.url_column, arguments.html_column)
     pages, others = page_input(arguments.paths, arguments.url, columns)
     if others:
-        sys.stderr.write(f"left out {others} files that are no HTML, WARC or .jsonl\n")
+        skipped = "left out {n} files that are no HTML, WARC or .jsonl"
+        sys.stderr.write(say(skipped, n=others) + "\n")
     hosts: Counter[str] = Counter()
     before = dropped = 0
     with Tally("imported", len(pages.files)) as tally:
@@ -227,7 +233,7 @@ def import_(settings: Settings, arguments: argparse.Namespace) -> int:
             for page in import_pages(settings, arguments.crawl, sources):
                 if page.error:
                     tally.failed += 1
-                    tally.print_line(printable(page.error))
+                    tally.print_line(printable(told(page.error)))
                 elif not page.is_stored:
                     dropped += 1
                 else:
@@ -241,20 +247,20 @@ def import_(settings: Settings, arguments: argparse.Namespace) -> int:
         tally.show(last=True)
     sys.stdout.write(_summary(tally, before, hosts, arguments.crawl))
     if dropped:
-        sys.stdout.write(f"{dropped} dropped by record steps\n")
+        sys.stdout.write(say("{n} dropped by record steps", n=dropped) + "\n")
     if not arguments.no_learn:
         _learn_imported(settings, [host for host, pages in hosts.items() if pages >= LEAST_PAGES])
     return 1 if tally.failed else 0
 
 
 def _summary(tally: Tally, before: int, hosts: Counter[str], crawl: str) -> str:
-    stored = f" ({before} were stored before)" if before else ""
-    failed = f", {tally.failed} gave no record" if tally.failed else ""
-    return (
-        f"{tally.done} page{'' if tally.done == 1 else 's'} of {len(hosts)} "
-        f"host{'' if len(hosts) == 1 else 's'} "
-        f"{'is' if tally.done == 1 else 'are'} stored as crawl {crawl}{stored}{failed}\n"
-    )
+    stored = say(" ({n} were stored before)", n=before) if before else ""
+    failed = say(", {n} gave no record", n=tally.failed) if tally.failed else ""
+    is_are = "{pages} of {hosts} is stored as crawl {crawl}{more}"
+    if tally.done != 1:
+        is_are = "{pages} of {hosts} are stored as crawl {crawl}{more}"
+    pages, of = counted(tally.done, "page"), counted(len(hosts), "host")
+    return say(is_are, pages=pages, hosts=of, crawl=crawl, more=stored + failed) + "\n"
 
 
 def _learn_imported(settings: Settings, hosts: Sequence[str]) -> None:
@@ -273,9 +279,12 @@ def _learn_imported(settings: Settings, hosts: Sequence[str]) -> None:
         done = reclean_host(settings, host, lambda *_: None, dry_run=False, again=False)
         if done.interrupted:
             raise KeyboardInterrupt
-        version = learned.about.version
-        new = "" if learned.is_new else ", as before"
-        sys.stdout.write(
-            f"{host}: learned version {version} of its model{new}, "
-            f"{done.cleaned} pages re-cleaned, {done.changed} changed\n"
+        line = say(
+            "{host}: learned version {version} of its model{new}, {done.cleaned} pages re-cleaned, "
+            "{done.changed} changed",
+            host=host,
+            version=learned.about.version,
+            new="" if learned.is_new else say(", as before"),
+            done=done,
         )
+        sys.stdout.write(line + "\n")

@@ -12,6 +12,7 @@ from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.workers.commands.arguments import Rows, argument, asking, command, either_of
 from crawlclean.workers.config import Settings
+from crawlclean.workers.spoken import say, told
 
 if TYPE_CHECKING:
     from crawlclean.storage.console_tokens import TokenLine
@@ -87,7 +88,7 @@ def console(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _tell(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
+    sys.stdout.write(f"{told(line)}\n")
     sys.stdout.flush()
 
 
@@ -146,12 +147,13 @@ def tokens(backends: Backends, asked: argparse.Namespace) -> Rows:
         return Rows(found=[made], lines=lambda each: [each.token])
     if asked.revoke is not None:
         gone = revoke_token(data, asked.revoke)
-        return Rows(found=[gone], lines=lambda _: [f"token {gone.id} ({gone.name}) is revoked"])
+        line = say("token {gone.id} ({gone.name}) is revoked", gone=gone)
+        return Rows(found=[gone], lines=lambda _: [line])
     empty = "there is no token"
     return Rows(found=list_tokens(data), head=HEAD, row=_row, empty=empty, fit=False)
 
 
 def _row(token: TokenLine) -> tuple[str, ...]:
-    ends = minute(token.expires_at) if token.expires_at else "never"
-    used = minute(token.used_at) if token.used_at else "never"
+    ends = minute(token.expires_at) if token.expires_at else say("never")
+    used = minute(token.used_at) if token.used_at else say("never")
     return token.id, token.name, token.scope, minute(token.created_at), ends, used

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.lexicon import counted, minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlState, UrlState
 from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, crawl_name
 from crawlclean.workers.control_characters import printable, readable_line
+from crawlclean.workers.spoken import counted, say, term
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +56,7 @@ def crawls(backends: Backends, asked: argparse.Namespace) -> Rows:
         head=HEAD,
         row=_row,
         drop=("SEED", "STARTED", "IN FLIGHT", "FAILED"),
-        empty="  ".join(HEAD),
+        empty="  ".join(map(say, HEAD)),
         last="\n".join(map(readable_line, about)),
     )
 
@@ -66,11 +67,11 @@ def _row(each: CrawlStatus) -> tuple[str, ...]:
     patterns += [f"--exclude {pattern}" for pattern in spec.exclude]
     return (
         each.name,
-        str(each.state),
+        term("state", each.state),
         *(str(row.pages.get(state, 0)) for state in (UrlState.RECORD, UrlState.FAILED)),
         *((str(counts.pending), str(counts.in_flight)) if counts else ("-", "-")),
         minute(row.created_at),
-        " ".join([*spec.seeds[:1], *patterns]) or "imported",
+        " ".join([*spec.seeds[:1], *patterns]) or say("imported"),
     )
 
 
@@ -81,12 +82,13 @@ def _store_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
 
     for each in crawls:
         if each.row.created_at is None:
-            yield f"{each.name} is only in the queue: the store does not have it"
+            yield say("{crawl} is only in the queue: the store does not have it", crawl=each.name)
     for each in crawls:
         if each.other_queue:
-            yield f"{each.name} is of another queue: {queue_text(each.other_queue)}"
+            queue = queue_text(each.other_queue)
+            yield say("{crawl} is of another queue: {queue}", crawl=each.name, queue=queue)
     if crawls and crawls[0].as_of:
-        yield f"records and failures: {as_of_text(crawls[0].as_of)}"
+        yield say("records and failures: {as_of}", as_of=as_of_text(crawls[0].as_of))
 
 
 def _wait_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
@@ -111,15 +113,16 @@ def _visit_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
             counts = each.counts
             text = visit_text(each.next_visit, datetime.now(UTC))
             if counts and counts.revisits:
-                text = f"{counted(counts.revisits, 'due page')} waiting"
-            done = f", {counts.revisited:,} visited again" if counts and counts.revisited else ""
+                text = say("{pages} waiting", pages=counted(counts.revisits, "due page"))
+            revisited = counts.revisited if counts else 0
+            done = say(", {n:,} visited again", n=revisited) if revisited else ""
             yield f"{each.name}: {text}{done}"
 
 
 def _host_lines(crawl: CrawlStatus) -> list[str]:
     """The hosts of a crawl that have URLs left, most URLs first; the last line counts the rest."""
     from crawlclean.workers.operations.controlling.waits import hosts_left, wait_text
-    from crawlclean.workers.output.printing import table, terminal_columns, wrap
+    from crawlclean.workers.output.printing import table, terminal_columns, text_width, wrap
 
     if not crawl.waits:
         return []
@@ -129,14 +132,14 @@ def _host_lines(crawl: CrawlStatus) -> list[str]:
     ]
     lines = table([("HOST", "URLS", "NOW"), *rows]).splitlines() if rows else []
     columns = terminal_columns()
-    if columns and max(map(len, lines), default=0) > columns:
+    if columns and max(map(text_width, lines), default=0) > columns:
         lines = []
         for host, urls, now in rows:
             lines.append(f"{host}  {counted(int(urls), 'URL')}")
             lines += [f"  {line}" for line in wrap(now, columns - 2)]
     if more := len(hosts) - len(rows) + crawl.waits.known - len(crawl.waits.hosts):
-        rest = f"`crawls {crawl.name} --json` has all that were read"
-        lines.append(f"{counted(more, 'more host')}; {rest}")
+        rest = "{hosts}; `crawls {crawl} --json` has all that were read"
+        lines.append(say(rest, hosts=counted(more, "more host"), crawl=crawl.name))
     return lines
 
 
@@ -161,7 +164,7 @@ def pause(backends: Backends, asked: argparse.Namespace) -> Rows:
         found=all_paused(backends),
         head=("PAUSED", "SINCE", "BY", "WHY", "CRAWLS"),
         row=lambda each: (
-            f"{each.kind} {each.target}",
+            f"{say(each.kind)} {each.target}",
             minute(each.since),
             printable(each.who or "-"),
             printable(each.why or "-"),
@@ -198,17 +201,18 @@ def _line(change: StateChange, command: str) -> str:
     target, state = change.target, change.state
     if change.kind == "host":
         if state is CrawlState.RUNNING:
-            return f"host {target} is resumed"
-        return f"host {target} is paused; `crawl resume {target}` ends the pause"
+            return say("host {host} is resumed", host=target)
+        return say("host {host} is paused; `crawl resume {host}` ends the pause", host=target)
+    told = "crawl {crawl} is {state}"
     if state is CrawlState.FINISHED:
-        return f"crawl {target} is finished; the same command with --fresh fetches all of it again"
-    if change.has_reached_max_pages and command != "stop":
-        return (
-            f"crawl {target} has reached --max-pages; the same command with a larger one resumes it"
+        told = "crawl {crawl} is finished; the same command with --fresh fetches all of it again"
+    elif change.has_reached_max_pages and command != "stop":
+        told = (
+            "crawl {crawl} has reached --max-pages; the same command with a larger one resumes it"
         )
-    if command == "resume" and state is CrawlState.STOPPED:
-        return f"crawl {target} is stopped, nothing runs it; the same command resumes it"
-    return f"crawl {target} is {state}"
+    elif command == "resume" and state is CrawlState.STOPPED:
+        told = "crawl {crawl} is stopped, nothing runs it; the same command resumes it"
+    return say(told, crawl=target, state=term("state", state))
 
 
 # `crawl purge`: deletes a crawl or a host, after a question.
@@ -238,14 +242,15 @@ def purge(backends: Backends, asked: argparse.Namespace) -> Rows | int:
 
     def done(each: Any) -> str:
         urls, records = counted(each.urls, "queued URL"), counted(each.records, "record")
-        return f"deleted {urls} and {records} of {each.target}"
+        told = "deleted {urls} and {records} of {target}"
+        return say(told, urls=urls, records=records, target=each.target)
 
     if asked.dry_run or not asked.yes:
         plan = purging.plan_purge(backends, asked.target)
         if asked.dry_run:
             return Rows(found=[plan], lines=lambda each: [planned(each)])
         if not is_confirmed(planned(plan)):
-            sys.stderr.write("nothing was deleted\n")
+            sys.stderr.write(say("nothing was deleted") + "\n")
             return Exit.FAILED
     found = purging.purge(backends, asked.target, keep_records=asked.keep_records)
     return Rows(found=[found], lines=lambda each: [done(each)])
@@ -256,10 +261,17 @@ def _plan_line(plan: PurgePlan, *, keep_records: bool) -> str:
     parts = [counted(plan.records, "record"), counted(plan.failed, "failed URL")]
     if plan.model_versions:
         parts.append(counted(plan.model_versions, "version of its model", "versions of its model"))
-    kept = f"; keeps {', '.join(parts)}" if keep_records else ""
+    kept = say("; keeps {what}", what=say(", ").join(parts)) if keep_records else ""
     parts = [*([] if keep_records else parts), counted(plan.waiting, "waiting URL")]
-    of = f" in {', '.join(plan.crawls)}" if plan.kind == "host" else ""
-    return f"purge deletes of {plan.kind} {plan.target}{of}: {', '.join(parts)}{kept}"
+    crawls = say(", ").join(plan.crawls)
+    return say(
+        "purge deletes of {kind} {target}{of}: {what}{kept}",
+        kind=say(plan.kind),
+        target=plan.target,
+        of=say(" in {crawls}", crawls=crawls) if plan.kind == "host" else "",
+        what=say(", ").join(parts),
+        kept=kept,
+    )
 
 
 def is_confirmed(plan: str) -> bool:
@@ -269,8 +281,8 @@ def is_confirmed(plan: str) -> bool:
         ConfigError: Standard input or standard error is no terminal.
     """
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise ConfigError(f"{plan}; without a terminal it needs --yes")
-    sys.stderr.write(f"{printable(plan)}\nThis cannot be undone. Delete? [y/N] ")
+        raise ConfigError(say("{plan}; without a terminal it needs --yes", plan=plan))
+    sys.stderr.write(f"{printable(plan)}\n{say('This cannot be undone. Delete? [y/N] ')}")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
@@ -295,11 +307,14 @@ def drop_raw(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     from crawlclean.workers.operations.controlling import purging
 
     found = purging.drop_raw(backends, asked.target, dry_run=True)
-    line = f"{found.responses:,} archived responses of {found.target}, {found.freed_bytes:,} bytes"
+    line = say(
+        "{found.responses:,} archived responses of {found.target}, {found.freed_bytes:,} bytes",
+        found=found,
+    )
     if not asked.dry_run:
-        if not asked.yes and not is_confirmed(f"drop-raw drops {line}"):
-            sys.stderr.write("nothing was dropped\n")
+        if not asked.yes and not is_confirmed(say("drop-raw drops {what}", what=line)):
+            sys.stderr.write(say("nothing was dropped") + "\n")
             return Exit.FAILED
         found = purging.drop_raw(backends, asked.target)
-    what = "would drop" if asked.dry_run else "dropped"
-    return Rows(found=[found], lines=lambda _: [f"{what} {line}"])
+    told = say("would drop {what}" if asked.dry_run else "dropped {what}", what=line)
+    return Rows(found=[found], lines=lambda _: [told])

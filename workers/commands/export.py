@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError, StoreDamaged
-from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.commands.arguments import Exit, argument, command, crawl_name
 from crawlclean.workers.config import Settings
+from crawlclean.workers.spoken import counted, say, told
 
 if TYPE_CHECKING:
     from crawlclean.cleaning.records import CleanRecord
@@ -148,11 +148,13 @@ def export(settings: Settings, arguments: argparse.Namespace) -> int:
     else:
         _write_one(settings, wanted, arguments, form, lost)
     if arguments.folder and not arguments.folder.exists():
-        sys.stderr.write("no image of these records is stored: `run --images` fetches images\n")
+        none = say("no image of these records is stored: `run --images` fetches images")
+        sys.stderr.write(none + "\n")
     if lost:
-        causes = "; ".join(f"{n}: {cause}" for cause, n in lost.most_common(MOST_CAUSES))
-        count = f"{lost.total()} response{'' if lost.total() == 1 else 's'}"
-        sys.stderr.write(f"left out {count}, which the archive has lost ({causes})\n")
+        causes = "; ".join(f"{n}: {told(cause)}" for cause, n in lost.most_common(MOST_CAUSES))
+        count = counted(lost.total(), "response")
+        left_out = "left out {responses}, which the archive has lost ({causes})"
+        sys.stderr.write(say(left_out, responses=count, causes=causes) + "\n")
     return Exit.FAILED if lost else Exit.DONE
 
 
@@ -333,8 +335,9 @@ def _write_chunks(
             whole = state.files()
             if whole:
                 count(sum(records for _, records in whole))
+                files_done, done = counted(len(whole), "file"), counted(tally.done, "record")
                 tally.print_line(
-                    f"going on after {counted(len(whole), 'file')}, {counted(tally.done, 'record')}"
+                    say("going on after {files}, {records}", files=files_done, records=done)
                 )
             for name, records in files.write(items, state, count):
                 tally.print_line(f"{name}: {counted(records, 'record')}")
@@ -377,4 +380,5 @@ def _progress(path: Path | None) -> Iterator[tuple[Callable[..., None], Tally]]:
         yield count, tally
         tally.show(last=True)
     if path is not None:
-        sys.stderr.write(f"{counted(tally.done, 'record')} written to {path}\n")
+        done = counted(tally.done, "record")
+        sys.stderr.write(say("{records} written to {place}", records=done, place=path) + "\n")

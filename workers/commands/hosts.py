@@ -11,10 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError, NotFound
-from crawlclean.cleaning.lexicon import counted, minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.cleaning.records import UrlKind
 from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking
 from crawlclean.workers.control_characters import printable
+from crawlclean.workers.spoken import counted, say, term, told
 
 if TYPE_CHECKING:
     from crawlclean.cleaning.records import HostStats
@@ -60,7 +61,7 @@ def hosts(backends: Backends, asked: argparse.Namespace) -> Rows:
         found=found.items,
         head=HEAD,
         row=_row,
-        empty="  ".join(HEAD),
+        empty="  ".join(map(say, HEAD)),
         drop=DROPPED,
         last="\n".join(printable(line) for line in last if line),
     )
@@ -92,15 +93,16 @@ def _host(backends: Backends, host: str) -> Rows:
         from crawlclean.workers.output.host_report import classes_text, host_text
         from crawlclean.workers.output.printing import draw
 
-        told = draw(host_text(found, stored, images), sys.stdout.encoding, os.environ)
+        shown = draw(host_text(found, stored, images), sys.stdout.encoding, os.environ)
         if found.pause:
-            told += f"{paused_line([host])}\npaused {pause_text(found.pause)}\n"
+            paused = say("paused {how}", how=pause_text(found.pause))
+            shown += f"{paused_line([host])}\n{paused}\n"
         if moving:
-            told += printable(moving) + "\n"
+            shown += printable(moving) + "\n"
         with suppress(NotFound, ConfigError):  # an empty queue; the model of another version
             if classes := find_classes(backends, host):
-                told += classes_text(host, classes, MOST_CLASSES)
-        return told
+                shown += classes_text(host, classes, MOST_CLASSES)
+        return shown
 
     return Rows(found=[answer], text=text)
 
@@ -152,7 +154,7 @@ def classes(backends: Backends, asked: argparse.Namespace) -> Rows | int:
         raise ConfigError("--pin, --forbid and --reset need a HOST")
     if asked.lift:
         lifted = lift_stops(backends, asked.host)
-        sys.stdout.write(f"{lifted} stopped classes are fetched again\n")
+        sys.stdout.write(say("{n} stopped classes are fetched again", n=lifted) + "\n")
     if pins:
         pin_classes(backends, asked.host, pins)
         for template, word in pins.items():
@@ -173,7 +175,7 @@ def _stopped(backends: Backends, host: str) -> Rows:
     def row(each: Any) -> tuple[str, ...]:
         numbers = (str(each.pattern_pages), str(each.pattern_pages_with_news))
         at = minute(each.stopped_at)
-        return each.crawl, each.host, each.template, *numbers, at, each.stopped
+        return each.crawl, each.host, each.template, *numbers, at, told(each.stopped)
 
     return Rows(
         found=stopped_classes(backends, host),
@@ -208,17 +210,23 @@ def _decided(word: str) -> str:
     from crawlclean.cleaning.url_classes.rules import FORBID
 
     if not word:
-        return "decision removed"
-    return "not fetched any more" if word == FORBID else f"kind set to {word}"
+        return say("decision removed")
+    if word == FORBID:
+        return say("not fetched any more")
+    return say("kind set to {kind}", kind=term("url_kind", word))
 
 
 def _waiting(size: ClassSize) -> str:
     """Says what waits of forbidden classes, and of others that only their pages lead to."""
-    least = "" if size.is_whole else "at least "
-    lines = [f"{least}{counted(size.waiting, 'URL')} of it waiting: left out\n"]
+    least = "" if size.is_whole else say("at least ")
+    lines = [say("{urls} of it waiting: left out", urls=least + counted(size.waiting, "URL"))]
     lines += [
-        f"{least}{counted(n, 'URL')} waiting of a class that only its pages lead to; to leave it "
-        f"out, too: --forbid '{fed}'\n"
+        say(
+            "{urls} waiting of a class that only its pages lead to; to leave it out, too: "
+            "--forbid '{template}'",
+            urls=least + counted(n, "URL"),
+            template=fed,
+        )
         for fed, n in size.fed.items()
     ]
-    return "".join(lines)
+    return "".join(f"{line}\n" for line in lines)

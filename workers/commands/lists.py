@@ -7,8 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.lexicon import counted, minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, crawl_name, limit
+from crawlclean.workers.spoken import counted, say, term, told
 
 if TYPE_CHECKING:
     from crawlclean.workers.operations.backends import Backends
@@ -34,7 +35,10 @@ def failures(backends: Backends, asked: argparse.Namespace) -> Rows:
 
 
 def _failure(row: Any) -> tuple[str]:
-    return (f"{row.url}  {row.reason}: {row.detail or '-'} ({counted(row.attempts, 'attempt')})",)
+    why = term("reason", row.reason)
+    detail, attempts = told(row.detail) or "-", counted(row.attempts, "attempt")
+    line = "{url}  {why}: {detail} ({attempts})"
+    return (say(line, url=row.url, why=why, detail=detail, attempts=attempts),)
 
 
 def _causes(backends: Backends, target: str) -> Rows:
@@ -44,7 +48,13 @@ def _causes(backends: Backends, target: str) -> Rows:
     def row(each: Any) -> tuple[str, ...]:
         cause = f"{each.reason} {each.status}" if each.status else str(each.reason)
         numbers = (str(each.urls), str(each.hosts))
-        return each.crawl, cause, *numbers, minute(each.first_at), minute(each.newest_at)
+        return (
+            each.crawl,
+            term("reason", cause),
+            *numbers,
+            minute(each.first_at),
+            minute(each.newest_at),
+        )
 
     found = causes_of(backends, target)
     return Rows(
@@ -75,7 +85,7 @@ def images(backends: Backends, asked: argparse.Namespace) -> Rows:
     return Rows(
         found=list_pictures(backends, asked.topic, asked.limit, copies=asked.copies),
         lines=picture_lines,
-        empty=f"topic {asked.topic} has no image yet",
+        empty=say("topic {topic} has no image yet", topic=asked.topic),
     )
 
 
@@ -107,7 +117,8 @@ def stories(backends: Backends, asked: argparse.Namespace) -> Rows | int:
             raise ConfigError(f"--rebuild takes no story: leave out {asked.target}")
         return _rebuild(backends, as_json=asked.json)
     if is_rebuild_unfinished(backends):
-        sys.stderr.write("a rebuild is not finished: `stories --rebuild` does the rest\n")
+        unfinished = say("a rebuild is not finished: `stories --rebuild` does the rest")
+        sys.stderr.write(unfinished + "\n")
     if asked.target:
         return Rows(found=[find_told_story(backends, asked.target)], lines=story_lines)
     return Rows(
@@ -135,7 +146,8 @@ def _rebuild(backends: Backends, *, as_json: bool) -> int:
         if report.interrupted:
             tally.print_line("interrupted; the same command does the rest")
         tally.show(last=True)
-    text = f"read {counted(report.records, 'record')}; {report.texts:,} with a text to compare"
+    rebuilt = "read {records}; {n:,} with a text to compare"
+    text = say(rebuilt, records=counted(report.records, "record"), n=report.texts)
     if as_json or not report.interrupted:
         Rows(found=[report], lines=lambda _: (text,)).print(as_json=as_json)
     return Exit.INTERRUPTED if report.interrupted else Exit.DONE

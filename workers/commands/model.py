@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crawlclean.cleaning.lexicon import counted, minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.workers.commands.arguments import Exit, Rows, argument, asking, either_of
+from crawlclean.workers.spoken import counted, say, term, told
 
 if TYPE_CHECKING:
     from crawlclean.storage.store.models import ModelLine
@@ -43,12 +44,12 @@ def learn(backends: Backends, asked: argparse.Namespace) -> Rows:
 
     learned = learn_now(backends, asked.host)
     about, model = learned.about, json.loads(learned.model.to_json())
-    told = f"no new version: version {about.version} of {about.host} is equal"
+    news = "no new version: version {about.version} of {about.host} is equal"
     if learned.is_new:
-        told = f"stored version {about.version} of the model of {about.host}"
+        news = "stored version {about.version} of the model of {about.host}"
     return Rows(
         found=[answer_of(LearnedModel, about, model=model, is_new=learned.is_new)],
-        lines=lambda _: [told, *on_a_screen(in_words(learned.model))],
+        lines=lambda _: [say(news, about=about), *map(told, on_a_screen(in_words(learned.model)))],
     )
 
 
@@ -104,21 +105,22 @@ def show(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     def text(_: object) -> str:
         with backends.store() as store:
             drifts, stored = store.drifts.of(host), find_version(store, host, asked.of_version)
-        told = [line for each in drifts[:1] for line in evidence_lines(each)]
-        told += map(drift_line, drifts[1:])
+        lines = [line for each in drifts[:1] for line in evidence_lines(each)]
+        lines += map(drift_line, drifts[1:])
         words = in_words(read_model(stored))
-        told += words if asked.full else on_a_screen(words)
-        return _table(answer.versions) + "\n" + lines_text(told)
+        lines += map(told, words if asked.full else on_a_screen(words))
+        return _table(answer.versions) + "\n" + lines_text(lines)
 
     return Rows(found=[answer], text=text)
 
 
 def _table(versions: Sequence[ModelLine]) -> str:
+    from crawlclean.workers.output.host_report import learned_because
     from crawlclean.workers.output.printing import table
 
     rows = [HEAD]
     for about in versions:
-        why = f"{about.reason}{f': {about.detail}' if about.detail else ''}"
+        why = learned_because(about)
         size = f"{about.size_bytes:,}"
         rows.append((str(about.version), minute(about.saved_at), str(about.page_count), size, why))
     return table(rows)
@@ -140,7 +142,7 @@ def diff(backends: Backends, asked: argparse.Namespace) -> Rows:
 
     def lines(found: Any) -> Sequence[str]:
         shown = found.differences if asked.full else on_a_screen(found.differences)
-        return shown or [f"versions {old} and {new} are equal"]
+        return [*map(told, shown)] or [say("versions {old} and {new} are equal", old=old, new=new)]
 
     return Rows(found=[compare_models(backends, asked.host, old, new)], lines=lines)
 
@@ -156,11 +158,13 @@ def rollback(backends: Backends, asked: argparse.Namespace) -> Rows:
     from crawlclean.workers.operations.hosts.host_models import take_up
 
     about = take_up(backends, asked.host, asked.to_version)
-    told = (
-        f"version {asked.to_version} of {about.host} is in use again, as version {about.version}; "
-        f"`model reclean {about.host}` applies it to the stored pages"
+    line = say(
+        "version {old} of {about.host} is in use again, as version {about.version}; "
+        "`model reclean {about.host}` applies it to the stored pages",
+        old=asked.to_version,
+        about=about,
     )
-    return Rows(found=[about], lines=lambda _: [told])
+    return Rows(found=[about], lines=lambda _: [line])
 
 
 @asking(
@@ -178,8 +182,10 @@ def why(backends: Backends, asked: argparse.Namespace) -> Rows:
 
     def lines(_: object) -> Iterator[str]:
         if found.verdict and found.found:
-            yield VERDICTS[found.verdict]
-        yield from [line for each in found.found for line in _page_a_line(each)] or [elsewhere]
+            yield say(VERDICTS[found.verdict])
+        yield from [line for each in found.found for line in _page_a_line(each)] or [
+            told(elsewhere)
+        ]
         yield from _body_lines(found)
 
     return Rows(found=[found], lines=lines, status=Exit.DONE if found.found else Exit.FAILED)
@@ -188,19 +194,24 @@ def why(backends: Backends, asked: argparse.Namespace) -> Rows:
 def _body_lines(why: TemplateAnswer) -> Iterator[str]:
     """Yields lines about the records whose whole body is the text."""
     if why.whole_body_of:
-        sources = ", ".join(f"{source} {count}" for source, count in why.body_sources.items())
-        records = counted(why.whole_body_of, "record")
-        yield f"the whole body of {records} (body by {sources}): {why.kept_because}"
+        counts = why.body_sources.items()
+        sources = say(", ").join(f"{term('body_source', source)} {n}" for source, n in counts)
+        yield say(
+            "the whole body of {records} (body by {sources}): {why}",
+            records=counted(why.whole_body_of, "record"),
+            sources=sources,
+            why=told(why.kept_because),
+        )
         yield from (f"  {url}" for url in why.examples)
     if not why.is_whole:
-        yield "not all records of the host were searched for this text as a whole body"
+        yield say("not all records of the host were searched for this text as a whole body")
 
 
 def _page_a_line(found: str) -> list[str]:
     """Splits ``REASON pages: URL, URL`` into the reason and a line for each URL."""
     reason, between, pages = found.partition(" pages: ")
     shown = re.split(r", (?=https?://)", pages) if between else []
-    return [reason + (" pages:" if between else ""), *(f"  {page}" for page in shown)]
+    return [told(reason) + (say(" pages:") if between else ""), *(f"  {page}" for page in shown)]
 
 
 # `model reclean`: re-cleans a host's stored pages from the archive, with the host's model.
@@ -236,10 +247,9 @@ def reclean(backends: Backends, asked: argparse.Namespace) -> Rows:
     with tally:
         done = reclean_host(backends.settings, asked.host, show, dry_run=dry_run, again=again)
         if done.interrupted:
-            rest = "starts over" if again else "does the rest"
-            tally.print_line(
-                "interrupted; " + ("nothing changed" if dry_run else f"the same command {rest}")
-            )
+            line = "interrupted; the same command does the rest"
+            line = "interrupted; the same command starts over" if again else line
+            tally.print_line("interrupted; nothing changed" if dry_run else line)
         tally.show(last=True)
     ended = Exit.FAILED if done.failed else Exit.DONE
     with backends.store() as store:
@@ -255,30 +265,38 @@ def reclean(backends: Backends, asked: argparse.Namespace) -> Rows:
 
 
 def _recleaned_lines(done: RecleaningReport) -> Iterator[str]:
-    verb = "would be re-cleaned" if done.dry_run else "re-cleaned"
-    version = done.model_version
-    using = f"with version {version} of its model" if version else "without a model"
-    yield f"{counted(done.cleaned, 'record')} of {done.host} {verb} {using}"
+    from crawlclean.workers.output.printing import listed, padded
+
+    using = say("without a model")
+    if done.model_version:
+        using = say("with version {version} of its model", version=done.model_version)
+    line = "{records} of {host} re-cleaned {using}"
+    if done.dry_run:
+        line = "{records} of {host} would be re-cleaned {using}"
+    yield say(line, records=counted(done.cleaned, "record"), host=done.host, using=using)
     if done.cleaned:
-        fields = sorted(done.by_field.items(), key=lambda item: (-item[1], item[0]))
-        differ = ": " + ", ".join(f"{name} {count}" for name, count in fields) if fields else ""
-        yield f"{done.changed} of them {'would change' if done.dry_run else 'changed'}{differ}"
+        fields = listed(done.by_field, "field")
+        differ = f": {fields}" if fields else ""
+        changed = (
+            "{n} of them would change{differ}" if done.dry_run else "{n} of them changed{differ}"
+        )
+        yield say(changed, n=done.changed, differ=differ)
     elif not (done.not_archived or done.older_layout or done.failed):
-        yield "nothing left to do"
+        yield say("nothing left to do")
     if done.not_archived:
-        yield f"{done.not_archived} unchanged: not in the archive"
+        yield say("{n} unchanged: not in the archive", n=done.not_archived)
     if done.older_layout:
-        yield f"{done.older_layout} unchanged: of an older layout of the site"
+        yield say("{n} unchanged: of an older layout of the site", n=done.older_layout)
     if done.failed:
-        yield f"{done.failed} unchanged: cleaning failed"
+        yield say("{n} unchanged: cleaning failed", n=done.failed)
     for each in done.examples:
         yield each.url
         for name, (old, new) in each.changes.items():
-            yield f"  {name:<12} {old}  ->  {new}"
+            yield f"  {padded(term('field', name), 12)} {old}  ->  {new}"
 
 
 def _pictured(pages: int, *, dry_run: bool) -> str:
+    line = "new content images on {pages}: their crawl or its next `run --images` fetches them"
     if dry_run:
-        return f"{counted(pages, 'page')} would get new content images"
-    fetched = "their crawl or its next `run --images` fetches them"
-    return f"new content images on {counted(pages, 'page')}: {fetched}"
+        line = "{pages} would get new content images"
+    return say(line, pages=counted(pages, "page"))

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.workers.commands.arguments import Rows, argument, asking, crawl_name
+from crawlclean.workers.spoken import counted, say, told
 
 if TYPE_CHECKING:
     from crawlclean.workers.operations.backends import Backends
@@ -34,19 +34,20 @@ def recover(backends: Backends, asked: argparse.Namespace) -> Rows:
     """The crawls that are in the queue again."""
     from crawlclean.workers.operations.crawling.recovery import recover_crawls
 
-    def told(done: Any) -> tuple[str]:
+    def lines(done: Any) -> tuple[str]:
         ended = counted(done.ended, "finished URL")
-        return (f"recovered {done.crawl}: {ended}, {done.waiting:,} waiting",)
+        line = "recovered {done.crawl}: {ended}, {done.waiting:,} waiting"
+        return (say(line, done=done, ended=ended),)
 
     return Rows(
         found=recover_crawls(backends.settings, asked.crawls, _print_line, force=asked.force),
-        lines=told,
+        lines=lines,
         empty="nothing to recover: queue and store have the same crawls",
     )
 
 
 def _print_line(line: str) -> None:
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(told(line) + "\n")
 
 
 @asking(
@@ -119,8 +120,10 @@ def refetch(backends: Backends, asked: argparse.Namespace) -> Rows:
 
 
 def _back(what: str) -> Callable[[Any], tuple[str]]:
-    def told(each: Any) -> tuple[str]:
-        is_are = "is" if each.urls == 1 else "are"
-        return (f"{counted(each.urls, what)} of {each.crawl} {is_are} back in the queue",)
+    def lines(each: Any) -> tuple[str]:
+        line = "{urls} of {crawl} is back in the queue"
+        if each.urls != 1:
+            line = "{urls} of {crawl} are back in the queue"
+        return (say(line, urls=counted(each.urls, what), crawl=each.crawl),)
 
-    return told
+    return lines

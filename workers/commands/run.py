@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.lexicon import counted, duration
+from crawlclean.cleaning.lexicon import duration as short_duration
 from crawlclean.storage.crawl_types import CrawlState, KeepRaw, Scope
 from crawlclean.workers.commands.arguments import (
     JSON,
@@ -26,6 +26,7 @@ from crawlclean.workers.config import Settings
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.crawl_file.crawl_file import AT_ONCE
 from crawlclean.workers.output.progress import SitesProgress
+from crawlclean.workers.spoken import counted, duration, say, term, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,7 +216,7 @@ def print_crawl(settings: Settings, ended: Ended, *, as_json: bool) -> int:
         seconds = round(result.seconds, 1)
         print_answer(replace(result, why=result.why or "done", seconds=seconds))
     if result.state is CrawlState.PURGED:
-        sys.stderr.write(f"{result.why}\n")
+        sys.stderr.write(f"{told(result.why)}\n")
         return 0
     if not as_json:
         _print_summary(settings, result)
@@ -232,20 +233,26 @@ def _print_summary(settings: Settings, result: RunSummary) -> None:
     from crawlclean.workers.output.outcome_report import outcome_lines
     from crawlclean.workers.output.printing import write_lines
 
-    pictures = "" if result.images is UNSET else f" and {counted(result.images, 'image')}"
+    pictures = ""
+    if result.images is not UNSET:
+        pictures = say(" and {images}", images=counted(result.images, "image"))
     outcome = CrawlOutcome(
         stored=result.stored,
         failed=result.failed_by_cause,
         concerns=result.concerns,
         kept=result.kept_records,
     )
-    why = f"; {result.why}" if result.why else ""
-    sys.stdout.write(
-        f"{result.records} records{pictures} of {result.hosts} "
-        f"host{'' if result.hosts == 1 else 's'} in {settings.storage.place}, "
-        f"{result.new_records} of them new, "
-        f"{result.failed} failed, {duration(result.seconds)}{why}\n"
+    line = say(
+        "{result.records} records{pictures} of {hosts} in {place}, {result.new_records} of them "
+        "new, {result.failed} failed, {time}{why}",
+        result=result,
+        pictures=pictures,
+        hosts=counted(result.hosts, "host"),
+        place=settings.storage.place,
+        time=duration(result.seconds),
+        why=say("; {why}", why=told(result.why)) if result.why else "",
     )
+    sys.stdout.write(line + "\n")
     write_lines(outcome_lines(outcome))
     if result.paused_hosts:
         sys.stdout.write(paused_line(result.paused_hosts) + "\n")
@@ -254,18 +261,17 @@ def _print_summary(settings: Settings, result: RunSummary) -> None:
 def _print_causes(result: RunSummary, failures: Sequence[UrlRow]) -> None:
     """Prints to standard error why seeds failed; without any record, why each URL failed."""
     for failure in failures:
-        line = readable_line(f"{failure.url}: {failure.detail or failure.reason}")
-        sys.stderr.write(line + "\n")
+        why = told(failure.detail) or term("reason", failure.reason)
+        sys.stderr.write(readable_line(f"{failure.url}: {why}") + "\n")
     if result.records == 0 and not failures and not result.why:
-        sys.stderr.write("nothing was stored; `why URL` shows the steps of a seed\n")
+        sys.stderr.write(say("nothing was stored; `why URL` shows the steps of a seed") + "\n")
 
 
 # `sites`: crawls a list of sites in parallel, each as a separate crawl, with a report.
 
 REASON_CHARS = 76  # a line of 80 columns, indented
-HEAD = (
-    f"{'RECORDS':>9} {'FAILED':>7} {'BODY CHARS':>13} {'NOISE':>5} {'MODEL':>5} {'TIME':>6}  SITE\n"
-)
+HEAD = {"RECORDS": 9, "FAILED": 7, "BODY CHARS": 13, "NOISE": 5, "MODEL": 5, "TIME": 6, "SITE": 0}
+"""Names of the columns, and how wide they are."""
 
 
 @command(
@@ -305,7 +311,8 @@ def sites(settings: Settings, arguments: argparse.Namespace) -> int:
     urls, repeated = read_seeds(settings, file) if file else read_list(settings, arguments.list)
     with SitesProgress() as progress:
         if repeated:
-            progress.print_line(f"{counted(repeated, 'repeated line')} ignored")
+            ignored = counted(repeated, "repeated line")
+            progress.print_line(say("{lines} ignored", lines=ignored))
         reports, outcome = run_sites(settings, urls, at_once, progress, fresh=arguments.fresh)
     if arguments.json:
         for each in reports:
@@ -319,25 +326,31 @@ def sites(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def reports_text(reports: Sequence[SiteReport]) -> str:
     """Returns a table: a line for each site, below it why the site ended early or is empty."""
-    lines = [HEAD]
+    from crawlclean.workers.output.printing import text_width
+
+    heads = {say(name): width for name, width in HEAD.items()}
+    *numbers, site = (" " * (width - text_width(name)) + name for name, width in heads.items())
+    lines = [f"{' '.join(numbers)}  {site}\n"]
     for each in reports:
-        time = duration(each.seconds) if each.seconds else "-"
+        time = short_duration(each.seconds) if each.seconds else "-"
         lines.append(
             f"{each.records:>9,} {each.failed:>7,} {each.body_chars:>13,} {each.noise_share:>5.0%} "
             f"{each.model_version or '-':>5} {time:>6}  {readable_line(each.url)}\n"
         )
-        state = "" if each.state == CrawlState.FINISHED else each.state
-        reason = readable_line(": ".join(filter(None, (state, each.why))))
+        state = "" if each.state == CrawlState.FINISHED else term("state", each.state)
+        reason = readable_line(": ".join(filter(None, (state, told(each.why)))))
         if reason:
             lines.append(f"    {reason[:REASON_CHARS]}\n")
     finished = sum(each.state == CrawlState.FINISHED for each in reports)
     stopped = sum(bool(each.why) and each.state != CrawlState.FINISHED for each in reports)
     empty = sum(not each.records for each in reports)
     records = sum(each.records for each in reports)
-    lines.append(
-        f"{finished} of {counted(len(reports), 'site')} finished, {counted(records, 'record')}"
-        + (f", {empty} without records" if empty else "")
-        + (f"; {stopped} ended with URLs left" if stopped else "")
-        + "\n"
+    line = say(
+        "{n} of {sites} finished, {records}{empty}{stopped}",
+        n=finished,
+        sites=counted(len(reports), "site"),
+        records=counted(records, "record"),
+        empty=say(", {n} without records", n=empty) if empty else "",
+        stopped=say("; {n} ended with URLs left", n=stopped) if stopped else "",
     )
-    return "".join(lines)
+    return "".join([*lines, line, "\n"])

@@ -10,10 +10,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.lexicon import counted
 from crawlclean.workers.commands.arguments import JSON, Exit, Rows, argument, asking, command
 from crawlclean.workers.commands.names import OLD_NAMES
 from crawlclean.workers.config import Settings, rows, variable
+from crawlclean.workers.spoken import counted, duration, explained, say, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +34,12 @@ def config(backends: Backends, _asked: argparse.Namespace) -> Rows:
         for section, name, value, meaning in rows(backends.settings)
     ]
 
+    def shown(setting: SettingLine) -> str:
+        return f"{setting.variable}={setting.value}\n    {explained(setting.meaning)}\n"
+
     def text(_: object) -> str:
         return "".join(
-            f"[{section}]\n" + "".join(f"{e.variable}={e.value}\n    {e.meaning}\n" for e in some)
+            f"[{section}]\n" + "".join(map(shown, some))
             for section, some in groupby(found, attrgetter("section"))
         )
 
@@ -105,7 +108,7 @@ def _check_machine(settings: Settings, *, as_json: bool) -> int:
     from crawlclean.workers.answers.control import CheckStatus
     from crawlclean.workers.control_characters import printable
     from crawlclean.workers.operations.machine import check_machine
-    from crawlclean.workers.output.printing import print_answer
+    from crawlclean.workers.output.printing import padded, print_answer
 
     marks = {CheckStatus.OK: "ok", CheckStatus.WARNING: "WARN", CheckStatus.FAILED: "FAIL"}
     status = Exit.DONE
@@ -113,7 +116,8 @@ def _check_machine(settings: Settings, *, as_json: bool) -> int:
         if as_json:
             print_answer(check)
         else:
-            line = f"{marks[check.status]:<5} {check.name:<13} {check.detail}"
+            mark = padded(say(marks[check.status]), 5)
+            line = f"{mark} {padded(say(check.name), 13)} {told(check.detail)}"
             sys.stdout.write(printable(line) + "\n")
         status = Exit.FAILED if check.status is CheckStatus.FAILED else status
     return status
@@ -136,42 +140,61 @@ def _check_file(settings: Settings, path: Path, *, as_json: bool) -> int:
 def _lines(found: FileCheck) -> Iterator[str]:
     for each in found.problems[:MAX_PROBLEMS_SHOWN]:
         place = f"{found.file}:{each.line}" if each.line else found.file
-        yield f"{place}: {'warning: ' if each.is_warning else ''}{each.text}"
+        yield f"{place}: {say('warning: ') if each.is_warning else ''}{told(each.text)}"
     if len(found.problems) > MAX_PROBLEMS_SHOWN:
-        yield f"and {len(found.problems) - MAX_PROBLEMS_SHOWN} more (--json has all)"
+        more = len(found.problems) - MAX_PROBLEMS_SHOWN
+        yield say("and {n} more (--json has all)", n=more)
     errors = sum(not each.is_warning for each in found.problems)
     warnings = len(found.problems) - errors
-    yield f"{found.file}: {KINDS[found.kind]}, {counted(errors, 'error')}, " + counted(
-        warnings, "warning"
-    )
+    counts = counted(errors, "error"), counted(warnings, "warning")
+    yield f"{found.file}: " + say(", ").join([say(KINDS[found.kind]), *counts])
     if found.crawl:
         yield from _plan(found.crawl)
 
 
 def _plan(crawl: PlannedCrawl) -> Iterator[str]:
     """Yields what would be crawled, a line for each question."""
-    from crawlclean.cleaning.lexicon import duration
-
     shown = " ".join(crawl.seeds[:MOST_SEEDS_SHOWN])
     more = len(crawl.seeds) - MOST_SEEDS_SHOWN
-    yield f"  from     {shown}" + (f" and {more} more" if more > 0 else "")
+    yield _answer("from", shown + (say(" and {n} more", n=more) if more > 0 else ""))
     if crawl.crawl:
-        yield f"  as       {crawl.crawl}"
-    scope = {"host": "the same host", "domain": "the same domain", "any": "any host"}[crawl.scope]
-    depth = "" if crawl.max_depth is None else f", at most {counted(crawl.max_depth, 'link')} deep"
-    yield f"  follows  links to {scope}{depth}" + (", and content images" if crawl.images else "")
+        yield _answer("as", crawl.crawl)
+    follows = say(FOLLOWED[crawl.scope])
+    if crawl.max_depth is not None:
+        follows += say(", at most {links} deep", links=counted(crawl.max_depth, "link"))
+    yield _answer("follows", follows + (say(", and content images") if crawl.images else ""))
     if crawl.include:
-        yield f"  only     {'  '.join(crawl.include)}"
+        yield _answer("only", "  ".join(crawl.include))
     if crawl.exclude:
-        yield f"  never    {'  '.join(crawl.exclude)}"
-    limits = [] if crawl.max_pages is None else [f"after {counted(crawl.max_pages, 'record')}"]
-    limits += [] if crawl.max_time_s is None else [f"after {duration(crawl.max_time_s)}"]
+        yield _answer("never", "  ".join(crawl.exclude))
+    limits = [] if crawl.max_pages is None else [counted(crawl.max_pages, "record")]
+    limits += [] if crawl.max_time_s is None else [duration(crawl.max_time_s)]
     last = "on Ctrl-C; it visits pages again" if crawl.keep_fresh else "when no URL is left"
-    yield f"  stops    {' or '.join(limits) or last}"
-    pause = "the default pause" if crawl.delay_s is None else f"a pause of {crawl.delay_s:g} s"
-    own = f"; {counted(crawl.hosts, 'table')} of single hosts" if crawl.hosts else ""
-    yield f"  asks     one request at a time to a host, then {pause}{own}"
-    yield f"  stores   in {crawl.data or 'MongoDB'}; raw pages: {crawl.keep_raw}"
+    ends = say(" or ").join(say("after {limit}", limit=each) for each in limits)
+    yield _answer("stops", ends or say(last))
+    pause = say("the default pause")
+    if crawl.delay_s is not None:
+        pause = say("a pause of {s:g} s", s=crawl.delay_s)
+    asks = say("one request at a time to a host, then {pause}", pause=pause)
+    if crawl.hosts:
+        asks += say("; {tables} of single hosts", tables=counted(crawl.hosts, "table"))
+    yield _answer("asks", asks)
+    place = crawl.data or "MongoDB"
+    yield _answer("stores", say("in {place}; raw pages: {kept}", place=place, kept=crawl.keep_raw))
+
+
+FOLLOWED = {
+    "host": "links to the same host",
+    "domain": "links to the same domain",
+    "any": "links to any host",
+}
+
+
+def _answer(question: str, text: str) -> str:
+    """``  from     https://example.com/``."""
+    from crawlclean.workers.output.printing import padded
+
+    return f"  {padded(say(question), 8)} {text}"
 
 
 # `config schema`: prints the JSON Schema of what a command prints with `--json`.

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.lexicon import counted, second
+from crawlclean.cleaning.lexicon import second
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.workers.commands.arguments import (
     Exit,
@@ -21,8 +21,10 @@ from crawlclean.workers.commands.arguments import (
     limit,
 )
 from crawlclean.workers.control_characters import printable, readable_line
+from crawlclean.workers.spoken import counted, say, term, told
 
 if TYPE_CHECKING:
+    from crawlclean.cleaning.page_warnings import PageWarning
     from crawlclean.workers.answers.crawls import LinkedFrom, UrlTrace
     from crawlclean.workers.answers.hosts import SearchHit
     from crawlclean.workers.answers.moments import UrlHistory
@@ -77,13 +79,14 @@ def _history(backends: Backends, asked: argparse.Namespace) -> Rows:
     versions = versions_of(backends, asked.target)
     newest, first = versions[0], versions[-1]
     if not asked.json:
-        write_lines([f"{newest.url} in {newest.crawl}, last checked {_time(newest.checked_at)}"])
+        checked = "{version.url} in {version.crawl}, last checked {time}"
+        write_lines([say(checked, version=newest, time=_time(newest.checked_at))])
     return Rows(
         found=versions,
         head=("version of", "lines", "body", "title"),
         row=lambda each: (
             _time(each.fetched_at),
-            "first" if each is first else f"+{each.added} -{each.removed}",
+            say("first") if each is first else f"+{each.added} -{each.removed}",
             str(each.body_chars),
             each.title,
         ),
@@ -119,35 +122,41 @@ def _story_rows(found: StoredRecord) -> list[tuple[str, str]]:
     if found.story is None:
         return []
     first, *others = told_also_by(found.story, found.record.url)
-    return [("story", first.removeprefix("story ")), *(("", line.strip()) for line in others)]
+    return [
+        ("story", first.removeprefix(say("story {story}", story=""))),
+        *(("", line.strip()) for line in others),
+    ]
 
 
 def _record_text(found: StoredRecord) -> str:
     """A line for each field with a value, then the body."""
-    from crawlclean.workers.output.image_report import stored_rows
+    from crawlclean.workers.output.image_report import fields_text, stored_rows
 
     record = found.record
     about = [
         ("url", record.url),
         ("canonical", record.canonical_url if record.canonical_url != record.url else ""),
         ("id", record.page_id),
-        ("kind", str(record.kind)),
+        ("kind", term("url_kind", record.kind)),
         ("title", record.title),
         ("author", record.author or ""),
         ("published", second(record.published_at) if record.published_at else ""),
         ("language", record.language or ""),
         ("encoding", record.encoding),
         ("fetched", second(record.fetched_at)),
-        ("body by", str(record.body_source)),
+        ("body by", term("body_source", record.body_source)),
         ("links", str(len(record.links))),
         ("images", str(len(record.images))),
         *stored_rows(found.images),
         *_story_rows(found),
-        ("warnings", ", ".join(f"{w.kind} {w.detail}".strip() for w in record.warnings)),
+        ("warnings", say(", ").join(map(_warning, record.warnings))),
     ]
-    head = "".join(f"{name:<10} {readable_line(value)}\n" for name, value in about if value)
-    body = printable(record.body, keep_lines=True)
-    return head + (f"\n{body}\n" if body else "\nno body\n")
+    body = printable(record.body, keep_lines=True) or say("no body")
+    return f"{fields_text(about)}\n{body}\n"
+
+
+def _warning(warning: PageWarning) -> str:
+    return f"{term('warning', warning.kind)} {told(warning.detail)}".strip()
 
 
 # `why`: prints every step of a URL in every crawl, or why no crawl took the URL.
@@ -205,9 +214,12 @@ def _verdicts(backends: Backends, asked: argparse.Namespace) -> Rows:
     judged = judge_url(backends, asked.target)
     if not (judged.is_same or asked.json):
         write_lines(
-            (
-                "the stored record is of another version of this program, or changed by a",
-                "hook; these verdicts are of a reading now",
+            map(
+                say,
+                (
+                    "the stored record is of another version of this program, or changed by a",
+                    "hook; these verdicts are of a reading now",
+                ),
             )
         )
     found = matching(judged.verdicts, asked.text)
@@ -223,8 +235,9 @@ def _traces(found: UrlHistory) -> Iterator[str]:
     from crawlclean.workers.output.page_report import told_also_by, verdict_lines
 
     for trace in found.traces:
-        state = ": ".join(filter(None, (trace.state, _why_excluded(trace))))
-        yield f"{found.url} in {trace.crawl}: {state}"
+        why = told(_why_excluded(trace))
+        state = ": ".join(filter(None, (term("step", trace.state), why)))
+        yield say("{url} in {crawl}: {state}", url=found.url, crawl=trace.crawl, state=state)
         yield from _steps(trace)
     for verdict in found.topics:
         yield from verdict_lines(verdict)
@@ -243,19 +256,23 @@ def _steps(trace: UrlTrace) -> Iterator[str]:
     from crawlclean.workers.operations.controlling.waits import visit_text
 
     if trace.waits_for:
-        yield f"  waits: {trace.waits_for}"
+        yield "  " + say("waits: {why}", why=trace.waits_for)
     if trace.next_visit and trace.last_visit:
-        again = (
-            f", visited again {counted(trace.visits_again, 'time')}" if trace.visits_again else ""
+        times = trace.visits_again
+        yield "  " + say(
+            "last visit {time}{again}; {due}",
+            time=second(trace.last_visit),
+            again=say(", visited again {times}", times=counted(times, "time")) if times else "",
+            due=visit_text(trace.next_visit, datetime.now(UTC)),
         )
-        due = visit_text(trace.next_visit, datetime.now(UTC))
-        yield f"  last visit {second(trace.last_visit)}{again}; {due}"
     if trace.referrer:
-        by = f' by "{trace.link_text}"' if trace.link_text else ""
-        yield f"  found on {trace.referrer}{by}"
+        by = say(' by "{text}"', text=trace.link_text) if trace.link_text else ""
+        yield "  " + say("found on {url}{by}", url=trace.referrer, by=by)
     for step in trace.steps:
         at = f"{step.at:%Y-%m-%d %H:%M:%S.%f}"[:-3]
-        yield f"  {at}  {step.step}" + (f"  {step.detail}" if step.detail else "")
+        via = step.step == "discovered"
+        detail = term("via", step.detail) if via else told(step.detail)
+        yield f"  {at}  {term('step', step.step)}" + (f"  {detail}" if detail else "")
 
 
 def _reasons(found: UrlHistory) -> Iterator[str]:
@@ -264,28 +281,34 @@ def _reasons(found: UrlHistory) -> Iterator[str]:
     for each in found.not_taken[:MOST_CRAWLS_SHOWN]:
         # The crawl knows the URL or not by when robots.txt was read; a reader sees one text.
         is_excluded = each.cause is Cause.ROBOTS
-        place = f"in {each.crawl}: excluded" if is_excluded else f"is unknown to {each.crawl}"
-        yield f"{found.url} {place}: {each.reason}"
+        line = "{url} is unknown to {crawl}: {why}"
+        line = "{url} in {crawl}: excluded: {why}" if is_excluded else line
+        yield say(line, url=found.url, crawl=each.crawl, why=told(each.reason))
         yield from _links(each.linked_from)
         if each.unknown:
-            yield f"  not known: {each.unknown}"
+            yield "  " + say("not known: {what}", what=told(each.unknown))
     if len(found.not_taken) > MOST_CRAWLS_SHOWN:
-        yield f"and to {counted(len(found.not_taken) - MOST_CRAWLS_SHOWN, 'other crawl')}"
+        others = len(found.not_taken) - MOST_CRAWLS_SHOWN
+        yield say("and to {crawls}", crawls=counted(others, "other crawl"))
     for number, url in enumerate(found.not_taken[0].did_you_mean if found.not_taken else ()):
-        yield f"{'did you mean' if number == 0 else '          or'} {url}"
+        yield f"{say('did you mean') if number == 0 else say('          or')} {url}"
 
 
 def _links(links: LinkedFrom) -> Iterator[str]:
     for link in links.nearest:
-        how = "redirected from" if link.via == "redirect" else "linked from"
-        yield f"  {how} {link.url}" + (f' by "{link.text}"' if link.text else "")
+        by = say(' by "{text}"', text=link.text) if link.text else ""
+        how = "redirected from {url}{by}" if link.via == "redirect" else "linked from {url}{by}"
+        yield "  " + say(how, url=link.url, by=by)
     if links.pages > len(links.nearest):
-        yield f"  and from {counted(links.pages - len(links.nearest), 'other page')}"
+        others = counted(links.pages - len(links.nearest), "other page")
+        yield "  " + say("and from {pages}", pages=others)
     if not links.is_whole:
         searched = counted(links.records_searched, "record")
-        yield f"  searched {searched} for links; --all-records searches the rest"
+        rest = "searched {records} for links; --all-records searches the rest"
+        yield "  " + say(rest, records=searched)
     if links.capped and not links.nearest:
-        yield f"  {links.capped[0]} has more links than a record keeps (capped_links)"
+        more = "{url} has more links than a record keeps (capped_links)"
+        yield "  " + say(more, url=links.capped[0])
 
 
 # `search`: records by words of their texts.
@@ -326,7 +349,8 @@ def search(backends: Backends, asked: argparse.Namespace) -> Rows:
 
         found = search_all(backends, wanted, asked.limit, tell)
     if found.is_late:
-        sys.stderr.write("the search took too long, and ended early: give a rarer word\n")
+        late = say("the search took too long, and ended early: give a rarer word")
+        sys.stderr.write(late + "\n")
     status = Exit.DONE if found.hits else Exit.FAILED
     return Rows(found=found.hits, lines=_hit_lines, status=status)
 

@@ -25,6 +25,7 @@ from crawlclean.workers.commands.run import add_limits, print_crawl, status_of
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.output.printing import write_lines
+from crawlclean.workers.spoken import in_english, say, term, told
 
 if TYPE_CHECKING:
     from crawlclean.workers.operations.topics.receivers import ReceiverFlags
@@ -208,7 +209,8 @@ def topics(backends: Backends, _: argparse.Namespace) -> Rows:
 
     def row(each: Any) -> tuple[str, ...]:
         numbers = (str(each.pages), str(each.relevant), rate_of(each.relevant, each.pages))
-        return each.topic, str(each.state), *numbers, each.query, each.note
+        state, note = term("state", each.state), told(each.note)
+        return each.topic, state, *numbers, each.query, note
 
     return Rows(
         found=list_topics(backends).items,
@@ -251,7 +253,7 @@ def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
             *_, pages = topic_lines(show_topic(backends, arguments.name))
         write_lines([f"{arguments.name}: {pages.strip()}"])
     if nothing:
-        sys.stderr.write(f"{nothing}\n")
+        sys.stderr.write(f"{told(nothing)}\n")
     return status_of([result.ended_by], has_records=bool(result.records or result.why))
 
 
@@ -262,8 +264,10 @@ def _change_state(backends: Backends, name: str, action: str) -> str:
     is_pause = action == "pause"
     state = CrawlState.PAUSED if is_pause else CrawlState.RUNNING
     after = change_topic_state(backends, name, state)
-    goes_on = is_pause or after is CrawlState.RUNNING
-    return f"topic {name} is {after}{'' if goes_on else f'; `topic {name}` goes on with it'}"
+    line = "topic {topic} is {state}"
+    if not (is_pause or after is CrawlState.RUNNING):
+        line = "topic {topic} is {state}; `topic {topic}` goes on with it"
+    return say(line, topic=name, state=term("state", after))
 
 
 def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> None:
@@ -307,12 +311,12 @@ def _to_mark(backends: Backends, arguments: argparse.Namespace) -> Rows:
     from crawlclean.workers.operations.topics.topics import pages_to_mark
 
     name, pages = arguments.name, pages_to_mark(backends, arguments.name, arguments.to_mark)
-    how = f"mark them: `topic {name} --relevant URL`, `topic {name} --not-relevant URL`"
+    how = "mark them: `topic {topic} --relevant URL`, `topic {topic} --not-relevant URL`"
     return Rows(
         found=[answer_of(PageToMark, page, relevance=page.judgement.relevance) for page in pages],
         lines=lambda page: (f"{page.relevance:.2f}  {page.title}", f"      {page.url}"),
-        empty=f"topic {name} has judged no page without a mark",
-        last=how if pages else "",
+        empty=say("topic {topic} has judged no page without a mark", topic=name),
+        last=say(how, topic=name) if pages else "",
     )
 
 
@@ -338,7 +342,7 @@ def _report(backends: Backends, arguments: argparse.Namespace) -> Rows:
         from crawlclean.workers.operations.files.whole_files import write_whole
         from crawlclean.workers.output.topic_page import topic_page
 
-        page = topic_page(report)
+        page = in_english(partial(topic_page, report))
         write_whole(arguments.html, page)
         sys.stderr.write(f"{arguments.html}: {len(page) // 1024 + 1} KB\n")
     is_printed = arguments.json or not arguments.html

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
-from crawlclean.cleaning.lexicon import counted, some_of
 from crawlclean.cleaning.page import clean
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.embedded import EmbeddedServer, default_memory_bytes, find_server
@@ -38,6 +37,7 @@ from crawlclean.workers.operations.controlling.crawls import (
 from crawlclean.workers.operations.controlling.waits import hold_lines
 from crawlclean.workers.operations.topics.receivers import troubles
 from crawlclean.workers.processes.fleet import size_of
+from crawlclean.workers.spoken import counted, say, some_of
 
 # Checks of a data folder for `doctor`: its disk, its crawls, and what holds them back.
 
@@ -104,11 +104,11 @@ def _crawls(backends: Backends) -> str:
     except NotFound:
         return "none yet"
     with _queue(backends) as frontier:
-        running = ", one is running" if frontier else ", none is running"
-    found = f"{counted(len(crawls), 'crawl')}, {counted(records, 'record')}{running}"
+        running = say(", one is running" if frontier else ", none is running")
+    found = say(", ").join([counted(len(crawls), "crawl"), counted(records, "record")]) + running
     for other in other_queues(backends):
         run = sum(row.queue == other.queue_id for row in crawls)
-        found += f"; {run} of another queue: {queue_text(other)}"
+        found += say("; {n} of another queue: {queue}", n=run, queue=queue_text(other))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from crawlclean.cleaning.drift.alarms import DriftSign
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.learn.model_diff import describe
-from crawlclean.cleaning.lexicon import counted, minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import WaitReason, Waits
@@ -25,6 +25,7 @@ from crawlclean.workers.output.image_report import report_rows
 from crawlclean.workers.output.outcome_report import kept_line
 from crawlclean.workers.output.printing import Row, chart, gauge, listed, rows_text, table
 from crawlclean.workers.site_models import read_model
+from crawlclean.workers.spoken import counted, say, term, told
 
 # URL classes as a table, for `classes HOST` and `hosts HOST`.
 
@@ -40,14 +41,17 @@ def classes_text(host: str, classes: Sequence[UrlClass], most: int | None = None
         most: Classes to print of each crawl; None: all.
     """
     if not classes:
-        return f"no URL classes of {readable_line(host) or 'any host'} yet\n"
+        named = readable_line(host) or say("any host")
+        return say("no URL classes of {host} yet", host=named) + "\n"
     text = []
     for (crawl, name), group in groupby(classes, lambda each: (each.crawl, each.host)):
         found = list(group)
-        of = "" if host else f" of {name}"
-        text.append(f"URL classes in {crawl}{of}\n" + _table(found[:most]))
+        of = "" if host else say(" of {host}", host=name)
+        text.append(say("URL classes in {crawl}{of}", crawl=crawl, of=of) + "\n")
+        text.append(_table(found[:most]))
         if most is not None and len(found) > most:
-            text.append(f"{len(found) - most} more: see `classes {name}`\n")
+            more = len(found) - most
+            text.append(say("{n} more: see `classes {host}`", n=more, host=name) + "\n")
     return "".join(text)
 
 
@@ -62,9 +66,10 @@ def _table(classes: Sequence[UrlClass]) -> str:
     """A line for each class, with the decision and the reason for a stop below."""
     rows = [HEAD] + [
         (
-            str(each.kind or "-"),
+            term("url_kind", each.kind or "-"),
             *_fetched(each),
-            f"{each.pages_seen} of {each.urls}" if each.urls else "-",  # when it was learned
+            # When it was learned.
+            say("{part} of {all}", part=each.pages_seen, all=each.urls) if each.urls else "-",
             each.template,
         )
         for each in classes
@@ -74,9 +79,10 @@ def _table(classes: Sequence[UrlClass]) -> str:
     for line, each in zip(lines, classes, strict=True):
         text.append(f"{line}\n")
         if each.operator:
-            text.append(f"    set by an operator: {readable_line(each.operator)}\n")
+            word = readable_line(term("url_kind", each.operator))
+            text.append("    " + say("set by an operator: {word}", word=word) + "\n")
         text += [
-            f"    not fetched: {readable_line(why)}\n"
+            "    " + say("not fetched: {why}", why=readable_line(told(why))) + "\n"
             for why in (each.refused, each.stopped)
             if why
         ]
@@ -103,13 +109,19 @@ OUTCOMES = {
 def drift_line(event: DriftEvent) -> str:
     """The event in one line: time, sign, evidence, outcome."""
     alarm = event.alarm
-    which = f" in {alarm.url_class}" if alarm.url_class else ""
-    done = OUTCOMES[event.outcome].format(version=event.new_version)
-    detail = f" ({event.detail})" if event.detail else ""
-    return (
-        f"{minute(alarm.since)} {SIGNS[alarm.sign]}{which}: {alarm.pages - alarm.misfits} "
-        f"of {alarm.pages} pages fit version {event.model_version}, {alarm.expected:.0%} expected; "
-        f"{done}{detail}"
+    done = say(OUTCOMES[event.outcome], version=event.new_version)
+    return say(
+        "{time} {sign}{which}: {fit} of {pages} pages fit version {version}, {expected:.0%} "
+        "expected; {done}{detail}",
+        time=minute(alarm.since),
+        sign=say(SIGNS[alarm.sign]),
+        which=say(" in {place}", place=alarm.url_class) if alarm.url_class else "",
+        fit=alarm.pages - alarm.misfits,
+        pages=alarm.pages,
+        version=event.model_version,
+        expected=alarm.expected,
+        done=done,
+        detail=say(" ({detail})", detail=told(event.detail)) if event.detail else "",
     )
 
 
@@ -118,13 +130,13 @@ def evidence_lines(event: DriftEvent) -> list[str]:
     alarm = event.alarm
     lines = [drift_line(event)]
     if alarm.empty:
-        lines.append(f"  {alarm.empty} of these pages have no body")
+        lines.append("  " + say("{n} of these pages have no body", n=alarm.empty))
     lines += [
         f"  {pattern or '/'}  {counted(n, 'page')}" for pattern, n in alarm.classes[:SHOWN_CLASSES]
     ]
     if len(alarm.classes) > SHOWN_CLASSES:
         lines.append(f"  {counted(len(alarm.classes) - SHOWN_CLASSES, 'more class')}")
-    return lines + [f"  example: {url}" for url in alarm.examples]
+    return lines + ["  " + say("example: {url}", url=url) for url in alarm.examples]
 
 
 # Descriptions of a site model for a terminal.
@@ -189,22 +201,26 @@ def host_text(
     s, by_model = figures.answer, figures.answer.records_by_model
     ended = sum(s.pages_by_state.values())
     links, records = sum(s.links_by_kind.values()), s.pages_by_state.get("record", 0)
-    made_with = {f"version {v}" if v else "no model": n for v, n in by_model.items()}
+    made_with = {
+        say("version {version}", version=v) if v else say("no model"): n
+        for v, n in by_model.items()
+    }
+    states = f"{ended:,}: {listed(s.pages_by_state, 'url_state')}" if ended else say("none")
     rows = [
-        ("pages", f"{ended:,}: {listed(s.pages_by_state)}" if ended else "none"),
+        ("pages", states),
         *([("kept", kept_line(s.kept_records))] if s.kept_records else []),
-        *chart("errors", s.errors_by_reason, 3),
+        *chart("errors", s.errors_by_reason, 3, "reason"),
         ("TLS", _certificates(s)),
         ("statuses", listed(s.errors_by_status)),
-        ("warnings", listed(s.pages_by_warning)),
-        *chart("kinds", s.pages_by_kind),
-        *chart("links", s.links_by_kind),
-        *chart("images", s.images_by_kind),
+        ("warnings", listed(s.pages_by_warning, "warning")),
+        *chart("kinds", s.pages_by_kind, kind="page_kind"),
+        *chart("links", s.links_by_kind, kind="link_kind"),
+        *chart("images", s.images_by_kind, kind="image_kind"),
         *gauge("noise", "links", round(links * s.noise_share), links),
         *gauge("text", "characters", s.body_chars, s.html_chars),
         *(gauge("no text", "pages", s.empty_bodies, records) if s.empty_bodies else []),
         *gauge("repeated", "bodies", s.near_duplicates, records),
-        ("volume", f"{s.fetched_bytes:,} bytes, {s.html_chars:,} characters of HTML"),
+        ("volume", _volume(s)),
         ("waits", _waits(s, ended)),
         *_now_rows(figures.waits),
         *_visit_rows(s.next_visits),
@@ -219,13 +235,20 @@ def host_text(
 
 def _certificates(s: HostStats) -> str:
     """Returns ``wrong certificate: expired 12`` with the number of URLs, or ``""``."""
-    return f"wrong certificate: {listed(s.certificate_faults)}" if s.certificate_faults else ""
+    faults = listed(s.certificate_faults)
+    return say("wrong certificate: {faults}", faults=faults) if faults else ""
+
+
+def _volume(s: HostStats) -> str:
+    told = "{fetched:,} bytes, {chars:,} characters of HTML"
+    return say(told, fetched=s.fetched_bytes, chars=s.html_chars)
 
 
 def _waits(s: HostStats, ended: int) -> str:
     if not s.wait_ms:
         return ""
-    return f"{s.wait_ms / ended / 1000:,.1f} s on average from discovery to response"
+    mean = s.wait_ms / ended / 1000
+    return say("{mean:,.1f} s on average from discovery to response", mean=mean)
 
 
 def _now_rows(waits: Waits | None) -> list[Row]:
@@ -235,7 +258,7 @@ def _now_rows(waits: Waits | None) -> list[Row]:
     rows = []
     for wait in waits.hosts:
         if wait.reason is not WaitReason.NOTHING_LEFT:
-            left = f"{counted(wait.urls, 'URL')} left"
+            left = say("{urls} left", urls=counted(wait.urls, "URL"))
             rows.append(f"{wait.crawl}: {wait_text(wait, waits.at)}; {left}")
     rows += hold_lines(waits) if rows else []
     return [("" if place else "now", row) for place, row in enumerate(rows)]
@@ -251,18 +274,18 @@ def _visit_rows(next_visits: Mapping[str, datetime]) -> list[Row]:
 def _seen(s: HostStats) -> str:
     if not (s.first_seen and s.last_seen):
         return ""
-    return f"{minute(s.first_seen)} to {minute(s.last_seen)} UTC"
+    return say("{first} to {last} UTC", first=minute(s.first_seen), last=minute(s.last_seen))
 
 
 def _model_rows(stored: StoredModel | None) -> list[Row]:
     if stored is None:
-        return [("model", "none yet")]
+        return [("model", say("none yet"))]
     about = stored.about
     rows = [("model", _version_text(about))]
     try:
         return [*rows, ("", _summary(read_model(stored)))]
     except ConfigError as error:
-        return [*rows, ("", f"not used: {error}")]
+        return [*rows, ("", say("not used: {error}", error=error))]
 
 
 def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
@@ -270,16 +293,25 @@ def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:
     rows = [("changed" if e.is_change else "new kind", drift_line(e)) for e in drifts[:1]]
     if len(drifts) > 1:
         older = counted(len(drifts) - 1, "older event")
-        rows.append(("", f"{older}: `model show {drifts[0].host}` lists them"))
+        command = f"model show {drifts[0].host}"
+        rows.append(("", say("{older}: `{command}` lists them", older=older, command=command)))
     return rows
 
 
 def _version_text(about: ModelLine) -> str:
-    why = f"{about.reason}: {about.detail}" if about.detail else str(about.reason)
-    return (
-        f"version {about.version} of {minute(about.saved_at)} UTC ({why}), "
-        f"learned from {counted(about.page_count, 'page')}"
+    return say(
+        "version {version} of {time} UTC ({why}), learned from {pages}",
+        version=about.version,
+        time=minute(about.saved_at),
+        why=learned_because(about),
+        pages=counted(about.page_count, "page"),
     )
+
+
+def learned_because(about: ModelLine) -> str:
+    """Why a version was learned: ``drift: 12 days old``."""
+    why = term("learned", about.reason)
+    return f"{why}: {told(about.detail)}" if about.detail else why
 
 
 def _summary(model: SiteModel) -> str:
@@ -288,13 +320,15 @@ def _summary(model: SiteModel) -> str:
     parts = []
     if places:
         pages = places[0].on.bit_count()
-        parts.append(f"bodies in {places[0].path.rpartition('/')[2]} on {counted(pages, 'page')}")
+        place, on = places[0].path.rpartition("/")[2], counted(pages, "page")
+        parts.append(say("bodies in {place} on {pages}", place=place, pages=on))
     parts.append(counted(len(model.template.lines), "repeated line"))
     parts.append(counted(len(model.noise.links), "repeated link"))
     parts.append(counted(len(model.noise.images), "repeated image"))
     if model.template.title_suffixes:
-        parts.append(f"titles end with {model.template.title_suffixes[0].text!r}")
+        end = model.template.title_suffixes[0].text
+        parts.append(say("titles end with {end!r}", end=end))
     if model.post_rule is not None:
-        parts.append("posts")
+        parts.append(say("posts"))
     parts.append(counted(len(model.url_rules), "URL class"))
-    return ", ".join(parts)
+    return say(", ").join(parts)

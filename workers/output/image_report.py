@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from crawlclean.cleaning.json_values import json_object
@@ -12,8 +12,10 @@ from crawlclean.storage.crawl_types import UrlRow
 from crawlclean.workers.answers.hosts import ImageRequests, StoredImage
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.control_characters import readable_line
-from crawlclean.workers.output.printing import Row, listed
+from crawlclean.workers.output.printing import Row, listed, padded
+from crawlclean.workers.spoken import say
 
+FIELD_CHARS = 10
 MOST_SHOWN = 20  # stored images of a record: a screen
 
 
@@ -30,7 +32,16 @@ def image_text(row: UrlRow) -> str:
         ("found on", row.referrer or ""),
         ("crawl", row.crawl_id),
     ]
-    return "".join(f"{name:<10} {readable_line(value)}\n" for name, value in about if value)
+    return fields_text(about)
+
+
+def fields_text(about: Iterable[Row]) -> str:
+    """A line for each field with a value, behind its name."""
+    return "".join(
+        f"{padded(say(name), FIELD_CHARS)} {readable_line(value)}\n"
+        for name, value in about
+        if value
+    )
 
 
 def image_answer(row: UrlRow) -> StoredImage:
@@ -47,31 +58,44 @@ def stored_rows(images: Sequence[tuple[str, UrlRow]]) -> list[Row]:
         images: (URL on the page, row in the store).
     """
     rows = [
-        ("stored", f"{url} {row.media_type}, {row.fetched_bytes:,} bytes, sha256 {row.sha256}")
+        (
+            "stored",
+            say(
+                "{url} {type}, {size:,} bytes, sha256 {hash}",
+                url=url,
+                type=row.media_type,
+                size=row.fetched_bytes,
+                hash=row.sha256,
+            ),
+        )
         for url, row in images[:MOST_SHOWN]
     ]
     rest = len(images) - MOST_SHOWN
-    return [*rows, ("stored", f"and {rest:,} more")] if rest > 0 else rows
+    return [*rows, ("stored", say("and {n:,} more", n=rest))] if rest > 0 else rows
 
 
 def report_rows(report: ImageRequests | None) -> list[Row]:
     """The image requests of a host as rows; no row without a report."""
     if report is None:
         return []
-    fetched = f"{report.stored:,} of {report.content:,} content images"
-    early = (
-        f"{report.too_early:,} fetched that are not content any more" if report.too_early else ""
-    )
-    saved = f"{report.requests_saved:,} requests saved"
+    saved = say("{n:,} requests saved", n=report.requests_saved)
     if report.sizes_known:
-        saved += f" (size known of {report.sizes_known:,}: {report.known_bytes:,} bytes)"
+        known = " (size known of {n:,}: {size:,} bytes)"
+        saved += say(known, n=report.sizes_known, size=report.known_bytes)
     elif report.requests_saved:
-        saved += " (no size known)"
-    rows = [("fetched", f"{fetched}, {report.stored_bytes:,} bytes")]
-    irrelevant = f"{report.irrelevant:,} of irrelevant pages" if report.irrelevant else ""
-    rows += [("too early", early), ("held back", saved), ("", irrelevant)]
+        saved += say(" (no size known)")
+    fetched = "{r.stored:,} of {r.content:,} content images, {r.stored_bytes:,} bytes"
+    rows = [("fetched", say(fetched, r=report))]
+    if report.too_early:
+        early = "{n:,} fetched that are not content any more"
+        rows.append(("too early", say(early, n=report.too_early)))
+    rows.append(("held back", saved))
+    if report.irrelevant:
+        rows.append(("", say("{n:,} of irrelevant pages", n=report.irrelevant)))
     if report.held_back:
-        rows.append(("", f"{listed(report.held_back)}; by {listed(report.reasons)}"))
+        kinds = listed(report.held_back, "image_kind")
+        reasons = listed(report.reasons, "image_reason")
+        rows.append(("", say("{kinds}; by {reasons}", kinds=kinds, reasons=reasons)))
     return rows
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from crawlclean.cleaning.lexicon import some_of
 from crawlclean.workers.answers.crawls import Concern, HostConcern
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.operations.crawling.outcome import CrawlOutcome
 from crawlclean.workers.output.printing import listed
+from crawlclean.workers.spoken import say, some_of
 
 MOST_REASONS = 4  # of failed URLs in one line
 MOST_NAMED = 5  # hosts in one line
@@ -28,31 +28,43 @@ def outcome_lines(outcome: CrawlOutcome) -> list[str]:
     """
     lines = []
     if outcome.stored:
-        lines.append(f"stored: {listed(outcome.stored)} (`hosts`)")
+        lines.append(say("stored: {kinds} (`hosts`)", kinds=listed(outcome.stored, "page_kind")))
     if outcome.kept:
         lines.append(kept_line(outcome.kept))
     if outcome.failed:
         first = dict(list(outcome.failed.items())[:MOST_REASONS])
         rest = sum(outcome.failed.values()) - sum(first.values())
-        more = f", others {rest:,}" if rest else ""
-        lines.append(f"failed: {listed(first)}{more} (`failures`)")
+        more = say(", others {n:,}", n=rest) if rest else ""
+        causes = listed(first, "reason") + more
+        lines.append(say("failed: {causes} (`failures`)", causes=causes))
     if outcome.concerns:
         worst = outcome.concerns[0]
-        lines.append(f"look at {worst.host}: {_in_words(worst)} (`{worst.command}`)")
+        looks = "look at {host}: {why} (`{command}`)"
+        why = _in_words(worst)
+        lines.append(say(looks, host=worst.host, why=why, command=worst.command))
         others = list(dict.fromkeys(c.host for c in outcome.concerns if c.host != worst.host))
         if others:
-            lines.append(f"look also at {some_of(others, MOST_NAMED)} (`hosts HOST`)")
+            hosts = some_of(others, MOST_NAMED)
+            lines.append(say("look also at {hosts} (`hosts HOST`)", hosts=hosts))
     return [readable_line(line) for line in lines]
 
 
 def kept_line(kept: int) -> str:
     """Names the records that only exports count: ``2 more records are of pages that gave ...``."""
-    records = "1 more record is of a page" if kept == 1 else f"{kept:,} more records are of pages"
-    return f"{records} that gave none when fetched again: exports have what was stored before"
+    line = (
+        "{n:,} more records are of pages that gave none when fetched again: exports have what was "
+        "stored before"
+    )
+    if kept == 1:
+        line = (
+            "1 more record is of a page that gave none when fetched again: exports have what was "
+            "stored before"
+        )
+    return say(line, n=kept)
 
 
 def _in_words(concern: HostConcern) -> str:
-    words = WORDS[concern.concern]
+    words = say(WORDS[concern.concern])
     if concern.concern is Concern.NOTHING_STORED:
-        return f"{words} ({concern.pages:,})"
-    return f"{concern.pages:,} of {concern.of:,} {words}"
+        return say("{words} ({n:,})", words=words, n=concern.pages)
+    return say("{n:,} of {all:,} {words}", n=concern.pages, all=concern.of, words=words)

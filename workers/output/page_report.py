@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from crawlclean.cleaning.lexicon import counted, minute
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.cleaning.records import Verdict, VerdictReason
 from crawlclean.workers.answers.schema import member_meanings
 from crawlclean.workers.answers.topics import FoundConcept, StoryLine, ToldBy, TopicVerdict
+from crawlclean.workers.spoken import counted, is_chinese, say, term
 
 # Stories as lines for people.
 
@@ -18,11 +19,12 @@ MOST_SHOWN = 8  # lines of a story that fit below those of the page
 
 def story_lines(found: StoryLine) -> Iterator[str]:
     """A line about a story, and one for each of its pages."""
-    yield f"story {found.story}: {_count(found)}"
+    yield say("story {story}: {count}", story=found.story, count=_count(found))
     if found.title:
         yield f'  "{found.title}"'
     for page in () if found.pages is UNSET else found.pages:
-        yield f"  {minute(page.at)}  {page.url}  {page.body_chars} characters{_marks(found, page)}"
+        chars = say("{n} characters", n=page.body_chars)
+        yield f"  {minute(page.at)}  {page.url}  {chars}{_marks(found, page)}"
 
 
 def told_also_by(found: StoryLine, url: str) -> Iterator[str]:
@@ -39,24 +41,31 @@ def told_also_by(found: StoryLine, url: str) -> Iterator[str]:
     marked = [page for page in others if _marks(found, page)]
     plain = [page for page in others if not _marks(found, page)]
     shown = [*marked, *plain][:MOST_SHOWN]
-    own = next((_marks(found, page) for page in pages if page.url == url), "")
-    own = f", this page is the{own.removeprefix(',').replace(',', ' and')}" if own else ""
-    yield f"story {found.story}, {_count(found)}{own}"
+    named = _marked(found, url, say(" and "))
+    own = say(", this page is the {named}", named=named) if named else ""
+    yield say("story {story}, {count}{own}", story=found.story, count=_count(found), own=own)
     for page in shown:
         yield f"  {page.url}{_marks(found, page)}"
     if len(others) > len(shown):
-        yield f"  and {len(others) - len(shown)} more: `stories {found.story}`"
+        more = len(others) - len(shown)
+        yield "  " + say("and {n} more: `stories {story}`", n=more, story=found.story)
 
 
 def _count(found: StoryLine) -> str:
-    hosts = counted(found.host_count, "host")
-    return f"{counted(found.url_count, 'URL')} of {hosts}"
+    urls, hosts = counted(found.url_count, "URL"), counted(found.host_count, "host")
+    return say("{urls} of {hosts}", urls=urls, hosts=hosts)
 
 
 def _marks(found: StoryLine, page: ToldBy) -> str:
     """``", earliest, longest"``, or ``""``."""
+    marks = _marked(found, page.url, say(", "))
+    return say(", ") + marks if marks else ""
+
+
+def _marked(found: StoryLine, url: str, between: str) -> str:
+    """What a page of a story is: ``earliest and longest``, or ``""``."""
     names = {"earliest": found.earliest, "longest": found.longest}
-    return "".join(f", {name}" for name, head in names.items() if head.url == page.url)
+    return between.join(say(name) for name, head in names.items() if head.url == url)
 
 
 # The verdict on a text in lines for a person.
@@ -66,10 +75,18 @@ MOST_LINES = 3  # of one text
 
 def verdict_text(verdict: Verdict) -> Iterator[str]:
     """Yields ``cut as navigation: in a part of noise by its tag (nav.menu)``, place and text."""
-    what = "kept" if verdict.is_kept else "cut"
     meaning = member_meanings(VerdictReason)[verdict.reason.value]
-    by = f" ({verdict.by})" if verdict.by else ""
-    yield f"{what} as {verdict.kind}: {meaning}{by}{_scores(verdict)}"
+    if is_chinese():
+        meaning = term("rule", verdict.reason.value)
+    yield say(
+        "kept as {kind}: {why}{by}{scores}"
+        if verdict.is_kept
+        else "cut as {kind}: {why}{by}{scores}",
+        kind=term("verdict", verdict.kind),
+        why=meaning,
+        by=say(" ({detail})", detail=verdict.by) if verdict.by else "",
+        scores=_scores(verdict),
+    )
     yield f"  {verdict.path}"
     lines = verdict.text.split("\n")
     yield from (f"    {line}" for line in lines[:MOST_LINES])
@@ -80,8 +97,9 @@ def verdict_text(verdict: Verdict) -> Iterator[str]:
 def _scores(verdict: Verdict) -> str:
     if verdict.score is None:
         return ""
-    against = "" if verdict.against is None else f" against {verdict.against:.4g}"
-    return f", {verdict.score:.4g}{against}"
+    if verdict.against is None:
+        return say(", {score:.4g}", score=verdict.score)
+    return say(", {score:.4g} against {other:.4g}", score=verdict.score, other=verdict.against)
 
 
 # What a topic holds of a page, as lines for people.
@@ -89,34 +107,36 @@ def _scores(verdict: Verdict) -> str:
 
 def verdict_lines(found: TopicVerdict) -> Iterator[str]:
     """Yields relevance, words, examples, mark and link of a judged page."""
-    verdict = "relevant" if found.is_relevant else "not relevant"
-    by_user = ", by your mark" if found.mark is not None else ""
-    yield (
-        f"  topic {found.topic}: {verdict}{by_user}; relevance {found.relevance:.2f} "
-        f"(from {found.threshold:g} on), version {found.version}"
+    yield "  " + say(
+        "topic {found.topic}: {verdict}{by_user}; relevance {found.relevance:.2f} "
+        "(from {found.threshold:g} on), version {found.version}",
+        found=found,
+        verdict=say("relevant") if found.is_relevant else say("not relevant"),
+        by_user=say(", by your mark") if found.mark is not None else "",
     )
     if found.excluded:
-        yield f"    excluded by {', '.join(found.excluded)}"
+        yield "    " + say("excluded by {words}", words=say(", ").join(found.excluded))
     if found.is_list:
-        yield "    an index page: its relevance counts half"
+        yield "    " + say("an index page: its relevance counts half")
     words = "; ".join(map(_concept, found.concepts))
-    yield f"    query {found.query:.2f}: {words}"
+    yield "    " + say("query {share:.2f}: {words}", share=found.query, words=words)
     if found.examples is not None:
-        nearest = f", nearest {found.nearest}" if found.nearest else ""
-        like = f": {' '.join(found.terms)}" if found.terms else ""
-        yield f"    examples {found.examples:.2f}{like}{nearest}"
+        nearest = say(", nearest {example}", example=found.nearest) if found.nearest else ""
+        like = f": {' '.join(found.terms)}{nearest}" if found.terms else nearest
+        yield "    " + say("examples {share:.2f}{like}", share=found.examples, like=like)
     if found.marks is not None:
-        yield f"    your marks {found.marks:+.2f}"
+        yield "    " + say("your marks {weight:+.2f}", weight=found.marks)
     if found.link is not None:
         parts = ", ".join(f"{part.name} {part.weight:+.2f}" for part in found.link_parts)
-        learned = f"; learned in batch {found.learned_in}" if found.learned_in else ""
-        yield f"    link {found.link:.2f} by today's weights: {parts}{learned}"
+        if found.learned_in:
+            parts += say("; learned in batch {n}", n=found.learned_in)
+        told = "link {share:.2f} by today's weights: {parts}"
+        yield "    " + say(told, share=found.link, parts=parts)
 
 
 def _concept(concept: FoundConcept) -> str:
     if not concept.share:
-        return f"{concept.name} not found"
-    where = [f"{concept.name}"]
-    where += ["in the title"] if concept.in_title else []
-    where += [f"{concept.count} in the body"] if concept.count else []
-    return " ".join((where[0], ", ".join(where[1:]))) + f" ({concept.share:.2f})"
+        return say("{word} not found", word=concept.name)
+    where = [say("in the title")] if concept.in_title else []
+    where += [say("{n} in the body", n=concept.count)] if concept.count else []
+    return f"{concept.name} {say(', ').join(where)} ({concept.share:.2f})"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from crawlclean.workers.control_characters import CONTROL, readable_line
+from crawlclean.workers.spoken import is_chinese, say, term
 
 LEAST_CELL = 12  # columns of a cell that was cut, with the gap behind it
 GAP = 2  # between two columns
@@ -78,20 +79,20 @@ def table(
     """Formats rows with aligned columns; Han characters are two columns wide.
 
     Args:
-        rows: The first row holds the names of the columns.
+        rows: The first row holds the names of the columns, in English.
         columns: Width of the terminal; None: without limit.
         drop: Names of the columns that are left out, one after the other, until the table fits.
             After them the widest cells are cut.
     """
     if not rows:
         return ""
-    shown = [[readable_line(cell) for cell in row] for row in rows]
+    shown = [list(map(say, rows[0])), *([readable_line(cell) for cell in row] for row in rows[1:])]
     if columns is not None:
-        shown = _fitted(shown, columns, drop)
+        shown = _fitted(shown, columns, [say(name) for name in drop])
     widths = [max(text_width(row[i]) for row in shown) for i in range(len(shown[0]))]
     lines = []
     for row in shown:
-        cells = [cell + " " * (widths[i] - text_width(cell)) for i, cell in enumerate(row)]
+        cells = [padded(cell, widths[i]) for i, cell in enumerate(row)]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines) + "\n"
 
@@ -170,6 +171,11 @@ def text_width(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 1 + (wide(c) in "WF") for c in text)
 
 
+def padded(text: str, columns: int) -> str:
+    """A text with spaces behind it, up to a width."""
+    return text + " " * (columns - text_width(text))
+
+
 # Labelled rows and bar charts for a terminal of 80 columns.
 
 Row = tuple[str, str]
@@ -194,13 +200,26 @@ def bar(value: float, most: float, chars: int = BAR_CHARS) -> str:
     return (FULL * whole + (EIGHTHS[rest] if rest else "")).ljust(chars)
 
 
-def chart(name: str, counts: Mapping[Any, int], most_bars: int = MOST_BARS) -> list[Row]:
-    """Returns a row for each count, largest first; the last row sums up the smaller counts."""
+def chart(
+    name: str, counts: Mapping[Any, int], most_bars: int = MOST_BARS, kind: str = ""
+) -> list[Row]:
+    """Returns a row for each count, largest first; the last row sums up the smaller counts.
+
+    Args:
+        name: Label of the first row.
+        counts: By what is counted.
+        most_bars: Rows, at most.
+        kind: What ``term`` calls that which is counted; ``""``: it has a text.
+    """
     ordered = sorted(((str(k), n) for k, n in counts.items() if n), key=lambda i: (-i[1], i[0]))
+    ordered = [(term(kind, k), n) for k, n in ordered]
     if len(ordered) > most_bars:
         rest = ordered[most_bars - 1 :]
-        ordered = [*ordered[: most_bars - 1], (f"{len(rest)} more", sum(n for _, n in rest))]
+        more = say("{n} more", n=len(rest))
+        ordered = [*ordered[: most_bars - 1], (more, sum(n for _, n in rest))]
     total = sum(n for _, n in ordered)
+    wide = max((text_width(label) for label, _ in ordered if is_chinese()), default=0)
+    ordered = [(padded(label, wide), n) for label, n in ordered]
     return [
         ("" if place else name, _bar_text(label, n, total, bar(n, total)))
         for place, (label, n) in enumerate(ordered)
@@ -216,7 +235,8 @@ def gauge(name: str, label: str, part: int, whole: int) -> list[Row]:
 
 
 def _bar_text(label: str, part: int, whole: int, drawn: str) -> str:
-    return f"{label:<{NAME_CHARS}} {drawn} {part:>{NUMBER_CHARS},} {percent(part, whole):>5}"
+    share = percent(part, whole)
+    return f"{padded(say(label), NAME_CHARS)} {drawn} {part:>{NUMBER_CHARS},} {share:>5}"
 
 
 def percent(part: float, whole: float) -> str:
@@ -227,10 +247,10 @@ def percent(part: float, whole: float) -> str:
     return {"0%": "<1%", "100%": ">99%"}.get(shown, shown) if 0 < part < whole else shown
 
 
-def listed(counts: Mapping[Any, int]) -> str:
-    """Counts in one line, largest first: ``record 61, failed 7``."""
+def listed(counts: Mapping[Any, int], kind: str = "") -> str:
+    """Counts in one line, largest first: ``record 61, failed 7``; ``kind`` as for ``chart``."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
-    return ", ".join(f"{name} {n:,}" for name, n in ordered if n)
+    return say(", ").join(f"{term(kind, name)} {n:,}" for name, n in ordered if n)
 
 
 def rows_text(rows: Iterable[Row]) -> str:
@@ -238,8 +258,8 @@ def rows_text(rows: Iterable[Row]) -> str:
     lines = []
     for label, value in rows:
         for place, part in enumerate(wrap(readable_line(value), COLUMNS - LABEL_CHARS - 3)):
-            shown = "" if place else label
-            lines.append(f"  {shown:<{LABEL_CHARS}} {part}".rstrip() + "\n")
+            shown = padded("" if place else say(label), LABEL_CHARS)
+            lines.append(f"  {shown} {part}".rstrip() + "\n")
     return "".join(lines)
 
 

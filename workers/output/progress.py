@@ -12,9 +12,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
-from crawlclean.cleaning.lexicon import counted, duration
 from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.output.printing import clip, text_width
+from crawlclean.workers.spoken import counted, duration, say, told
 
 if TYPE_CHECKING:
     from crawlclean.storage.crawl_types import CrawlCounts
@@ -96,7 +96,7 @@ class StatusLine:
             step: ``starting the queue``.
         """
         if self.is_live:
-            self._parts, self._note = [Part(step)], ""
+            self._parts, self._note = [Part(told(step))], ""
             self._draw()
 
     def print_line(self, line: str) -> None:
@@ -125,8 +125,10 @@ class StatusLine:
                 self._logs.append(handler)
 
     def _whole(self) -> str:
-        text = ", ".join(part.text for part in self._parts if part.text)
-        return readable_line(f"{text} ({self._note})" if self._note else text)
+        text = say(", ").join(part.text for part in self._parts if part.text)
+        if self._note:
+            text = say("{text} ({note})", text=text, note=told(self._note))
+        return readable_line(text)
 
     def _draw(self) -> None:
         columns = max(1, self._columns() - ECHO_COLUMNS)
@@ -259,7 +261,7 @@ class _CountsLine:
 
     def print_line(self, line: str) -> None:
         """Prints a message above the line."""
-        self._line.print_line(readable_line(line))
+        self._line.print_line(readable_line(told(line)))
 
 
 class Progress(_CountsLine):
@@ -290,18 +292,19 @@ class Progress(_CountsLine):
         )
         if self._max_time_s is not None and left:
             left.append(max(0.0, self._max_time_s - seconds))
-        at_workers = f" ({counts.queued} at workers)" if counts.queued else ""
-        stored = f" ({counts.spilled} in the store)" if counts.spilled else ""
+        at_workers = say(" ({n} at workers)", n=counts.queued) if counts.queued else ""
+        stored = say(" ({n} in the store)", n=counts.spilled) if counts.spilled else ""
+        again = say("visited again {n}", n=counts.revisited) if counts.revisited else ""
         parts = [
-            Part(f"fetched {counts.fetched}", 5),
-            Part(f"cleaned {counts.stored}"),
+            Part(say("fetched {n}", n=counts.fetched), 5),
+            Part(say("cleaned {n}", n=counts.stored)),
             *self.more_parts(),
-            Part(f"failed {counts.failed}", 6),
-            Part(f"in flight {counts.in_flight}{at_workers}", 7),
-            Part(f"waiting {counts.pending}{stored}", 2),
-            Part(f"visited again {counts.revisited}" if counts.revisited else "", 3),
+            Part(say("failed {n}", n=counts.failed), 6),
+            Part(say("in flight {n}{more}", n=counts.in_flight, more=at_workers), 7),
+            Part(say("waiting {n}{more}", n=counts.pending, more=stored), 2),
+            Part(again, 3),
             Part(_visit_text(visits), 1),
-            Part(f"{pace.pages_per_s:.1f} pages/s", 1),
+            Part(say("{rate:.1f} pages/s", rate=pace.pages_per_s), 1),
             Part(f"{counted(counts.hosts, 'host')}", 8),
             Part(duration(seconds), 4),
             Part(_left_text(left), 3),
@@ -323,7 +326,13 @@ class SitesProgress(_CountsLine):
     def site_ended(self, url: str, why: str, records: int, seconds: float) -> None:
         """Prints a line about a site that ended."""
         self._of_sites.pop(url, None)
-        line = f"{url}: {why or 'done'}, {counted(records, 'record')}, {duration(seconds)}"
+        line = say(
+            "{url}: {why}, {records}, {time}",
+            url=url,
+            why=told(why or "done"),
+            records=counted(records, "record"),
+            time=duration(seconds),
+        )
         self._line.print_line(readable_line(line))
 
     def show(self, counts: SitesCounts) -> None:
@@ -333,14 +342,14 @@ class SitesProgress(_CountsLine):
             self._of_sites.setdefault(url, Pace()).add(cleaned, waiting)
         every = counts.ended + counts.now + counts.to_come
         parts = [
-            Part(f"{counts.ended} of {every} sites ended"),
-            Part(f"{counts.now} open", 3),
-            Part(f"fetched {counts.fetched}", 6),
-            Part(f"cleaned {counts.cleaned}"),
-            Part(f"{counts.at_workers} at workers", 7),
-            Part(f"waiting {counts.waiting}", 2),
+            Part(say("{n} of {all} sites ended", n=counts.ended, all=every)),
+            Part(say("{n} open", n=counts.now), 3),
+            Part(say("fetched {n}", n=counts.fetched), 6),
+            Part(say("cleaned {n}", n=counts.cleaned)),
+            Part(say("{n} at workers", n=counts.at_workers), 7),
+            Part(say("waiting {n}{more}", n=counts.waiting, more=""), 2),
             Part(_visit_text(counts.visits), 1),
-            Part(f"{self._pace.pages_per_s:.1f} pages/s", 1),
+            Part(say("{rate:.1f} pages/s", rate=self._pace.pages_per_s), 1),
             Part(duration(time.monotonic() - self._begun), 4),
             Part(self._slowest({url: n for url, _, n in counts.open_sites if n}), 5),
         ]
@@ -353,8 +362,12 @@ class SitesProgress(_CountsLine):
         rates = {url: self._of_sites[url].pages_per_s for url in waiting}
         # A site without a page in the last minute: as if it had half a page.
         url = max(waiting, key=lambda each: waiting[each] / max(rates[each], 0.5 / RATE_WINDOW_S))
-        name = readable_line(url)[:SLOWEST_CHARS]
-        return f"slowest {name} ({waiting[url]} waiting, {rates[url]:.1f} pages/s)"
+        return say(
+            "slowest {site} ({n} waiting, {rate:.1f} pages/s)",
+            site=readable_line(url)[:SLOWEST_CHARS],
+            n=waiting[url],
+            rate=rates[url],
+        )
 
 
 class Tally(_CountsLine):
@@ -397,24 +410,28 @@ class Tally(_CountsLine):
             return
         self._is_shown = True
         parts = [
-            Part(f"{self._verb} {counted(self.done, 'page')}"),
-            Part(f"{self.failed} failed" if self.failed else "", 2),
-            Part(f"file {self.files} of {self._all_files}" if self._all_files else "", 2),
-            Part(f"{self._pace.pages_per_s:.1f} pages/s", 1),
+            Part(f"{say(self._verb)} {counted(self.done, 'page')}"),
+            Part(say("{n} failed", n=self.failed) if self.failed else "", 2),
+            Part(self._files_text(), 2),
+            Part(say("{rate:.1f} pages/s", rate=self._pace.pages_per_s), 1),
             Part(duration(seconds), 1),
         ]
         self._line.show(parts, last=last)
+
+    def _files_text(self) -> str:
+        every = self._all_files
+        return say("file {n} of {all}", n=self.files, all=every) if every else ""
 
 
 def _left_text(estimates: Iterable[float | None]) -> str:
     """``about 3m20s left`` of the shortest estimate; ``""`` without any."""
     known = [each for each in estimates if each is not None]
-    return f"about {duration(min(known))} left" if known else ""
+    return say("about {time} left", time=duration(min(known))) if known else ""
 
 
 def _visit_text(visits: VisitWait | None) -> str:
     """``12 to visit again``, ``next visit in 3m20s``; ``""`` of a crawl that ends."""
     queued, left_s = visits or (0, None)
     if queued:
-        return f"{queued} to visit again"
-    return "" if left_s is None else f"next visit in {duration(left_s)}"
+        return say("{n} to visit again", n=queued)
+    return "" if left_s is None else say("next visit in {time}", time=duration(left_s))

@@ -10,7 +10,6 @@ from contextlib import suppress
 from msgspec import UNSET
 
 from crawlclean.cleaning.errors import ServiceError
-from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.topics import (
@@ -24,7 +23,9 @@ from crawlclean.workers.answers.topics import (
 )
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.topics.reports import STEP_PAGES
+from crawlclean.workers.output.printing import padded
 from crawlclean.workers.output.progress import Part, Progress
+from crawlclean.workers.spoken import counted, say, term, told
 
 # Progress of a topic crawl: the line of a crawl, with the relevant pages.
 
@@ -56,12 +57,13 @@ class TopicProgress(Progress):
                 if self._store is None:
                     self._store = open_store(self._settings.storage)
                 pages, relevant, *_ = self._store.topics.counts(self._topic, 0)
-                share = f" ({100 * relevant / pages:.0f} %)" if pages else ""
-                self._text = f"relevant {relevant}{share}"
+                share = say(" ({detail})", detail=rate_of(relevant, pages)) if pages else ""
+                self._text = say("relevant {n}{share}", n=relevant, share=share)
             self._counted_at = time.monotonic()
         return [Part(self._text)] if self._text else []
 
 
+FIELD_CHARS = 9
 MOST_HOSTS, MOST_SEEDS, MOST_DAYS = 20, 10, 60
 """Lines of a report for a terminal; its JSON has them all."""
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -69,21 +71,27 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 def topic_lines(topic: TopicLine) -> Iterator[str]:
     """What the user asked, and how many pages were found."""
-    note = f": {topic.note}" if topic.note else ""
-    yield f"topic {topic.topic}, version {topic.version}, {topic.state}{note}"
-    yield f"  query      {topic.query}"
+    state = term("state", topic.state) + (f": {told(topic.note)}" if topic.note else "")
+    told_as = "topic {topic.topic}, version {topic.version}, {state}"
+    yield say(told_as, topic=topic, state=state)
+    yield _field("query", topic.query)
     for group in topic.synonyms:
-        yield f"  synonyms   {' | '.join(group)}"
+        yield _field("synonyms", " | ".join(group))
     if topic.excluded:
-        yield f"  excluded   {' '.join(topic.excluded)}"
+        yield _field("excluded", " ".join(topic.excluded))
     for example in topic.examples:
-        yield f"  example    {example}"
-    yield f"  threshold  {topic.threshold:g}"
+        yield _field("example", example)
+    yield _field("threshold", f"{topic.threshold:g}")
     yield from _option_lines(topic)
     for receiver in topic.receivers:
-        yield f"  {receiver.kind:<9}  {receiver.target}"
-        yield f"             {receiver_state(receiver)}"
+        yield _field(receiver.kind, receiver.target)
+        yield _field("", receiver_state(receiver))
     yield f"  {_pages(topic)}"
+
+
+def _field(name: str, value: str) -> str:
+    """``  query      mooncake``."""
+    return f"  {padded(say(name), FIELD_CHARS)}  {value}"
 
 
 def _option_lines(topic: TopicLine) -> Iterator[str]:
@@ -91,9 +99,9 @@ def _option_lines(topic: TopicLine) -> Iterator[str]:
     options = topic.options
     seeds = options.seeds if options else ()
     for seed in seeds[:MOST_SEEDS]:
-        yield f"  seed       {seed}"
+        yield _field("seed", seed)
     if len(seeds) > MOST_SEEDS:
-        yield f"             and {len(seeds) - MOST_SEEDS} more"
+        yield _field("", say("and {n} more", n=len(seeds) - MOST_SEEDS))
     typed = [] if topic.pages_per_hour is None else [f"--pages-per-hour {topic.pages_per_hour:g}"]
     if options:
         typed += [f"--scope {options.scope}"]
@@ -111,42 +119,48 @@ def _option_lines(topic: TopicLine) -> Iterator[str]:
         flags = ("verify_tls", "allow_private", "images", "keep_fresh")
         typed += [f"--{each.replace('_', '-')}" for each in flags if getattr(options, each)]
     if typed:
-        yield f"  options    {' '.join(typed)}"
+        yield _field("options", " ".join(typed))
     if options is None:
         return
-    robots = "obeyed" if options.page_robots else "not obeyed"
-    yield (
-        f"  politeness by {options.politeness}, pause at least {options.delay_factor:g} x the "
-        f"response time; noindex and nofollow are {robots}"
+    yield "  " + say(
+        "politeness by {by}, pause at least {factor:g} x the response time; noindex and nofollow "
+        "are {robots}",
+        by=say(options.politeness),
+        factor=options.delay_factor,
+        robots=say("obeyed") if options.page_robots else say("not obeyed"),
     )
     for host in options.hosts:
-        own = [] if host.delay_ms is None else [f"delay {host.delay_ms / 1000:g} s"]
+        own = [] if host.delay_ms is None else [say("delay {s:g} s", s=host.delay_ms / 1000)]
         own += [] if host.slots is None else [counted(host.slots, "slot")]
-        yield f"  host       {host.pattern}: {', '.join(own)}"
+        yield _field("host", f"{host.pattern}: {say(', ').join(own)}")
 
 
 def receiver_state(receiver: ReceiverLine) -> str:
     """``98 sent, 23 copies not sent, 4 wait; fails since 2026-11-23 05:00 UTC: status 500``."""
-    parts = [f"{receiver.sent} sent"]
+    parts = [say("{n} sent", n=receiver.sent)]
     if receiver.copies:
-        parts.append(f"{counted(receiver.copies, 'copy')} not sent")
+        parts.append(say("{copies} not sent", copies=counted(receiver.copies, "copy")))
     if receiver.given_up:
-        parts.append(f"{receiver.given_up} given up")
-    parts.append(f"{receiver.waiting} wait")
-    state = ", ".join(parts)
+        parts.append(say("{n} given up", n=receiver.given_up))
+    parts.append(say("{n} wait", n=receiver.waiting))
+    state = say(", ").join(parts)
     if receiver.failing_since and receiver.next_try:
-        since, again = receiver.failing_since, receiver.next_try
-        state += f"; fails since {since:%Y-%m-%d %H:%M} UTC: {receiver.last_error}"
-        state += f"; tried again at {again:%Y-%m-%d %H:%M:%S}"
+        state += say(
+            "; fails since {since:%Y-%m-%d %H:%M} UTC: {error}; tried again at "
+            "{again:%Y-%m-%d %H:%M:%S}",
+            since=receiver.failing_since,
+            error=told(receiver.last_error),
+            again=receiver.next_try,
+        )
     return state
 
 
 def _pages(topic: TopicLine) -> str:
-    marked = f", {topic.marked} marked by you" if topic.marked else ""
-    outdated = f", {topic.outdated} to be judged anew" if topic.outdated else ""
-    rate = rate_of(topic.relevant, topic.pages)
-    unread = f", {topic.unread} of other crawls to be looked at" if topic.unread else ""
-    pages = f"{topic.pages} pages judged, {topic.relevant} relevant ({rate})"
+    marked = say(", {n} marked by you", n=topic.marked) if topic.marked else ""
+    outdated = say(", {n} to be judged anew", n=topic.outdated) if topic.outdated else ""
+    unread = say(", {n} of other crawls to be looked at", n=topic.unread) if topic.unread else ""
+    judged = "{topic.pages} pages judged, {topic.relevant} relevant ({rate})"
+    pages = say(judged, topic=topic, rate=rate_of(topic.relevant, topic.pages))
     return f"{pages}{marked}{outdated}{unread}"
 
 
@@ -158,29 +172,34 @@ def rate_of(relevant: int, pages: int) -> str:
 def report_lines(report: TopicReport) -> Iterator[str]:
     """The report: harvest, newest stories, reprints, hosts."""
     yield from topic_lines(report.topic)
-    rate = rate_of(report.stories, report.topic.pages)
-    copies = counted(report.copies, "copy")
-    yield f"  harvest: {counted(report.stories, 'story')} ({rate}), {copies}"
+    yield "  " + say(
+        "harvest: {stories} ({rate}), {copies}",
+        stories=counted(report.stories, "story"),
+        rate=rate_of(report.stories, report.topic.pages),
+        copies=counted(report.copies, "copy"),
+    )
     if report.adopted:
-        yield f"  {report.adopted} of the pages fetched by other crawls"
-    waiting = "" if report.waiting is None else f", {report.waiting} URLs wait"
-    yield f"  links learned in {report.batches} batches{waiting}"
-    yield f"  budget: {budget_text(report.budget)}"
+        yield "  " + say("{n} of the pages fetched by other crawls", n=report.adopted)
+    waiting = "" if report.waiting is None else say(", {n} URLs wait", n=report.waiting)
+    learned = "links learned in {n} batches{waiting}"
+    yield "  " + say(learned, n=report.batches, waiting=waiting)
+    yield "  " + say("budget: {budget}", budget=budget_text(report.budget))
     if report.harvest:
         most = max(max(each.stories for each in report.harvest), 1)
         bars = "".join(_BARS[-(-8 * each.stories // most)] for each in report.harvest)
         numbers = " ".join(str(each.stories) for each in report.harvest)
-        yield f"stories of each {step_pages(report)} pages: {numbers}"
+        each = "stories of each {n} pages: {numbers}"
+        yield say(each, n=step_pages(report), numbers=numbers)
         yield f"  {bars}"
     for day in report.days[-MOST_DAYS:]:
         yield f"{day.day}  {_harvest(day)}"
     if report.images is not UNSET:
         yield _images(report.images)
     if report.newest:
-        yield "newest stories:"
+        yield say("newest stories:")
     for page in report.newest:
-        mark = " (marked by you)" if page.mark else ""
-        copies = f", {counted(page.copies, 'copy')}" if page.copies else ""
+        mark = say(" (marked by you)") if page.mark else ""
+        copies = say(", ") + counted(page.copies, "copy") if page.copies else ""
         at = f"{page.fetched_at:%Y-%m-%d %H:%M}"
         yield f"  {at}  {page.relevance:.2f}  {page.title}{mark}{copies}"
         yield f"    {page.url}"
@@ -190,23 +209,26 @@ def report_lines(report: TopicReport) -> Iterator[str]:
 
 def _reprint_lines(report: TopicReport) -> Iterator[str]:
     if report.reprints:
-        yield "reprints (`stories ID` lists all URLs):"
+        yield say("reprints (`stories ID` lists all URLs):")
+    earliest, longest = (padded(say(name), 8) for name in ("earliest", "longest"))
     for story in report.reprints:
-        hosts = counted(story.host_count, "host")
-        yield f"  {story.story}  {story.url_count} URLs of {hosts}  {story.title}"
-        yield f"    earliest  {story.earliest.at:%Y-%m-%d %H:%M}  {story.earliest.url}"
+        urls, hosts = counted(story.url_count, "URL"), counted(story.host_count, "host")
+        of = say("{urls} of {hosts}", urls=urls, hosts=hosts)
+        yield f"  {story.story}  {of}  {story.title}"
+        yield f"    {earliest}  {story.earliest.at:%Y-%m-%d %H:%M}  {story.earliest.url}"
         if story.longest.url != story.earliest.url:
-            yield f"    longest   {story.longest.body_chars} characters  {story.longest.url}"
+            chars = say("{n} characters", n=story.longest.body_chars)
+            yield f"    {longest}  {chars}  {story.longest.url}"
 
 
 def _host_lines(report: TopicReport) -> Iterator[str]:
     shown = [host for host in report.hosts if host.pages]
     if shown:
-        yield "hosts:"
+        yield say("hosts:")
     for host in shown[:MOST_HOSTS]:
         yield f"  {host.host}  {_harvest(host)}"
     if len(shown) > MOST_HOSTS:
-        yield f"  and {len(shown) - MOST_HOSTS} more hosts"
+        yield "  " + say("and {n} more hosts", n=len(shown) - MOST_HOSTS)
 
 
 def step_pages(report: TopicReport) -> int:
@@ -216,25 +238,30 @@ def step_pages(report: TopicReport) -> int:
 
 def budget_text(budget: TopicBudget) -> str:
     """What a topic may spend: ``398 of 5000 pages, 120 in the last hour (about 100 wanted)``."""
-    pages = (
-        str(budget.pages) if budget.max_pages is None else f"{budget.pages} of {budget.max_pages}"
-    )
-    wanted = f" (about {budget.pages_per_hour:g} wanted)" if budget.pages_per_hour else ""
-    return f"{pages} pages, {budget.last_hour} in the last hour{wanted}"
+    pages = str(budget.pages)
+    if budget.max_pages is not None:
+        pages = say("{part} of {all}", part=budget.pages, all=budget.max_pages)
+    per_hour = budget.pages_per_hour
+    wanted = say(" (about {n:g} wanted)", n=per_hour) if per_hour else ""
+    spent = "{pages} pages, {n} in the last hour{wanted}"
+    return say(spent, pages=pages, n=budget.last_hour, wanted=wanted)
 
 
 def _harvest(step: HarvestStep) -> str:
-    copies = f", {counted(step.copies, 'copy')}" if step.copies else ""
-    return f"{counted(step.pages, 'page')}, {counted(step.stories, 'story')}{copies}"
+    parts = [counted(step.pages, "page"), counted(step.stories, "story")]
+    return say(", ").join([*parts, *([counted(step.copies, "copy")] if step.copies else [])])
 
 
 def _images(images: TopicImages) -> str:
-    kinds = ", ".join(f"{count} {kind}" for kind, count in images.refused.items())
-    copies = images.stored - images.pictures
-    return (
-        f"images on relevant pages: {images.shown}, refused {sum(images.refused.values())}"
-        f"{f' ({kinds})' if kinds else ''}; stored {images.stored} of {images.content}, "
-        f"{images.pictures} pictures and {copies} {'copy' if copies == 1 else 'copies'}"
+    counts = (f"{n} {term('image_kind', kind)}" for kind, n in images.refused.items())
+    kinds = say(", ").join(counts)
+    return say(
+        "images on relevant pages: {images.shown}, refused {refused}{kinds}; stored "
+        "{images.stored} of {images.content}, {images.pictures} pictures and {copies}",
+        images=images,
+        refused=sum(images.refused.values()),
+        kinds=say(" ({detail})", detail=kinds) if kinds else "",
+        copies=counted(images.stored - images.pictures, "copy"),
     )
 
 
@@ -242,9 +269,11 @@ def picture_lines(picture: TopicPicture) -> Iterator[str]:
     """A picture with its page, and its copies if they are asked for."""
     image = picture.largest
     size = f"{image.width} x {image.height}" if image.width else image.media_type
-    copies = f", {picture.copies} copies" if picture.copies > 1 else ""
-    yield f"{picture.picture}  {size}, {image.bytes:,} bytes{copies}  {image.caption or image.alt}"
+    copies = say(", {n} copies", n=picture.copies) if picture.copies > 1 else ""
+    about = say("{size}, {bytes:,} bytes{copies}", size=size, bytes=image.bytes, copies=copies)
+    yield f"{picture.picture}  {about}  {image.caption or image.alt}"
     yield f"  {image.url}"
-    yield f"  on {image.page}"
+    yield "  " + say("on {page}", page=image.page)
     for other in picture.others or ():
-        yield f"  copy {other.url} ({other.width} x {other.height}) on {other.page}"
+        told_as = "copy {other.url} ({other.width} x {other.height}) on {other.page}"
+        yield "  " + say(told_as, other=other)

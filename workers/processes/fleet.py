@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawlclean.cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
+from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.embedded import EmbeddedServer, Watchdog, ends_within, start_bound
 from crawlclean.storage.queue.entries import process_name
@@ -278,9 +279,8 @@ class Fleet:
         """Starts nothing yet; ``report`` gets a line about each problem."""
         self.disk = Disk(settings.storage.data, settings.storage.disk_quota_bytes)
         self.interrupts = 0
-        workers = settings.workers.count
-        more = "" if workers == 1 else "s"
-        self.starting_note = f"starting the spider and {workers} worker{more}"
+        workers = counted(settings.workers.count, "worker")
+        self.starting_note = f"starting the spider and {workers}"
         self.outage = OutageLog("queue")
         self._settings = settings
         self._server = server

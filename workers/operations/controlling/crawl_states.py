@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from crawlclean.cleaning.lexicon import minute, some_of
+from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.ownership import check_owner, check_store
 from crawlclean.storage.store.hosts import Pause
@@ -17,6 +17,7 @@ from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
 from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.urls.near_matches import unknown_name
+from crawlclean.workers.spoken import say, some_of
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
     from crawlclean.storage.queue.frontier import Frontier
@@ -29,14 +30,15 @@ def paused_line(hosts: Sequence[str]) -> str:
     """Names paused hosts: ``1 host is paused: a.example (`crawl resume a.example` ends it)``."""
     named = printable(some_of(hosts, MOST_NAMED))
     if len(hosts) == 1:
-        return f"1 host is paused: {named} (`crawl resume {named}` ends the pause)"
-    return f"{len(hosts)} hosts are paused: {named} (`crawl resume HOST` ends a pause)"
+        return say("1 host is paused: {host} (`crawl resume {host}` ends the pause)", host=named)
+    told = "{n} hosts are paused: {hosts} (`crawl resume HOST` ends a pause)"
+    return say(told, n=len(hosts), hosts=named)
 
 
 def pause_text(pause: Paused | Pause) -> str:
     """Describes the pause of a host: ``since 2026-01-31 12:00 UTC by root@machine: too slow``."""
-    since = f"since {minute(pause.since)} UTC" if pause.since else ""
-    by = f"by {pause.who}" if pause.who else ""
+    since = say("since {time} UTC", time=minute(pause.since)) if pause.since else ""
+    by = say("by {who}", who=pause.who) if pause.who else ""
     said = " ".join(filter(None, (since, by)))
     return printable(": ".join(filter(None, (said, pause.why))))
 

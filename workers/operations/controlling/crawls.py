@@ -22,6 +22,7 @@ from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.waits import hosts_left, wait_counts
 from crawlclean.workers.operations.parts import Part, Place, part_of
+from crawlclean.workers.spoken import say
 
 if TYPE_CHECKING:  # the queue's client is slow to import, and lists often do without
     from crawlclean.storage.queue.frontier import Frontier
@@ -278,12 +279,10 @@ def other_queues(backends: Backends) -> list[QueueRow]:
 
 def queue_text(queue: QueueRow) -> str:
     """Says where a queue is, and when it was heard: ``redis://db1:6379/0, heard 3 s ago``."""
-    heard = (
-        f"heard {queue.silent_s:.0f} s ago"
-        if queue.is_alive
-        else (f"silent since {minute(queue.heard_at)} UTC")
-    )
-    return f"{queue.place}, {heard}"
+    if queue.is_alive:
+        return say("{place}, heard {s:.0f} s ago", place=queue.place, s=queue.silent_s)
+    told = "{place}, silent since {time} UTC"
+    return say(told, place=queue.place, time=minute(queue.heard_at))
 
 
 # What is paused.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from crawlclean.cleaning.lexicon import duration
 from crawlclean.storage.live_state import Hold, WaitingHost, WaitReason, Waits
 from crawlclean.workers.answers.crawls import WaitCount
+from crawlclean.workers.spoken import counted, duration, say
 
 _HOLDS = {
     Hold.PAGES: "{pages:,} URLs wait for workers",
@@ -20,13 +20,10 @@ _HOLDS = {
 def hold_lines(waits: Waits) -> list[str]:
     """Describes what holds every host back; empty when nothing does."""
     size = waits.bytes_in_flight >> 20
-    lines = [
-        f"nothing is fetched: {_HOLDS[hold].format(pages=waits.pages_in_flight, mib=size)}"
-        for hold in waits.holds
-    ]
+    holds = [say(_HOLDS[hold], pages=waits.pages_in_flight, mib=size) for hold in waits.holds]
     if not waits.spiders:
-        lines.append("nothing is fetched: no spider is running")
-    return lines
+        holds.append(say("no spider is running"))
+    return [say("nothing is fetched: {why}", why=why) for why in holds]
 
 
 LEAST_SHOWN_S = 10.0  # a shorter wait is over before its end is read
@@ -84,10 +81,10 @@ _HOST = {
 
 def wait_text(wait: WaitingHost, now: datetime) -> str:
     """Describes one wait: ``away, because connections fail, until 14:05:09 UTC (in 2m07s)``."""
-    text = _HOST[wait.reason].format(pause=wait.pause_s, host=wait.host, crawl=wait.crawl)
+    text = say(_HOST[wait.reason], pause=wait.pause_s, host=wait.host, crawl=wait.crawl)
     if wait.until is None or (wait.until - now).total_seconds() < LEAST_SHOWN_S:
         return text
-    return f"{text} {_until(wait.until, now)}"
+    return say("{waits} {until}", waits=text, until=_until(wait.until, now))
 
 
 def summary(waits: Waits) -> str:
@@ -101,28 +98,30 @@ def summary(waits: Waits) -> str:
         hosts = [wait for wait in waits.hosts if wait.reason is reason]
         if not hosts:
             continue
-        noun = "" if parts else " host" if len(hosts) == 1 else " hosts"
-        part = f"{len(hosts):,}{noun} {one if len(hosts) == 1 else several}"
+        who = say("{n:,}", n=len(hosts)) if parts else counted(len(hosts), "host")
+        part = say("{who} {does}", who=who, does=say(one if len(hosts) == 1 else several))
         ends = [wait.until for wait in hosts if wait.until and reason in _TIMED]
         if ends:
-            part += f"{'' if len(hosts) == 1 else ', the first'} {_until(min(ends), waits.at)}"
+            part = part if len(hosts) == 1 else say("{waits}, the first", waits=part)
+            part = say("{waits} {until}", waits=part, until=_until(min(ends), waits.at))
         parts.append(part)
     if parts and waits.known > len(waits.hosts):
-        parts.append(f"of {len(waits.hosts):,} of its {waits.known:,} hosts")
-    return ", ".join(parts)
+        parts.append(say("of {n:,} of its {all:,} hosts", n=len(waits.hosts), all=waits.known))
+    return say(", ").join(parts)
 
 
 def visit_text(next_visit: datetime, now: datetime) -> str:
     """When a page is visited again: ``next visit at 14:05:09 UTC (in 2m07s)``."""
     if next_visit <= now:
-        return f"a visit is due since {_time(next_visit, now)}"
+        return say("a visit is due since {time}", time=_time(next_visit, now))
     left = duration((next_visit - now).total_seconds())
-    return f"next visit at {_time(next_visit, now)} (in {left})"
+    return say("next visit at {time} (in {left})", time=_time(next_visit, now), left=left)
 
 
 def _until(end: datetime, now: datetime) -> str:
     """``until 14:05:09 UTC (in 2m07s)``, with the date unless the end is today."""
-    return f"until {_time(end, now)} (in {duration((end - now).total_seconds())})"
+    left = duration((end - now).total_seconds())
+    return say("until {time} (in {left})", time=_time(end, now), left=left)
 
 
 def _time(at: datetime, now: datetime) -> str:

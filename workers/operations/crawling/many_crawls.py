@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from crawlclean.cleaning.errors import ServiceError
-from crawlclean.cleaning.lexicon import counted
 from crawlclean.cleaning.records import HostStats
 from crawlclean.cleaning.urls.normal_form import host_of
 from crawlclean.storage.crawl_types import CrawlRow, CrawlSpec, CrawlState, UrlState
@@ -35,6 +34,7 @@ from crawlclean.workers.operations.crawling.next_visits import VisitWait
 from crawlclean.workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome, outcome_of
 from crawlclean.workers.operations.crawling.recovery import leads_further
 from crawlclean.workers.operations.crawling.specs import crawl_spec, withheld_lines
+from crawlclean.workers.spoken import counted, say
 
 # A report for each site of a list: its counts, and why it ended early or without a record.
 
@@ -214,10 +214,15 @@ class _Sites(Crawls):
         if not fresh:
             self._recover(to_do)
             self._records_before(to_do)
+        more = say("; {n} are finished, --fresh starts them over", n=len(done)) if done else ""
         self._tell(
-            counted(len(to_do), "site")
-            + f" into {self._settings.storage.place}, {self._at_once} at a time"
-            + (f"; {len(done)} are finished, --fresh starts them over" if done else "")
+            say(
+                "{sites} into {place}, {n} at a time{more}",
+                sites=counted(len(to_do), "site"),
+                place=self._settings.storage.place,
+                n=self._at_once,
+                more=more,
+            )
         )
         seeds = [seed for spec in to_do.values() for seed in spec.seeds]
         for line in withheld_lines(self._settings, seeds):

@@ -27,6 +27,7 @@ from crawlclean.workers.operations.crawling.lifecycle import (
 from crawlclean.workers.operations.crawling.next_visits import VisitWait
 from crawlclean.workers.operations.crawling.outcome import crawl_outcome
 from crawlclean.workers.operations.crawling.specs import needs_contact, withheld_lines
+from crawlclean.workers.spoken import say, some_of
 
 NAMED_FAILURES = 5  # the newest ones: a line each
 
@@ -135,9 +136,11 @@ class _OneCrawl(Crawls):
         is_open = self._frontier.counts(name).open or self._frontier.learning.count()
         if known and not is_open and not spec.keep_fresh:
             return crawl  # the summary has a line for a finished crawl
-        verb = "resuming" if known else "crawling"
-        seeds = spec.seeds[0] + (f" and {n} more" if (n := len(spec.seeds) - 1) else "")
-        self._tell(f"{verb} {seeds} into {self._settings.storage.place} as {name}")
+        verb = "resuming {seeds} into {place} as {crawl}"
+        if not known:
+            verb = "crawling {seeds} into {place} as {crawl}"
+        seeds, place = some_of(spec.seeds, 1), self._settings.storage.place
+        self._tell(say(verb, seeds=seeds, place=place, crawl=name))
         if needs_contact(spec) and not self._settings.crawl.contact:
             self._tell("no --contact: site owners cannot reach you")
         for line in withheld_lines(self._settings, spec.seeds):

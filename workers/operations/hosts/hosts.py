@@ -24,6 +24,7 @@ from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts
+from crawlclean.workers.spoken import say, told
 
 BY_MODEL_S = 30.0
 """How old the numbers of records by model may be: 10,000 records are counted in 20 ms."""
@@ -188,14 +189,14 @@ def pauses_of(backends: Backends, store: Store) -> dict[str, Pause]:
 def as_of_text(as_of: datetime | None) -> str:
     """The age of kept figures: ``these numbers are as of 2026-11-22 14:05:09 UTC``."""
     if as_of is None:
-        return "these numbers are of this moment"
-    return f"these numbers are as of {second(as_of)}"
+        return say("these numbers are of this moment")
+    return say("these numbers are as of {time}", time=second(as_of))
 
 
 def moving_line(backends: Backends, as_of: datetime | None) -> str:
     """Why figures that a command has read are changing, and their age; ``""`` at rest."""
     why = backends.was_moving or backends.why_moving()  # a crawl may have begun meanwhile
-    return f"{why}: {as_of_text(as_of)}" if why else ""
+    return f"{told(why)}: {as_of_text(as_of)}" if why else ""
 
 
 def _place(row: HostRow, by: HostColumn) -> Place:

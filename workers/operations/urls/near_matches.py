@@ -19,6 +19,7 @@ from crawlclean.cleaning.errors import InvalidUrl, NotFound
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.cleaning.urls.patterns import without_session
 from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.spoken import say
 
 MOST_SHOWN = 5  # names in one line of a message
 MOST_HOSTS = 5000
@@ -42,7 +43,8 @@ def did_you_mean(names: Sequence[str]) -> str:
     if not names:
         return ""
     *first, last = names[:MOST_SHOWN]
-    return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
+    named = say("{names} or {last}", names=say(", ").join(first), last=last) if first else last
+    return say("; did you mean {names}?", names=named)
 
 
 def unknown_name(store: Store, name: str) -> NotFound:
