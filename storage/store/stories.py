@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Literal
 
@@ -74,7 +74,7 @@ class StoryMember:
         url: As fetched; only of the pages of a ``Story``.
     """
 
-    ref: Any
+    ref: Any = field(compare=False)  # a record that is saved again has another
     page_id: str
     crawl_id: str
     host: str
