@@ -18,8 +18,8 @@ from crawlclean.workers.spoken import counted, duration, say, told
 
 if TYPE_CHECKING:
     from crawlclean.storage.crawl_types import CrawlCounts
+    from crawlclean.workers.operations.crawling.lifecycle import VisitWait
     from crawlclean.workers.operations.crawling.many_crawls import SitesCounts
-    from crawlclean.workers.operations.crawling.next_visits import VisitWait
 
 
 # A line of status on standard error: on a terminal it rewrites itself, in a log it comes again.

@@ -13,7 +13,7 @@ from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
 from crawlclean.storage.queue.embedded import socket_url
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.crawling.next_visits import VisitWait
+from crawlclean.workers.operations.crawling.lifecycle import VisitWait
 from crawlclean.workers.operations.crawling.one_crawl import run_crawl
 from crawlclean.workers.operations.crawling.specs import crawl_spec
 from crawlclean.workers.processes.fleet import Fleet

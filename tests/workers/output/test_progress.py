@@ -12,8 +12,8 @@ import pytest
 from crawlclean.cleaning.lexicon import duration
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
 from crawlclean.workers.operations.controlling.waits import visit_text
+from crawlclean.workers.operations.crawling.lifecycle import VisitWait
 from crawlclean.workers.operations.crawling.many_crawls import SitesCounts
-from crawlclean.workers.operations.crawling.next_visits import VisitWait
 from crawlclean.workers.output.progress import (
     LEAST_PAST_S,
     LOG_LINE_S,

@@ -27,10 +27,10 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     CrawlBackends,
     Crawls,
     End,
+    VisitWait,
     finishing_note,
     open_backends,
 )
-from crawlclean.workers.operations.crawling.next_visits import VisitWait
 from crawlclean.workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome, outcome_of
 from crawlclean.workers.operations.crawling.recovery import leads_further
 from crawlclean.workers.operations.crawling.specs import crawl_spec, withheld_lines

@@ -20,11 +20,11 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     CrawlBackends,
     Crawls,
     End,
+    VisitWait,
     finishing_note,
     open_backends,
     state_at_end,
 )
-from crawlclean.workers.operations.crawling.next_visits import VisitWait
 from crawlclean.workers.operations.crawling.outcome import crawl_outcome
 from crawlclean.workers.operations.crawling.specs import needs_contact, withheld_lines
 from crawlclean.workers.spoken import say, some_of
