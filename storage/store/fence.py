@@ -12,12 +12,12 @@ from typing import Any
 from crawlclean.storage.crawl_types import UrlState
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome
 from crawlclean.storage.store.ports import Row
-from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, Comparison, Schedule, Visits
+from crawlclean.storage.store.visits import Comparison, Schedule, Visits
 
 FETCHED = ("fetched_bytes", "certificate")
 """Columns of ``urls`` that only the fetch knows, and re-cleaning keeps."""
 
-URL_STATE = ("state", "fetched_at", "model_version", "digest", *FETCHED, *SCHEDULE_COLUMNS)
+URL_STATE = ("state", "fetched_at", "model_version", "digest", *FETCHED, *Schedule._fields)
 """Columns of a stored row of ``urls`` that decide what replaces it, or stay."""
 
 
@@ -36,10 +36,9 @@ def next_row(
     if stored is not None:
         row = newer_row(stored, each.url_row, is_recleaned=each.is_recleaned)
     if row is not None and visits is not None and each.outcome.visit is not None:
-        known = Schedule.of([row.get(name) for name in SCHEDULE_COLUMNS])
+        known = Schedule(*map(row.get, Schedule._fields))
         is_new = compared is not None and compared.change.is_changed
-        schedule = visits.next_schedule(each, known, is_new=is_new)
-        row |= zip(SCHEDULE_COLUMNS, schedule.values, strict=True)
+        row |= visits.next_schedule(each, known, is_new=is_new)._asdict()
     return row
 
 
@@ -60,5 +59,5 @@ def newer_row(stored: Row, row: Row, *, is_recleaned: bool) -> dict[str, Any] | 
     if version == known and (is_equal or (is_record and row["state"] != stored["state"])):
         return None
     is_same_fetch = is_recleaned and version[0] == known[0]
-    kept = (*SCHEDULE_COLUMNS, *FETCHED) if is_same_fetch else SCHEDULE_COLUMNS
+    kept = (*Schedule._fields, *FETCHED) if is_same_fetch else Schedule._fields
     return {**row, **{name: stored.get(name) for name in kept}}

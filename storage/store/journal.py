@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE
 from crawlclean.cleaning.messages import stored
-from crawlclean.storage.store.ports import Member, Ports, Scan
+from crawlclean.storage.store.ports import Member, Scan
 from crawlclean.storage.store.rows import (
     NumberedRows,
     RowType,
@@ -81,13 +81,11 @@ class Event(Struct, frozen=True, kw_only=True):
     seq: int = 0
 
 
-class Events(Member):
-    """The member ``events``."""
+class Events(NumberedRows[Event]):
+    """The member ``events``; ``read`` takes values of ``kind``, ``host`` and ``crawl_id``."""
 
-    def __init__(self, ports: Ports) -> None:
-        super().__init__(ports)
-        rows = RowType(Event, "event", line="text")
-        self._rows = NumberedRows(self._tables, "events", rows, KEPT_EVENTS)
+    table, kept = "events", KEPT_EVENTS
+    rows = RowType(Event, "event", line="text")
 
     def add(self, event: Event) -> int:
         """Stores an event; returns its number.
@@ -95,24 +93,10 @@ class Events(Member):
         An event with a time that is among the newest already is not stored again.
         """
         if event.at is not None:
-            for known in self._rows.read(None, REPEATS):
+            for known in self.read(limit=REPEATS):
                 if replace(known, seq=0) == event:
                     return known.seq
-        return self._rows.add(event if event.at else replace(event, at=datetime.now(UTC)))
-
-    def newest(self) -> int:
-        """The number of the newest event; 0 before the first."""
-        return self._rows.newest()
-
-    def read(self, before: int | None = None, limit: int = 50, **of: str) -> list[Event]:
-        """Events, newest first, at most ``limit``.
-
-        Args:
-            before: Only events with a smaller number; None is all.
-            limit: At most this many, >= 1.
-            of: Only events with these values of ``kind``, ``host`` or ``crawl_id``.
-        """
-        return self._rows.read(before, limit, of)
+        return self._add(event if event.at else replace(event, at=datetime.now(UTC)))
 
 
 class WithEvents(Member):
@@ -158,29 +142,19 @@ class Action(Struct, frozen=True, kw_only=True):
     seq: int = 0
 
 
-class Audit(Member):
+class Audit(NumberedRows[Action]):
     """The member ``audit``."""
 
-    def __init__(self, ports: Ports) -> None:
-        super().__init__(ports)
-        self._rows = NumberedRows(self._tables, "audit", RowType(Action, "action"), KEPT_ACTIONS)
+    table, rows, kept = "audit", RowType(Action, "action"), KEPT_ACTIONS
 
     def begin(self, action: Action) -> int:
         """Stores an action before it acts; returns its number."""
-        return self._rows.add(replace(action, at=datetime.now(UTC), did=None))
+        return self._add(replace(action, at=datetime.now(UTC), did=None))
 
     def end(self, seq: int, did: str, undo: str = "") -> bool:
         """Completes an action; False when it was completed before, or is not kept any more."""
         where = {"seq": seq, "did": None}
         return bool(self._tables.change("audit", where, {"did": did, "undo": undo}))
-
-    def get(self, seq: int) -> Action | None:
-        """One action; None when it is not kept."""
-        return self._rows.get(seq)
-
-    def read(self, before: int | None = None, limit: int = 50) -> list[Action]:
-        """Actions, newest first, at most ``limit``; ``before``: only with a smaller number."""
-        return self._rows.read(before, limit)
 
 
 # Long actions of console and API, with progress: workers do them (``queue/jobs.py``).
@@ -240,20 +214,16 @@ class Operation(Struct, frozen=True, kw_only=True):
     seq: int = 0
 
 
-_OPERATION = RowType(Operation, "operation", line="detail")
-
-
-class Operations(Member):
+class Operations(NumberedRows[Operation]):
     """The member ``operations``."""
 
-    def __init__(self, ports: Ports) -> None:
-        super().__init__(ports)
-        self._rows = NumberedRows(self._tables, "operations", _OPERATION, KEPT_OPERATIONS)
+    table, kept = "operations", KEPT_OPERATIONS
+    rows = RowType(Operation, "operation", line="detail")
 
     def add(self, operation: Operation) -> int:
         """Stores an operation that waits; returns its number."""
         now = datetime.now(UTC)
-        return self._rows.add(replace(operation, begun_at=now, moved_at=now))
+        return self._add(replace(operation, begun_at=now, moved_at=now))
 
     def advance(self, seq: int, done: int, total: int, detail: str = "") -> bool:
         """Stores progress; returns whether to go on: False after ``stop``, or when it has ended."""
@@ -274,18 +244,10 @@ class Operations(Member):
         ended = {"state": state.value, "detail": stored(detail)}
         return self._change({"seq": seq, "state": _OPEN}, ended)
 
-    def get(self, seq: int) -> Operation | None:
-        """One operation; None when it is not kept."""
-        return self._rows.get(seq)
-
-    def read(self, before: int | None = None, limit: int = 50) -> list[Operation]:
-        """Operations, newest first, at most ``limit``; ``before``: only with a smaller number."""
-        return self._rows.read(before, limit)
-
     def unfinished(self) -> list[Operation]:
         """Every operation that has not ended, oldest first."""
-        wanted = Scan("operations", _OPERATION.columns, {"state": _OPEN}, ("seq",))
-        return [_OPERATION.read(row) for row in self._tables.scan(wanted)]
+        wanted = Scan("operations", self.rows.columns, {"state": _OPEN}, ("seq",))
+        return [self.rows.read(row) for row in self._tables.scan(wanted)]
 
     def _change(self, where: dict[str, Any], values: dict[str, Any]) -> bool:
         moved = {**values, "moved_at": time.time_ns() // 1000}

@@ -48,7 +48,7 @@ from crawlclean.storage.crawl_types import PageRole, UrlRow, UrlState
 from crawlclean.storage.store.hosts import read_trust, write_trust
 from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Member, Scan, of
 from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds, unpack_text
-from crawlclean.storage.store.visits import SCHEDULE_COLUMNS, SECOND_US, Schedule
+from crawlclean.storage.store.visits import SECOND_US, Schedule
 
 READ_DUE = 20_000
 """Due rows read at once, narrow ones of an index."""
@@ -195,7 +195,7 @@ class Revisits(Member):
         hurried = skipped = 0
         for start in range(0, len(pages), READ_STATES):
             keys = [(page_id, crawl_id) for page_id in pages[start : start + READ_STATES]]
-            rows = self._tables.get("urls", keys, SCHEDULE_COLUMNS)
+            rows = self._tables.get("urls", keys, Schedule._fields)
             for key, (due, interval_s, checked_at, packed) in rows.items():
                 if due is None or checked_at is None:
                     continue
@@ -248,8 +248,7 @@ class Revisits(Member):
             "fetched_at": fetched_at,
             "visits": None,
         }
-        values = dict(zip(SCHEDULE_COLUMNS, schedule.values, strict=True))
-        self._tables.change("urls", still, values)
+        self._tables.change("urls", still, schedule._asdict())
 
     def _due_rows(self, crawl_id: str, at: int, columns: tuple[str, ...]) -> Any:
         """Yields the due rows of a crawl in lists; ``columns`` begin with next_visit, page_id."""

@@ -29,7 +29,7 @@ from crawlclean.cleaning.json_values import (
 from crawlclean.cleaning.messages import read_line, stored
 from crawlclean.cleaning.records import CleanRecord, HostStats, Image, Link, Outlink
 from crawlclean.storage.crawl_types import CrawlSpec, Step
-from crawlclean.storage.store.ports import PackedRecord, Scan, Tables, Where
+from crawlclean.storage.store.ports import Member, PackedRecord, Scan
 
 if TYPE_CHECKING:
     pass
@@ -410,70 +410,66 @@ DROP_AT_ONCE = 4
 """Rows deleted with each new one: what a killed process left goes with the next rows."""
 
 
-class NumberedRows(Generic[_Row]):
-    """The rows of one table with the key ``seq``."""
+class NumberedRows(Member, Generic[_Row]):
+    """A member whose rows have the key ``seq``.
 
-    def __init__(self, tables: Tables, table: str, rows: RowType[_Row], kept: int) -> None:
-        """Reads nothing yet.
+    Attributes:
+        table: A table whose key is ``seq``.
+        rows: The type of its rows; its field ``seq`` is the number.
+        kept: Rows that stay.
+    """
 
-        Args:
-            tables: The database's rows.
-            table: A table whose key is ``seq``.
-            rows: The type of its rows; its field ``seq`` is the number.
-            kept: Rows that stay.
-        """
-        self._tables = tables
-        self._table = table
-        self._type = rows
-        self._kept = kept
+    table: str
+    rows: RowType[_Row]
+    kept: int
 
-    def add(self, value: _Row) -> int:
+    def _add(self, value: _Row) -> int:
         """Stores a row under the next number, which it returns."""
         # A column without a value is an absent field in MongoDB.
-        row = {name: each for name, each in self._type.row(value).items() if each is not None}
+        row = {name: each for name, each in self.rows.row(value).items() if each is not None}
         with self._tables.together():
             number = self.newest() + 1
-            while not self._tables.add(self._table, [{**row, "seq": number}]):
+            while not self._tables.add(self.table, [{**row, "seq": number}]):
                 number += 1
-            self._tables.put("numbers", {"what": self._table, "n": number})
-            last = number - self._kept
+            self._tables.put("numbers", {"what": self.table, "n": number})
+            last = number - self.kept
             if last > 0:
                 gone = range(max(1, last - DROP_AT_ONCE + 1), last + 1)
-                self._tables.delete(self._table, {"seq": list(gone)})
+                self._tables.delete(self.table, {"seq": list(gone)})
         return number
 
     def newest(self) -> int:
         """The number of the newest row; 0 before the first."""
-        found = self._tables.get("numbers", [(self._table,)], ("n",))
-        number: int = found[(self._table,)][0] if found else 0
+        found = self._tables.get("numbers", [(self.table,)], ("n",))
+        number: int = found[(self.table,)][0] if found else 0
         while True:
             behind = [(number + n,) for n in range(1, LOOK_BEHIND + 1)]
-            later = self._tables.get(self._table, behind, ("seq",))
+            later = self._tables.get(self.table, behind, ("seq",))
             if not later:
                 return number
             number = max(key[0] for key in later)
 
     def get(self, number: int) -> _Row | None:
         """One row; None when it is gone."""
-        found = self._tables.get(self._table, [(number,)], self._type.columns)
-        return next(map(self._type.read, found.values()), None)
+        found = self._tables.get(self.table, [(number,)], self.rows.columns)
+        return next(map(self.rows.read, found.values()), None)
 
-    def read(self, before: int | None, limit: int, where: Where | None = None) -> list[_Row]:
+    def read(self, before: int | None = None, limit: int = 50, **of: str) -> list[_Row]:
         """Rows, newest first, at most ``limit``.
 
         Args:
             before: Only rows with a smaller number; None is all.
             limit: At most this many, >= 1.
-            where: Only rows of this condition; it is read along an index, not by key.
+            of: Only rows with these values of columns that have an index with ``seq``.
         """
-        if where:
+        if of:
             after = () if before is None else (before,)
             wanted = Scan(
-                self._table, self._type.columns, where, ("seq",), backwards=True, after=after,
+                self.table, self.rows.columns, of, ("seq",), backwards=True, after=after,
                 limit=limit,
             )  # fmt: skip
-            return [self._type.read(values) for values in self._tables.scan(wanted)]
+            return [self.rows.read(values) for values in self._tables.scan(wanted)]
         top = self.newest() if before is None else before - 1
         keys = [(number,) for number in range(max(1, top - limit + 1), top + 1)]
-        found = self._tables.get(self._table, keys, self._type.columns)
-        return [self._type.read(found[key]) for key in reversed(keys) if key in found]
+        found = self._tables.get(self.table, keys, self.rows.columns)
+        return [self.rows.read(found[key]) for key in reversed(keys) if key in found]

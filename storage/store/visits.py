@@ -15,16 +15,17 @@ sums of classes are estimates: a save that died between the row and the sums has
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from difflib import unified_diff
+from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import NotFound, StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, replace_surrogates
@@ -288,10 +289,23 @@ def _walk(lines: tuple[str, ...], rows: Sequence[_Row]) -> Iterator[tuple[int, t
         yield at, lines
 
 
-SCHEDULE_COLUMNS = ("next_visit", "interval_s", "checked_at", "visits")
-"""Columns of ``urls`` with the schedule: microseconds, seconds, microseconds, ``VisitState``."""
+class Schedule(NamedTuple):
+    """The schedule of a URL: columns of ``urls``.
 
-_KNOWN = ("state", "fetched_at", *SCHEDULE_COLUMNS)
+    Attributes:
+        next_visit: When it is due, microseconds since 1970 UTC; None: never.
+        interval_s: Interval before ``next_visit``, seconds; None before the first visit.
+        checked_at: End of the last response that showed the page; None before the first visit.
+        visits: ``VisitState.packed``, or None.
+    """
+
+    next_visit: int | None = None
+    interval_s: int | None = None
+    checked_at: int | None = None
+    visits: bytes | None = None
+
+
+_KNOWN = ("state", "fetched_at", *Schedule._fields)
 _SUMS = ("changes", "time_s", "visits", "changed", "not_modified")
 GONE_STATUSES = frozenset((404, 410))
 NEVER = frozenset(
@@ -309,33 +323,6 @@ SECOND_US = 1_000_000  # microseconds of a second, in which times are stored
 
 ClassKey = tuple[str, str, str]
 """(host, crawl, URL class): ``("www.example.com", "news", "/news/*.html")``."""
-
-
-class Schedule(Struct, frozen=True):
-    """The schedule of a URL, in the order of ``SCHEDULE_COLUMNS``.
-
-    Attributes:
-        next_visit: When it is due, microseconds since 1970 UTC; None: never.
-        interval_s: Interval before ``next_visit``, seconds; None before the first visit.
-        checked_at: End of the last response that showed the page; None before the first visit.
-        visits: ``VisitState.packed``, or None.
-    """
-
-    next_visit: int | None = None
-    interval_s: int | None = None
-    checked_at: int | None = None
-    visits: bytes | None = None
-
-    @classmethod
-    def of(cls, values: Sequence[Any]) -> Schedule:
-        """The schedule of the values of ``SCHEDULE_COLUMNS``."""
-        packed = values[3]
-        return cls(values[0], values[1], values[2], None if packed is None else bytes(packed))
-
-    @property
-    def values(self) -> tuple[int | None, int | None, int | None, bytes | None]:
-        """The values of ``SCHEDULE_COLUMNS``."""
-        return self.next_visit, self.interval_s, self.checked_at, self.visits
 
 
 class Comparison(Struct, frozen=True):
@@ -410,7 +397,10 @@ class Visits:
             is_other_model = old.model_version != record.model_version
             if is_equal and change.is_changed and is_other_model and is_same:
                 change = Change(False)  # the same bytes, read with another model
-            self._check_validators(each, is_changed=change.is_changed, is_equal=is_equal)
+            # What a whole response shows, beside the validators of its host.
+            learn = partial(after_response, at_s=each.version[0] / SECOND_US)
+            learn = partial(learn, is_changed=change.is_changed, is_equal=is_equal)
+            self._learn_trust(each, learn)
         return Comparison(stored, change, is_newest and not change.is_changed)
 
     def _only_new(self, change: Change, crawl_id: str) -> Change:
@@ -465,7 +455,7 @@ class Visits:
             return known
         found = _found(outcome, is_new=is_new)
         if found is None:
-            return structs.replace(known, next_visit=None)
+            return known._replace(next_visit=None)
         return self._visited(each, visit, known, found, at)
 
     def _visited(
@@ -491,7 +481,17 @@ class Visits:
             if outcome.content and outcome.content != state.content and is_found:
                 found = Found.CHANGED
             if is_found:
-                self._learn_trust(each, at_s, (at - before) / SECOND_US, found)
+                # What the visit found, beside what the host's sitemap announced.
+                self._learn_trust(
+                    each,
+                    partial(
+                        after_page,
+                        page_id=outcome.queued.page_id,
+                        at_s=at_s,
+                        gap_s=(at - before) / SECOND_US,
+                        is_changed=found is Found.CHANGED,
+                    ),
+                )
             state, more = after_visit(
                 state,
                 sums,
@@ -527,7 +527,7 @@ class Visits:
         if not rows:
             return False
         state, fetched_at, *rest = next(iter(rows.values()))
-        known = Schedule.of(rest)
+        known = Schedule(*rest)
         at = each.version[0] if outcome.record else to_microseconds(queued.fetched_at)
         last = fetched_at if known.checked_at is None else known.checked_at
         is_missed = outcome.failure is not None
@@ -535,10 +535,10 @@ class Visits:
             return False
         if known.visits is None:  # visited before the crawl kept fresh: its first response counts
             started = VisitState(outcome.visit.kind, born_day=int(fetched_at / SECOND_US / DAY))
-            known = structs.replace(known, checked_at=fetched_at, visits=started.packed())
+            known = known._replace(checked_at=fetched_at, visits=started.packed())
         found = Found.FAILED if is_missed else Found.UNCHANGED
         new = self._visited(each, outcome.visit, known, found, at)
-        values: dict[str, Any] = dict(zip(SCHEDULE_COLUMNS, new.values, strict=True))
+        values: dict[str, Any] = new._asdict()
         found_etag, found_modified = each.url_row["etag"], each.url_row["last_modified"]
         if (not outcome.unchanged or found_etag) and not is_missed:
             values["etag"] = found_etag
@@ -556,21 +556,11 @@ class Visits:
             added.pop(id(each), None)
         return False
 
-    def _learn_trust(self, each: EncodedOutcome, at_s: float, gap_s: float, found: Found) -> None:
-        """Compares what a visit found with what the host's sitemap announced."""
-        page_id = each.outcome.queued.page_id
+    def _learn_trust(self, each: EncodedOutcome, learn: Callable[[HostTrust], HostTrust]) -> None:
+        """Changes what is known of how far the words of a host are true."""
         key = (each.host, each.outcome.queued.crawl_id)
         known = self._new_trust.get(key) or self._known_trust(key)
-        new = after_page(known, page_id, at_s, gap_s, is_changed=found is Found.CHANGED)
-        if new is not known:
-            self._new_trust[key] = new
-
-    def _check_validators(self, each: EncodedOutcome, *, is_changed: bool, is_equal: bool) -> None:
-        """Compares what a whole response shows with the validators of its host."""
-        key = (each.host, each.outcome.queued.crawl_id)
-        known = self._new_trust.get(key) or self._known_trust(key)
-        at_s = each.version[0] / SECOND_US
-        new = after_response(known, at_s, is_changed=is_changed, is_equal=is_equal)
+        new = learn(known)
         if new is not known:
             self._new_trust[key] = new
 

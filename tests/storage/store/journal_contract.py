@@ -24,7 +24,6 @@ from crawlclean.storage.store.journal import (
 )
 from crawlclean.storage.store.models import DriftOutcome, LearnReason, ModelLine, StoredModel
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.store.rows import NumberedRows
 from tests.kit.outcomes import HOST, T0
 from tests.kit.some import some
 from tests.storage.store.drifts_contract import make_drift
@@ -76,9 +75,7 @@ class JournalContract:
         assert {each.text for each in store.events.read()} == {f"{n}" for n in range(20)}
 
     def test_only_the_newest_rows_stay(self, store: Store) -> None:
-        rows = store.events._rows
-        few = NumberedRows(rows._tables, "events", rows._type, kept=3)
-        with patch.object(store.events, "_rows", few), patch.object(numbered, "LOOK_BEHIND", 2):
+        with patch.object(store.events, "kept", 3), patch.object(numbered, "LOOK_BEHIND", 2):
             for n in range(6):
                 store.events.add(Event(kind=EventKind.DIED, text=f"{n}"))
             assert [each.text for each in store.events.read()] == ["5", "4", "3"]
@@ -86,7 +83,7 @@ class JournalContract:
     def test_a_number_behind_the_stored_one_is_found(self, store: Store) -> None:
         for n in range(4):
             store.events.add(Event(kind=EventKind.DIED, text=f"{n}"))
-        store.events._rows._tables.put("numbers", {"what": "events", "n": 1})
+        store.events._tables.put("numbers", {"what": "events", "n": 1})
         assert store.events.newest() == 4
         assert [each.text for each in store.events.read(limit=2)] == ["3", "2"]
         assert store.events.add(Event(kind=EventKind.DIED, text="4")) == 5
