@@ -40,6 +40,14 @@ CREATE TABLE IF NOT EXISTS sessions (digest BLOB PRIMARY KEY, used_at INTEGER NO
 CREATE TABLE IF NOT EXISTS spent (
     token TEXT PRIMARY KEY, at INTEGER NOT NULL, seq INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS tokens (
+    id TEXT PRIMARY KEY, digest BLOB NOT NULL, name TEXT NOT NULL, scope TEXT NOT NULL,
+    created_at INTEGER NOT NULL, expires_at INTEGER, used_at INTEGER
+);
+CREATE TABLE IF NOT EXISTS answers (
+    token TEXT NOT NULL, name TEXT NOT NULL, asked BLOB NOT NULL, at INTEGER NOT NULL,
+    status INTEGER, body BLOB, PRIMARY KEY (token, name)
+);
 """
 
 
@@ -148,14 +156,6 @@ KEPT_S = 86_400
 """Answers to actions are kept this long."""
 
 
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS tokens (id TEXT PRIMARY KEY, digest BLOB NOT NULL, "
-    "name TEXT NOT NULL, scope TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER, "
-    "used_at INTEGER)",
-    "CREATE TABLE IF NOT EXISTS answers (token TEXT NOT NULL, name TEXT NOT NULL, "
-    "asked BLOB NOT NULL, at INTEGER NOT NULL, status INTEGER, body BLOB, "
-    "PRIMARY KEY (token, name))",
-)
 _COLUMNS = "id, name, scope, created_at, expires_at, used_at"
 
 
@@ -194,17 +194,6 @@ class TokenLine(Struct, frozen=True, kw_only=True):
 
 class TokenFile(ConsoleFile):
     """The tokens of one data folder; threads take turns. Methods raise ``StoreUnavailable``."""
-
-    def __init__(self, data: Path) -> None:
-        """Opens the file, and creates what is absent.
-
-        Raises:
-            StoreUnavailable: The folder cannot be made, or not be written.
-        """
-        super().__init__(data)
-        with self._turn() as file:
-            for statement in _SCHEMA:
-                file.execute(statement)
 
     @staticmethod
     def is_there(data: Path) -> bool:

@@ -174,11 +174,7 @@ class _Signatures(FencedCollection):
         self.left: set[int] = set()
 
     def plan(self, key: str, known: dict[str, Any] | None, mine: Numbered) -> Plan:
-        state = None if known is None else tuple(known[name] for name in self.fence)
-        chosen: EncodedOutcome | None = None
-        for _, each in mine:
-            if state is None or each.replaces(state):
-                state, chosen = each.record_fence, each
+        chosen, _ = self.newest_record(known, mine)
         record = None if chosen is None else chosen.outcome.record
         if chosen is None or record is None:
             return None, set()

@@ -201,6 +201,19 @@ class FencedCollection:
         """The new version of a document, from the stored one and our outcomes in their order."""
         raise NotImplementedError
 
+    def newest_record(
+        self, known: Document | None, mine: Numbered
+    ) -> tuple[EncodedOutcome | None, set[int]]:
+        """The outcome whose record replaces the stored one, and the numbers of all that did."""
+        state = None if known is None else tuple(known[name] for name in self.fence)
+        chosen: EncodedOutcome | None = None
+        numbers = set()
+        for place, each in mine:
+            if state is None or each.replaces(state):
+                state, chosen = each.record_fence, each
+                numbers.add(place)
+        return chosen, numbers
+
     def finish(self, planned: Mapping[str, Plan]) -> None:
         """Adds fields to the documents that will be written."""
 
@@ -304,13 +317,7 @@ class _Records(FencedCollection):
         self._compared = compared
 
     def plan(self, key: str, known: Document | None, mine: Numbered) -> Plan:
-        state = None if known is None else tuple(known[name] for name in self.fence)
-        chosen: EncodedOutcome | None = None
-        numbers = set()
-        for place, each in mine:
-            if state is None or each.replaces(state):
-                state, chosen = each.record_fence, each
-                numbers.add(place)
+        chosen, numbers = self.newest_record(known, mine)
         if chosen is None:
             return None, numbers
         queued = chosen.outcome.queued

@@ -24,6 +24,7 @@ from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.store.encoded_outcomes import naming
 from crawlclean.storage.store.ports import (
     PRESENT,
+    Key,
     Member,
     Ports,
     Row,
@@ -279,10 +280,7 @@ class Topics(Member):
         if relevant is not None:
             where["relevant"] = int(relevant)
         order = ("fetched_at", "page_id")
-        if after is None:
-            return self._pages(where, order=order, backwards=True, limit=limit)
-        wanted = Scan("topic_pages", PAGE, where, order, backwards=True, after=after, limit=limit)
-        return [page_of(row) for row in self._tables.scan(wanted)]
+        return self._pages(where, order=order, backwards=True, after=after or (), limit=limit)
 
     def nearest(self, topic: str, relevance: float, limit: int) -> list[JudgedPage]:
         """Pages without a mark, those nearest to a relevance first, at most ``limit``."""
@@ -290,10 +288,9 @@ class Topics(Member):
         order = ("relevance", "page_id")
         found: list[JudgedPage] = []
         for backwards, edge in ((False, relevance - _LITTLE), (True, relevance)):
-            wanted = Scan(
-                "topic_pages", PAGE, where, order, backwards=backwards, after=(edge,), limit=limit
+            found += self._pages(
+                where, order=order, backwards=backwards, after=(edge,), limit=limit
             )
-            found += map(page_of, self._tables.scan(wanted))
         known = {page.page_id: page for page in found}.values()
         return sorted(
             known, key=lambda page: (abs(page.judgement.relevance - relevance), page.page_id)
@@ -464,9 +461,10 @@ class Topics(Member):
         *,
         order: tuple[str, ...] = (),
         backwards: bool = False,
+        after: Key = (),
         limit: int | None = None,
     ) -> list[JudgedPage]:
-        wanted = Scan("topic_pages", PAGE, where, order, backwards=backwards, limit=limit)
+        wanted = Scan("topic_pages", PAGE, where, order, backwards, after, limit)
         return [page_of(row) for row in self._tables.scan(wanted)]
 
 

@@ -16,7 +16,7 @@ from crawlclean.storage.crawl_types import (
     UrlRow,
     UrlState,
 )
-from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Member, Scan, of, steps
+from crawlclean.storage.store.ports import PAGE_KEY, PRESENT, Key, Member, Scan, Where, of, steps
 from crawlclean.storage.store.rows import RowType, from_microseconds, to_microseconds
 
 READ_ENDS = 1000  # held in memory at once
@@ -106,7 +106,7 @@ class Urls(Member):
     def ended(
         self, crawl_id: str, host: str | None = None, *, failed: bool = False, after: str = ""
     ) -> Iterator[UrlRow]:
-        """Yields every ended URL of a crawl (of one host), ordered by page id, read in steps.
+        """Returns every ended URL of a crawl (of one host), ordered by page id, read in steps.
 
         A URL that ends again meanwhile is yielded once, with its old or its new outcome.
 
@@ -117,10 +117,12 @@ class Urls(Member):
             after: Only URLs behind this page id.
         """
         where = of(crawl_id, host) | ({"reason": PRESENT} if failed else {})
-        behind = (after, crawl_id) if after else ()
-        wanted = Scan("urls", (*PAGE_KEY, *_END.columns), where, PAGE_KEY, after=behind)
-        for rows in steps(self._tables, wanted, READ_ENDS):
-            yield from (_END.read(row[2:]) for row in rows)
+        return self._by_page(_END, where, (after, crawl_id) if after else ())
+
+    def _by_page(self, rows: RowType[UrlRow], where: Where, after: Key = ()) -> Iterator[UrlRow]:
+        wanted = Scan("urls", (*PAGE_KEY, *rows.columns), where, PAGE_KEY, after=after)
+        for some in steps(self._tables, wanted, READ_ENDS):
+            yield from (rows.read(row[2:]) for row in some)
 
     def end(self, page_id: str, crawl_id: str) -> UrlRow | None:
         """How one URL of a crawl ended; None: it has not."""
@@ -128,11 +130,8 @@ class Urls(Member):
         return next(map(_END.read, found.values()), None)
 
     def redirects(self, crawl_id: str) -> Iterator[UrlRow]:
-        """Yields the redirecting URLs of a crawl with their logs, ordered by page id."""
-        columns = (*PAGE_KEY, *_URL.columns)
-        where = {"crawl_id": crawl_id, "state": UrlState.REDIRECT.value}
-        for rows in steps(self._tables, Scan("urls", columns, where, PAGE_KEY), READ_ENDS):
-            yield from (_URL.read(row[2:]) for row in rows)
+        """Returns the redirecting URLs of a crawl with their logs, ordered by page id."""
+        return self._by_page(_URL, {"crawl_id": crawl_id, "state": UrlState.REDIRECT.value})
 
     def failures(
         self, crawl_id: str | None = None, host: str | None = None, limit: int | None = None
