@@ -18,7 +18,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from urllib.parse import quote
@@ -121,138 +120,137 @@ Deliver = Callable[[Receiver, StoryMessage], Result]
 """Sends one message to a receiver, and returns how it ended; raises nothing for a receiver."""
 
 
-@dataclass(frozen=True, slots=True)
 class Sender:
-    """What a turn needs.
+    """Takes the turns of receivers."""
 
-    Attributes:
-        store: The store.
-        deliver: Sends one message.
-        now: The clock.
-        must_end: Whether the process is to end.
-    """
+    def __init__(
+        self,
+        store: Store,
+        deliver: Deliver,
+        now: Callable[[], datetime],
+        must_end: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Sends nothing yet.
 
-    store: Store
-    deliver: Deliver
-    now: Callable[[], datetime]
-    must_end: Callable[[], bool] = lambda: False
+        Args:
+            store: The store.
+            deliver: Sends one message.
+            now: The clock.
+            must_end: Whether the process is to end.
+        """
+        self._store = store
+        self._deliver = deliver
+        self._now = now
+        self._must_end = must_end
 
+    def take_turn(self, receiver: Receiver, owner: str) -> Receiver | None:
+        """Sends what waits for a receiver; returns it as it is then, None when another sends.
 
-def take_turn(sender: Sender, receiver: Receiver, owner: str) -> Receiver | None:
-    """Sends what waits for a receiver; returns it as it is then, None when another sends.
+        Args:
+            receiver: As it was read.
+            owner: Name of this sender; no two that run at once have the same.
+        """
+        store, begun = self._store, self._now()
+        taken = store.receivers.take(receiver, owner, begun + timedelta(seconds=HOLD_S))
+        if taken is None:
+            return None
+        taken = self._trimmed(taken)
+        while not self._must_end() and self._now() - begun < timedelta(seconds=TURN_S):
+            rows = store.receivers.waiting(taken, BATCH)
+            if not rows:
+                break
+            tries = taken.tries
+            after = self._send_rows(taken, rows)
+            if after is None:
+                return None  # another has it: this process slept too long
+            taken = after
+            if taken.tries > tries:
+                break
+        store.receivers.give_back(taken, self._now())
+        return taken
 
-    Args:
-        sender: What the turn needs.
-        receiver: As it was read.
-        owner: Name of this sender; no two that run at once have the same.
-    """
-    store, begun = sender.store, sender.now()
-    taken = store.receivers.take(receiver, owner, begun + timedelta(seconds=HOLD_S))
-    if taken is None:
-        return None
-    taken = _trimmed(sender, taken)
-    while not sender.must_end() and sender.now() - begun < timedelta(seconds=TURN_S):
-        rows = store.receivers.waiting(taken, BATCH)
-        if not rows:
-            break
-        tries = taken.tries
-        after = _send_rows(sender, taken, rows)
-        if after is None:
-            return None  # another has it: this process slept too long
-        taken = after
-        if taken.tries > tries:
-            break
-    store.receivers.give_back(taken, sender.now())
-    return taken
-
-
-def _send_rows(sender: Sender, receiver: Receiver, rows: Sequence[OutboxRow]) -> Receiver | None:
-    """Sends some rows until one fails."""
-    failing = receiver.tries
-    for place, row in enumerate(rows):
-        held = _held(sender, receiver)
-        if held is None or sender.must_end():
-            return held
-        receiver, result = _send(sender, held, row)
-        if not result.error:
-            continue
-        if failing + 1 >= STUCK_TRIES and place == 0 and len(rows) > 1:
-            return _try_next(sender, receiver, rows, result)
-        return _failed(sender, receiver, result)
-    return receiver
-
-
-def _held(sender: Sender, receiver: Receiver) -> Receiver | None:
-    """Holds a receiver for longer, when half of the time is over; None: another has it."""
-    now = sender.now()
-    if receiver.owned_until - now > timedelta(seconds=HOLD_S / 2):
+    def _send_rows(self, receiver: Receiver, rows: Sequence[OutboxRow]) -> Receiver | None:
+        """Sends some rows until one fails."""
+        failing = receiver.tries
+        for place, row in enumerate(rows):
+            held = self._held(receiver)
+            if held is None or self._must_end():
+                return held
+            receiver, result = self._send(held, row)
+            if not result.error:
+                continue
+            if failing + 1 >= STUCK_TRIES and place == 0 and len(rows) > 1:
+                return self._try_next(receiver, rows, result)
+            return self._failed(receiver, result)
         return receiver
-    until = now + timedelta(seconds=HOLD_S)
-    return sender.store.receivers.take(receiver, receiver.owner, until)
 
+    def _held(self, receiver: Receiver) -> Receiver | None:
+        """Holds a receiver for longer, when half of the time is over; None: another has it."""
+        now = self._now()
+        if receiver.owned_until - now > timedelta(seconds=HOLD_S / 2):
+            return receiver
+        until = now + timedelta(seconds=HOLD_S)
+        return self._store.receivers.take(receiver, receiver.owner, until)
 
-def _try_next(
-    sender: Sender, receiver: Receiver, rows: Sequence[OutboxRow], result: Result
-) -> Receiver:
-    """Sends the second row; if it goes through, the first is given up."""
-    before = receiver.sent
-    receiver, second = _send(sender, receiver, rows[1])
-    if second.error or receiver.sent == before:
-        return _failed(sender, receiver, result)
-    log.warning(
-        "a story is given up: the receiver takes others",
-        extra={**_names(receiver), "page": rows[0].page_id, "error": result.error},
-    )
-    return sender.store.receivers.end(receiver, rows[0], lost=1)
+    def _try_next(self, receiver: Receiver, rows: Sequence[OutboxRow], result: Result) -> Receiver:
+        """Sends the second row; if it goes through, the first is given up."""
+        before = receiver.sent
+        receiver, second = self._send(receiver, rows[1])
+        if second.error or receiver.sent == before:
+            return self._failed(receiver, result)
+        log.warning(
+            "a story is given up: the receiver takes others",
+            extra={**_names(receiver), "page": rows[0].page_id, "error": result.error},
+        )
+        return self._store.receivers.end(receiver, rows[0], lost=1)
 
+    def _send(self, receiver: Receiver, row: OutboxRow) -> tuple[Receiver, Result]:
+        """Sends one row, or ends it without; an error leaves the row where it is."""
+        receivers, now = self._store.receivers, self._now()
+        if (now - row.at).total_seconds() > GIVE_UP_S:
+            log.warning("a story is given up: too old", extra=_names(receiver))
+            return receivers.end(receiver, row, lost=1), Result()
+        stories = self._store.stories
+        numbers = stories.numbers(row.page_id)
+        told = receivers.told(row, numbers)
+        if row.page_id in told:  # by a sender that was killed, or before the page was fetched again
+            return receivers.end(receiver, row), Result()
+        if any(stories.is_copy(row.page_id, each) for each in told):
+            return receivers.end(receiver, row, copies=1), Result()
+        message = message_of(self._store, row)
+        if message is None:
+            return receivers.end(receiver, row), Result()
+        result = self._deliver(receiver, message)
+        if result.error:
+            return receiver, result
+        receiver = receivers.end_sent(receiver, row, numbers[:2])
+        return receivers.worked(receiver, self._now()), result
 
-def _send(sender: Sender, receiver: Receiver, row: OutboxRow) -> tuple[Receiver, Result]:
-    """Sends one row, or ends it without; an error leaves the row where it is."""
-    receivers, now = sender.store.receivers, sender.now()
-    if (now - row.at).total_seconds() > GIVE_UP_S:
-        log.warning("a story is given up: too old", extra=_names(receiver))
-        return receivers.end(receiver, row, lost=1), Result()
-    stories = sender.store.stories
-    numbers = stories.numbers(row.page_id)
-    told = receivers.told(row, numbers)
-    if row.page_id in told:  # by a sender that was killed, or before the page was fetched again
-        return receivers.end(receiver, row), Result()
-    if any(stories.is_copy(row.page_id, each) for each in told):
-        return receivers.end(receiver, row, copies=1), Result()
-    message = message_of(sender.store, row)
-    if message is None:
-        return receivers.end(receiver, row), Result()
-    result = sender.deliver(receiver, message)
-    if result.error:
-        return receiver, result
-    receiver = receivers.end_sent(receiver, row, numbers[:2])
-    return receivers.worked(receiver, sender.now()), result
+    def _failed(self, receiver: Receiver, result: Result) -> Receiver:
+        pause_s = max(pause_after(receiver.tries + 1), result.wait_s)
+        now = self._now()
+        extra = {**_names(receiver), "error": result.error, "retry_in_s": round(pause_s)}
+        log.warning("a receiver was not reached", extra=extra)
+        return self._store.receivers.failed(
+            receiver, result.error, now, now + timedelta(seconds=pause_s)
+        )
 
-
-def _failed(sender: Sender, receiver: Receiver, result: Result) -> Receiver:
-    pause_s = max(pause_after(receiver.tries + 1), result.wait_s)
-    now = sender.now()
-    extra = {**_names(receiver), "error": result.error, "retry_in_s": round(pause_s)}
-    log.warning("a receiver was not reached", extra=extra)
-    return sender.store.receivers.failed(
-        receiver, result.error, now, now + timedelta(seconds=pause_s)
-    )
+    def _trimmed(self, receiver: Receiver) -> Receiver:
+        """Gives up the oldest rows when too many wait."""
+        too_many = self._store.receivers.count_waiting(receiver) - MOST_WAITING
+        if too_many <= 0:
+            return receiver
+        log.warning(
+            "stories are given up: too many wait", extra={**_names(receiver), "n": too_many}
+        )
+        for row in self._store.receivers.waiting(receiver, too_many):
+            receiver = self._store.receivers.end(receiver, row, lost=1)
+        return receiver
 
 
 def pause_after(tries: int) -> float:
     """Seconds between a failure and the next try: 10, 20, 40 ... 3,600."""
     return float(min(FIRST_PAUSE_S * 2 ** min(tries - 1, 20), LONGEST_PAUSE_S))
-
-
-def _trimmed(sender: Sender, receiver: Receiver) -> Receiver:
-    """Gives up the oldest rows when too many wait."""
-    too_many = sender.store.receivers.count_waiting(receiver) - MOST_WAITING
-    if too_many <= 0:
-        return receiver
-    log.warning("stories are given up: too many wait", extra={**_names(receiver), "n": too_many})
-    for row in sender.store.receivers.waiting(receiver, too_many):
-        receiver = sender.store.receivers.end(receiver, row, lost=1)
-    return receiver
 
 
 def _names(receiver: Receiver) -> dict[str, str]:
@@ -304,7 +302,7 @@ class Turns:
             if key in self._busy or not is_due or not (is_ours or is_free(receiver, now)):
                 continue
             if self._store.receivers.count_waiting(receiver):
-                self._busy[key] = self._pool.submit(take_turn, self._sender, receiver, self._owner)
+                self._busy[key] = self._pool.submit(self._sender.take_turn, receiver, self._owner)
 
     def hurry(self) -> None:
         """Lets each turn end after what it sends: the process is about to end."""

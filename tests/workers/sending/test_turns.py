@@ -28,7 +28,6 @@ from crawlclean.workers.sending.turns import (
     is_dead,
     is_free,
     pause_after,
-    take_turn,
 )
 from crawlclean.workers.sending.webhook import Result
 from tests.kit.receiver import Receiver as WebReceiver, hanging_until
@@ -76,7 +75,7 @@ class World:
     def turn(self, after_s: float = 0) -> Receiver:
         self.clock += timedelta(seconds=after_s)
         sender = Sender(self.store, self.deliver, lambda: self.clock)
-        take_turn(sender, self.receiver, "me.1")
+        sender.take_turn(self.receiver, "me.1")
         assert self.receiver.owner == ""
         return self.receiver
 
@@ -189,7 +188,7 @@ def test_of_two_senders_one_sends(world: World) -> None:
     read = world.receiver
     sender = Sender(world.store, world.deliver, lambda: world.clock)
     assert world.store.receivers.take(read, "other.1", world.clock + timedelta(seconds=60))
-    assert take_turn(sender, read, "me.1") is None
+    assert sender.take_turn(read, "me.1") is None
     assert world.told == []
 
 
@@ -200,7 +199,7 @@ def test_a_removed_receiver_stays_removed(world: World) -> None:
         world.store.receivers.remove("quake")
         return Result()
 
-    take_turn(Sender(world.store, deliver, lambda: world.clock), world.receiver, "me.1")
+    Sender(world.store, deliver, lambda: world.clock).take_turn(world.receiver, "me.1")
     assert world.store.receivers.of("quake") == []
 
 
