@@ -53,7 +53,8 @@ def details(
     receivers: tuple[ReceiverLine, ...] = (),
 ) -> TopicDetails:
     spec = TopicSpec(name="quake", query="地震", synonyms=(), excluded=())
-    row = first_version(TopicOrder(spec=spec, pages_per_hour=None), [])
+    order = TopicOrder(spec=spec)
+    row = first_version(order, [])
     figures = None
     if report is not None:
         figures = TopicFigures(
@@ -61,9 +62,13 @@ def details(
             pictures=(),
         )  # fmt: skip
     return TopicDetails(
-        row=replace(row, state=state), figures=figures, receivers=receivers, max_pages=max_pages,
+        row=replace(row, state=state),
+        order=order,
+        figures=figures,
+        receivers=receivers,
+        max_pages=max_pages,
         newest=(),
-    )  # fmt: skip
+    )
 
 
 def line(**values: Any) -> TopicReport:

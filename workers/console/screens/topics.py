@@ -9,7 +9,6 @@ from typing import get_args
 
 from flask import g, request
 
-from crawlclean.storage.topic_types import TopicRow
 from crawlclean.workers.console.charts import Line
 from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.routes import (
@@ -21,9 +20,8 @@ from crawlclean.workers.console.routes import (
     render,
 )
 from crawlclean.workers.console.words import say
-from crawlclean.workers.jobs.topics import order_of
-from crawlclean.workers.operations.parts import Part
-from crawlclean.workers.operations.topics.reports import StoryOrder, TopicFigures, last_days
+from crawlclean.workers.operations.parts import Place
+from crawlclean.workers.operations.topics.reports import StoryOrder, last_days
 from crawlclean.workers.operations.topics.stories import find_story
 from crawlclean.workers.operations.topics.topics import find_topic
 from crawlclean.workers.operations.topics.verdicts import parts_of
@@ -47,17 +45,17 @@ STORY_S = 30.0
 
 def show_topics(console: Console) -> Page:
     """The list, by name."""
-    return render("topics.html", page=_asked_topics(console), order_of=order_of)
+    return render("topics.html", page=list_entries(console.backends, _behind(), asked_limit()))
 
 
 def live_topics(console: Console) -> Page:
     """The rows of the list."""
-    return render("topics_live.html", page=_asked_topics(console), order_of=order_of)
+    return render("topics_live.html", page=list_entries(console.backends, _behind(), asked_limit()))
 
 
-def _asked_topics(console: Console) -> Part[tuple[TopicRow, TopicFigures | None]]:
+def _behind() -> Place | None:
     behind = request.args.get("after", "")
-    return list_entries(console.backends, (0, behind) if behind else None, asked_limit())
+    return (0, behind) if behind else None
 
 
 def show_topic(console: Console, topic: str) -> Page:
@@ -65,7 +63,6 @@ def show_topic(console: Console, topic: str) -> Page:
     return render(
         "topic.html",
         parts_of=parts_of,
-        order_of=order_of,
         **_live(find_topic_details(console.backends, topic)),
     )
 

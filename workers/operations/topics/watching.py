@@ -14,7 +14,7 @@ from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.topic_types import JudgedPage, TopicRow
 from crawlclean.workers.answers.topics import ReceiverLine, TopicReport, TopicStoryLine
-from crawlclean.workers.jobs.topics import order_of
+from crawlclean.workers.jobs.topics import TopicOrder, order_of
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.topics.receivers import receiver_lines
 from crawlclean.workers.operations.topics.reports import (
@@ -50,6 +50,7 @@ class TopicDetails:
 
     Attributes:
         row: The topic, with the state that it has now.
+        order: What its user asked.
         figures: What was read from all its pages; None: not yet.
         receivers: Who is told of new stories.
         max_pages: Records at which its crawl ends; None: no limit, or not begun.
@@ -57,6 +58,7 @@ class TopicDetails:
     """
 
     row: TopicRow
+    order: TopicOrder
     figures: TopicFigures | None
     receivers: Sequence[ReceiverLine]
     max_pages: int | None
@@ -65,8 +67,8 @@ class TopicDetails:
 
 def list_entries(
     backends: KeptBackends, after: Place | None, limit: int
-) -> Part[tuple[TopicRow, TopicFigures | None]]:
-    """Topics by name with the states that they have now, each with its figures once these are read.
+) -> Part[tuple[TopicRow, TopicOrder, TopicFigures | None]]:
+    """Topics by name with the states that they have now, what was asked, and figures once read.
 
     Args:
         backends: Queue and store.
@@ -79,7 +81,7 @@ def list_entries(
     except NotFound:  # no crawl yet
         return Part(items=())
     wait_s = FIRST_S / max(1, len(part.items))
-    entries = [(row, _figures(backends, row.name, wait_s)) for row in part.items]
+    entries = [(row, order_of(row), _figures(backends, row.name, wait_s)) for row in part.items]
     return Part(items=entries, after=part.after)
 
 
@@ -97,6 +99,7 @@ def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
         pages = {page.page_id: page for page in store.topics.pages(name, ids)}
         return TopicDetails(
             row=row,
+            order=order_of(row),
             figures=figures,
             receivers=receiver_lines(store, name),
             max_pages=crawl.spec.max_pages if crawl else None,

@@ -76,7 +76,7 @@ def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: 
 
 def test_the_console_reads_both_stores(settings: Settings) -> None:
     with closing(KeptBackends(settings)) as backends:
-        assert [row.name for row, _ in list_entries(backends, None, 5).items] == [TOPIC]
+        assert [row.name for row, *_ in list_entries(backends, None, 5).items] == [TOPIC]
         report = topic_report(backends, TOPIC)
         details = find_topic_details(backends, TOPIC)
         assert [page.url for page in details.newest] == [
