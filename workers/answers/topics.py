@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from crawlclean.storage.crawl_types import HostPoliteness, KeepRaw, Politeness, Scope
 from crawlclean.storage.topic_types import ReceiverKind, TopicState
@@ -17,8 +17,7 @@ from crawlclean.storage.topic_types import ReceiverKind, TopicState
 # JSON lines about the images of topics: `images`.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicImage:
+class TopicImage(Struct, frozen=True, kw_only=True):
     """A stored image, as one page shows it.
 
     Attributes:
@@ -46,8 +45,7 @@ class TopicImage:
     fetched_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicPicture:
+class TopicPicture(Struct, frozen=True, kw_only=True):
     """A line of `images`: one picture of a topic, with its copies.
 
     Copies have equal bytes, or look the same: resized, recompressed, stamped, cut by some percent.
@@ -67,8 +65,7 @@ class TopicPicture:
     others: tuple[TopicImage, ...] | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicImages:
+class TopicImages(Struct, frozen=True, kw_only=True):
     """The images of a topic, in the line of `topic NAME --report`.
 
     Attributes:
@@ -89,8 +86,7 @@ class TopicImages:
 # JSON lines about near-duplicates: `stories`, `why`.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldBy:
+class ToldBy(Struct, frozen=True, kw_only=True):
     """A page that tells a story.
 
     Attributes:
@@ -107,8 +103,7 @@ class ToldBy:
     body_chars: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoryLine:
+class StoryLine(Struct, frozen=True, kw_only=True):
     """A story: the pages that tell the same text, perhaps edited, cut or framed by other lines.
 
     Attributes:
@@ -131,8 +126,7 @@ class StoryLine:
     pages: tuple[ToldBy, ...] | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoriesRebuilt:
+class StoriesRebuilt(Struct, frozen=True, kw_only=True):
     """The result of `stories --rebuild`.
 
     Attributes:
@@ -181,8 +175,7 @@ class ReceiverLine:
     last_sent: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlOptions:
+class CrawlOptions(Struct, frozen=True, kw_only=True):
     """What a topic's crawl was ordered to do, by the options of all its runs.
 
     Attributes:
@@ -275,8 +268,7 @@ class TopicLine:
     options: CrawlOptions | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageToMark:
+class PageToMark(Struct, frozen=True, kw_only=True):
     """A line of `topic NAME --to-mark`: a page whose mark teaches the topic most.
 
     Attributes:
@@ -292,8 +284,7 @@ class PageToMark:
     relevance: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkWeight:
+class LinkWeight(Struct, frozen=True, kw_only=True):
     """A line of `topic NAME --weights`: what a feature of a link adds to its score.
 
     Attributes:
@@ -344,8 +335,7 @@ class TopicHost(HarvestStep):
     host: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelevantPage:
+class RelevantPage(Struct, frozen=True, kw_only=True):
     """A relevant page: the first one of its story.
 
     Attributes:
@@ -369,8 +359,7 @@ class RelevantPage:
     copies: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicStoryLine:
+class TopicStoryLine(Struct, frozen=True, kw_only=True):
     """A story that several relevant pages of a topic tell, in a list of the API.
 
     Attributes:
@@ -390,8 +379,7 @@ class TopicStoryLine:
     fetched_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicBudget:
+class TopicBudget(Struct, frozen=True, kw_only=True):
     """What a topic's crawl may spend, and what it has spent.
 
     Attributes:
@@ -446,8 +434,7 @@ class TopicReport:
     images: TopicImages | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundConcept:
+class FoundConcept(Struct, frozen=True, kw_only=True):
     """A concept of a query on a page.
 
     Attributes:
@@ -463,8 +450,7 @@ class FoundConcept:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkPart:
+class LinkPart(Struct, frozen=True, kw_only=True):
     """A feature of the link that led to a page, with its weight today.
 
     Attributes:
@@ -476,8 +462,7 @@ class LinkPart:
     weight: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicVerdict:
+class TopicVerdict(Struct, frozen=True, kw_only=True):
     """A line of `why`: what a topic holds of a page.
 
     Attributes:
@@ -527,8 +512,7 @@ class TopicVerdict:
 # What receivers of a topic are told: the body of a webhook's POST.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundStory:
+class FoundStory(Struct, frozen=True, kw_only=True):
     """A relevant page that tells a story first.
 
     Attributes:
@@ -563,8 +547,7 @@ class FoundStory:
     also: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoryMessage:
+class StoryMessage(Struct, frozen=True, kw_only=True):
     """What `join housekeeper` sends to a webhook: one new relevant story.
 
     Attributes:

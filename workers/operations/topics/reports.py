@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache, partial
 from typing import Literal, get_args
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 
 from crawlclean.cleaning.errors import ConfigError, InvalidUrl, NotFound, QueueUnavailable
 from crawlclean.cleaning.records import Image
@@ -435,7 +435,7 @@ def _reprints(store: Store, harvest: Harvest) -> Iterator[StoryLine]:
         if story is not None:  # else purged meanwhile
             line = story_line(store, story)
             pages = () if line.pages is UNSET else line.pages[:MOST_STORY_PAGES]
-            yield replace(line, pages=pages)
+            yield structs.replace(line, pages=pages)
 
 
 def _hosts(sums: Mapping[str, tuple[int, int]], harvest: Harvest) -> Iterator[TopicHost]:
