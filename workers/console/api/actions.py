@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from crawlclean.storage.console_tokens import TokenScope
+from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.console.actions import Refusal
 from crawlclean.workers.console.api.problems import AGAIN_S, refuse
 from crawlclean.workers.console.api.registry import Call, Name
@@ -90,18 +91,7 @@ class ActionResult(Struct, frozen=True, kw_only=True):
 
 def list_actions(_backends: Backends) -> Part[ActionLine]:
     """Every action, with what it needs."""
-    return Part(
-        items=[
-            ActionLine(
-                name=each.name,
-                subject=each.subject,
-                safety=each.safety,
-                values=each.values,
-                inputs=tuple(input_.value for input_ in each.inputs),
-            )
-            for each in ACTIONS.values()
-        ]
-    )
+    return Part(items=[answer_of(ActionLine, each) for each in ACTIONS.values()])
 
 
 def post_action(call: Call, body: ActionRequest, name: str) -> ActionResult:
