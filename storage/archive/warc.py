@@ -24,7 +24,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
-from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from crawlclean import __dist__
@@ -268,60 +267,20 @@ def unpack_member(member: bytes, url: str) -> tuple[int, tuple[tuple[str, str], 
     raise StoreDamaged("an archived page cannot be read: its place holds no whole response")
 
 
-# Where WARC files have the bodies of their revisits: a revisit names the digest of its body alone.
+# Which record has a body first: a revisit names the digest of its body, and has none.
 #
-# The places of all bodies are in a temporary file, so that memory stays bounded.
-
-_ORIGINALS = """
-    CREATE TABLE bodies (digest TEXT PRIMARY KEY, file TEXT, member INT, offset INT) WITHOUT ROWID
-"""
-
-
-class Originals:
-    """The places of the HTML bodies of an input that was read so far."""
-
-    def __init__(self) -> None:
-        """Begins empty."""
-        self._once = Once()
-        self._once.execute(_ORIGINALS)
-
-    def close(self) -> None:
-        """Deletes the temporary file."""
-        self._once.close()
-
-    def keep(self, digest: str, file: Path, member: int, offset: int) -> None:
-        """Keeps the place of a body; the first place counts.
-
-        Args:
-            digest: As the file has it: ``sha1:2ESO5RC26ABJ3G5EJ4F3GUPX5BLEGQXC``.
-            file: Where the body is.
-            member: Offset in the file of the gzip member that its record begins in, bytes.
-            offset: Of its record in this member, bytes.
-
-        Raises:
-            StoreFull: The folder for temporary files has no space left.
-        """
-        values = (digest, str(file), member, offset)
-        self._once.execute("INSERT OR IGNORE INTO bodies VALUES (?, ?, ?, ?)", *values)
-
-    def place(self, digest: str) -> tuple[Path, int, int] | None:
-        """Returns (file, member, offset) of a body by digest; None: no file has it."""
-        query = "SELECT file, member, offset FROM bodies WHERE digest = ?"
-        found = self._once.execute(query, digest).fetchone()
-        return (Path(found[0]), found[1], found[2]) if found else None
-
-
-# Which record of an export has a body first: later ones with the same body are revisits.
+# Of an input these are places in its files, where the bodies of revisits are read; of an export
+# they are the records that its revisits name.
 
 _BODIES = """CREATE TABLE IF NOT EXISTS bodies (
     digest TEXT PRIMARY KEY, record_id TEXT, url TEXT, date TEXT
 ) WITHOUT ROWID"""
 
 
-class Bodies:
-    """The bodies that the records of an export have, by digest; memory is bounded.
+class FirstBodies:
+    """What an input or an export has bodies of first, by digest; memory is bounded.
 
-    With a state they are kept as its keys are: with each whole file.
+    With the state of an export they are kept as its keys are: with each whole file.
     """
 
     def __init__(self, state: ExportState | None = None) -> None:
@@ -335,14 +294,20 @@ class Bodies:
         if self._is_own:
             self._once.close()
 
-    def first(self, digest: str, record: Original) -> Original | None:
-        """Returns the earlier record that has a body; None: ``record`` has it from now on.
+    def find(self, digest: str) -> Original | None:
+        """What has a body first, as ``keep`` got it; None: nothing has it so far.
+
+        Args:
+            digest: As a record has it: ``sha1:2ESO5RC26ABJ3G5EJ4F3GUPX5BLEGQXC``.
+        """
+        query = "SELECT record_id, url, date FROM bodies WHERE digest = ?"
+        found: Original | None = self._once.execute(query, digest).fetchone()
+        return found
+
+    def keep(self, digest: str, first: Original) -> None:
+        """Keeps three texts about what has a body, unless something before it has the body.
 
         Raises:
             StoreFull: The folder has no space left.
         """
-        query = "SELECT record_id, url, date FROM bodies WHERE digest = ?"
-        found: Original | None = self._once.execute(query, digest).fetchone()
-        if not found:
-            self._once.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", digest, *record)
-        return found
+        self._once.execute("INSERT OR IGNORE INTO bodies VALUES (?, ?, ?, ?)", digest, *first)

@@ -10,7 +10,7 @@ from pathlib import Path
 from crawlclean.cleaning.errors import ConfigError, NotFound, StoreDamaged
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import CleanRecord, PageKind, Provenance
-from crawlclean.storage.archive.warc import Bodies, Original, original_of, payload_digest
+from crawlclean.storage.archive.warc import FirstBodies, Original, original_of, payload_digest
 from crawlclean.storage.store.export import ExportState, Selection, select
 from crawlclean.storage.store.ports import Answer
 from crawlclean.storage.store.protocol import Store
@@ -123,15 +123,20 @@ def answers_to_export(
     Raises:
         NotFound: No crawl or no host has the name.
     """
-    with _store_of(settings, wanted) as store, closing(Bodies(known)) as bodies:
+    with _store_of(settings, wanted) as store, closing(FirstBodies(known)) as bodies:
         found = store.answers.scan(wanted.crawl, wanted.host, wanted.since, known, on_damage)
         yield (_exported(bodies, *each) for each in found)
 
 
-def _exported(bodies: Bodies, answer: Answer, provenance: Provenance, depth: int) -> ExportedAnswer:
+def _exported(
+    bodies: FirstBodies, answer: Answer, provenance: Provenance, depth: int
+) -> ExportedAnswer:
     digest = payload_digest(answer.body)
-    # Without a body there is nothing to save, and no tool to look for it.
-    original = bodies.first(digest, original_of(answer, digest)) if answer.body else None
+    original = None
+    if answer.body:  # without one there is nothing to save, and no tool to look for it
+        original = bodies.find(digest)
+        if original is None:
+            bodies.keep(digest, original_of(answer, digest))
     return ExportedAnswer(
         answer=answer, digest=digest, original=original, provenance=provenance, depth=depth
     )

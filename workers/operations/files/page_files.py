@@ -25,7 +25,7 @@ from urllib.parse import quote
 from crawlclean.cleaning.document.source import foreign_type
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.urls.normal_form import is_asset
-from crawlclean.storage.archive.warc import Originals
+from crawlclean.storage.archive.warc import FirstBodies
 from crawlclean.workers.operations.pages.page_sources import (
     BEGINNING_BYTES,
     GZIP,
@@ -124,7 +124,7 @@ class PageInput:
         Raises:
             ConfigError: ``url`` is given, and standard input has rows or a WARC file.
         """
-        with closing(Originals()) as originals:
+        with closing(FirstBodies()) as originals:
             for file in self.files:
                 begin_file()
                 try:
@@ -136,7 +136,7 @@ class PageInput:
                     why = str(error).partition(",")[0]
                     yield Source(file.name, error=f"{file.name}: broken: {why}")
 
-    def _sources_of(self, file: InputFile, originals: Originals) -> Iterator[Source]:
+    def _sources_of(self, file: InputFile, originals: FirstBodies) -> Iterator[Source]:
         with _opened(file) as stream:
             kind = file.kind(stream)
             if self.url and file.is_stdin and kind != "html":

@@ -27,7 +27,7 @@ from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import Provenance, Via
 from crawlclean.crawler.transfer.content_encoding import undo_codings
-from crawlclean.storage.archive.warc import Originals
+from crawlclean.storage.archive.warc import FirstBodies
 
 # The records of a WARC file: one that is damaged costs itself, and the next one is found.
 #
@@ -419,7 +419,7 @@ def from_warc(
     stream: IO[bytes],
     name: str,
     at: datetime,
-    originals: Originals | None = None,
+    originals: FirstBodies | None = None,
     file: Path | None = None,
 ) -> Iterator[Source]:
     """Yields the HTML responses of a WARC file, revisits with the body that they name.
@@ -452,7 +452,8 @@ def from_warc(
             yield Source(origin, url, error=f"{origin}: {error}")
             continue
         if originals and file and digest and record.header("WARC-Type") == "response":
-            originals.keep(digest, file, record.member, record.offset)
+            place = str(file), str(record.member), str(record.offset)
+            originals.keep(digest, place)
         kind = header_of(headers, "Content-Type") or None
         yield Source(origin, url, body, kind, _time(record.header("WARC-Date")) or at)
 
@@ -487,19 +488,19 @@ def _decoded(body: bytes, headers: Headers) -> bytes:
     return undo_codings(body, headers, MAX_PAGE_BYTES)
 
 
-def _original_body(digest: str, originals: Originals | None) -> bytes:
+def _original_body(digest: str, originals: FirstBodies | None) -> bytes:
     """The body that a ``revisit`` record names.
 
     Raises:
         NotFound: No file has it.
         FetchError, PageTooLarge: It is broken, or over the limit.
     """
-    place = originals.place(digest) if originals else None
+    place = originals.find(digest) if originals else None
     if place is not None:
         file, member, offset = place
-        with file.open("rb") as stream:
-            stream.seek(member)
-            for record in read_warc(stream, MAX_PAGE_BYTES, offset):
+        with Path(file).open("rb") as stream:
+            stream.seek(int(member))
+            for record in read_warc(stream, MAX_PAGE_BYTES, int(offset)):
                 response = split_response(record.block)
                 if response is not None:
                     return _decoded(response[2], response[1])
