@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 from msgspec import structs
@@ -13,7 +12,6 @@ from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.drift.watch import SamplePage, expected_of
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.learn.body_places import learn_body_rule
-from crawlclean.cleaning.learn.dropped import losing_classes
 from crawlclean.cleaning.learn.post_rules import agree_on_posts, choose_threads, post_rule_of
 from crawlclean.cleaning.learn.template import (
     find_repeats,
@@ -21,7 +19,6 @@ from crawlclean.cleaning.learn.template import (
     learn_template,
 )
 from crawlclean.cleaning.learn.views import (
-    Sample,
     View,
     choose_sample,
     limit_sample,
@@ -36,7 +33,6 @@ from crawlclean.cleaning.page import read_page
 from crawlclean.cleaning.records import Image, Link, LinkKind
 from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
-from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.cleaning.urls.normal_form import normalize
 
 
@@ -68,7 +64,6 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
         template=learn_template(sample),
     )
     read = [_read(one, model) for one in views]
-    model, read = _give_way(sample, model, read)
     links, images = [one.links for one in read], [one.images for one in read]
     link_places = learn_places(links, sample.table, LinkPlace)
     model = structs.replace(
@@ -126,18 +121,6 @@ class _Read(NamedTuple):
     images: list[tuple[int, Image]]
     facts: PageFacts
     fit: SamplePage
-
-
-def _give_way(sample: Sample, model: SiteModel, read: list[_Read]) -> tuple[SiteModel, list[_Read]]:
-    """The model without places in the URL classes that lose by them, and the pages read with it."""
-    losing = losing_classes(sample, [one.body for one in read])
-    if not losing:
-        return model, read
-    model = structs.replace(model, body_rule=replace(model.body_rule, alone=losing))
-    return model, [
-        _read(seen, model) if class_of(one.fit.url) in losing else one
-        for seen, one in zip(sample.views, read, strict=True)
-    ]
 
 
 def _read(one: View, model: SiteModel) -> _Read:

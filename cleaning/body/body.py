@@ -6,7 +6,7 @@ bounds what a place may lose. A body is never lost: the page's own body stands, 
 lines around it, where
 
 - no place of the model is on the page;
-- the URL class of the page has its bodies elsewhere, or gave the places up (``learn.dropped``);
+- the URL class of the page has its bodies elsewhere;
 - the page's own body has more text outside the place than belongs there;
 - the page is a list, and no known place fits it when read as an article.
 """

@@ -78,12 +78,10 @@ class BodyRule:
     Attributes:
         places: The paths, the one that explains most pages first.
         threads: URL classes of pages whose body is posts, with their numbers, sorted.
-        alone: URL classes whose pages lose text at the places, sorted: each is read alone.
     """
 
     places: tuple[BodyPlace, ...] = ()
     threads: tuple[tuple[str, int], ...] = ()
-    alone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,7 +157,6 @@ class SiteIndex:
         own: Checksums of the repeated lines that bodies keep.
         classes: For each body place the explained pages by URL class: ``{"/news/*.html": 12}``.
         threads: Pages with posts by URL class.
-        alone: URL classes whose bodies are at no place.
         suffixes: Ends of titles, the longest first.
         prefixes: Beginnings of titles, the longest first.
         frame: URLs of the links on most pages.
@@ -187,7 +186,6 @@ class SiteIndex:
         self.own = frozenset(template.own)
         self.classes = [dict(place.classes) for place in model.body_rule.places]
         self.threads = dict(model.body_rule.threads)
-        self.alone = frozenset(model.body_rule.alone)
         self.suffixes = sorted((each.text for each in template.title_suffixes), key=_by_length)
         self.prefixes = sorted((each.text for each in template.title_prefixes), key=_by_length)
         self.frame = frozenset(url for url, share in noise.links.items() if share >= OFTEN)
@@ -316,7 +314,6 @@ def find_places(document: Document, model: SiteModel) -> SitePlaces:
     if rule is not None and model.url_kind(document.page.url) in NO_THREADS:
         rule = None
     index = model.index
-    is_alone = bool(index.alone) and class_of(document.page.url) in index.alone
     found = SitePlaces(model=model, post_rule=rule)
     for block, number in index.paths.find(document.tree):
         meaning = index.meanings[number]
@@ -324,7 +321,7 @@ def find_places(document: Document, model: SiteModel) -> SitePlaces:
             found.links[block] = meaning
         elif isinstance(meaning, ImagePlace):
             found.images[block] = meaning
-        elif not is_alone:
+        else:
             place, dropped = meaning
             if dropped is None:
                 found.bodies.setdefault(place, []).append(block)
