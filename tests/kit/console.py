@@ -148,6 +148,16 @@ def fields_in(page: TestResponse) -> dict[str, str]:
     return {name: html.unescape(value) for name, value in found}
 
 
+def parts_of(client: FlaskClient, address: str) -> Iterator[str]:
+    """The pages of a list, each behind the link of the one before."""
+    while address:
+        page = client.get(address)
+        assert page.status_code == 200, page.text
+        yield page.text
+        following = re.search(r'rel="next" href="([^"]+)"', page.text)
+        address = html.unescape(following[1]) if following else ""
+
+
 def do(client: FlaskClient, name: str, target: str, **values: str) -> TestResponse:
     """Opens the confirm page of an action and sends its form; the page that follows.
 

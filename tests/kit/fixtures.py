@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.frontier import Frontier
 from tests.kit.mongo_server import MongoServer, running
 from tests.kit.queues import Spider
+from tests.kit.worker_bench import Bench
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +67,10 @@ def new_spider(queue_url: str) -> Iterator[Callable[..., Spider]]:
 def spider(new_spider: Callable[..., Spider]) -> Spider:
     """One spider."""
     return new_spider()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """A private queue, a store, and a worker that the test starts."""
+    with Bench(tmp_path) as started:
+        yield started

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from crawlclean.storage.config import StorageConfig
-from crawlclean.storage.crawl_types import CrawlSpec, FailureReason, FetchResult, UrlRow
+from crawlclean.storage.crawl_types import (
+    CrawlSpec,
+    CrawlState,
+    Failure,
+    FailureReason,
+    FetchResult,
+    UrlRow,
+)
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.config import Settings
 from crawlclean.workers.context import Context
@@ -134,6 +141,15 @@ class Bench(PrivateQueue):
             self.spider.put(lease, answers.get(name) or answer(name))
         self.spider.flush()
 
+    def crawl(self, base: str, state: CrawlState, answers: Mapping[str, FetchResult]) -> None:
+        """Cleans the pages of a crawl ``c`` by a worker; ``answers`` by what is behind ``base``."""
+        self.start_worker()
+        self.fetch(*(base + name for name in answers), crawl_id="c", **answers)
+        self.sweep_until(self.is_done)
+        with closing(self.store()) as store:
+            store.crawls.put(self.frontier.spec("c"), state)
+            store.statistics.refresh()
+
     def sweep_until(self, condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
         """Sweeps until the condition holds."""
 
@@ -212,11 +228,21 @@ class Waiting(Bench):
         wait_until(lambda: not self.server.is_running())
 
 
-def answer(name: str, **links: str) -> FetchResult:
-    """A plain page."""
+def answer(
+    title: str,
+    text: str = LONG,
+    status: int = 200,
+    location: str = "",
+    links: Mapping[str, str] | None = None,
+) -> FetchResult:
+    """A plain page; a failure when its status is one."""
+    headers = [("Content-Type", "text/html; charset=utf-8")]
+    headers += [("Location", location)] if location else []
+    failure = Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
     return FetchResult(
-        status=200,
-        headers=(("Content-Type", "text/html; charset=utf-8"),),
-        body=html(name, LONG, links=links).encode(),
+        status=status,
+        headers=tuple(headers),
+        body=html(title, text, links=links).encode(),
         elapsed_ms=3,
+        failure=failure if status >= 400 else None,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,6 @@ from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import LONG, Bench, answer
 
 HOST = "http://a.example"
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with Bench(tmp_path) as made:
-        yield made
 
 
 def ends_on_request(bench: Bench) -> None:
@@ -189,7 +182,7 @@ def test_outlinks_are_offered_before_the_page_is_done(bench: Bench) -> None:
         f"{HOST}/moved",
         f"{HOST}/pdf",
         f"{HOST}/refused",
-        a=answer("a", **{"/b": "乙", "http://other.example/": "外", "/a": "自己"}),
+        a=answer("a", links={"/b": "乙", "http://other.example/": "外", "/a": "自己"}),
         moved=FetchResult(status=301, headers=(("Location", "http://c.example/x"),)),
         pdf=FetchResult(status=200, headers=(), body=b"%PDF-1.7"),
         refused=FetchResult(status=301, headers=(("Location", "mailto:x"),)),

@@ -27,15 +27,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A crawl with a record, a failure, and a class that is stopped as a trap."""
     with Bench(tmp_path_factory.mktemp("bench"), "") as started:
         late = FetchResult(failure=Failure(reason=FailureReason.TIMEOUT, detail="no answer"))
-        started.start_worker()
-        started.fetch(f"http://{HOST}/a", f"http://{HOST}/b", crawl_id="c", a=answer("a"), b=late)
-        started.sweep_until(started.is_done)
+        started.crawl(f"http://{HOST}/", CrawlState.RUNNING, {"a": answer("a"), "b": late})
         started.client.hset(f"cc:ts:c:{HOST}", "/cal/*", "40 pages without news")
         started.client.hset("cc:traps", f"c {HOST} /cal/*", 1)
-        store = started.store()
-        store.crawls.put(started.frontier.spec("c"), CrawlState.RUNNING)
-        store.statistics.refresh()
-        store.close()
         yield started
 
 

@@ -4,46 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
-from crawlclean.storage.crawl_types import CrawlState, Failure, FailureReason, FetchResult
+from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.store.journal import Action, Operation, OperationState
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, open_console, settings_of
 from tests.kit.timing import wait_until
-from tests.kit.web import html
-from tests.kit.worker_bench import LONG, Bench
+from tests.kit.worker_bench import Bench, answer
 
 HOST = "a.example"
 FAILED = 30
-
-
-def answer(status: int) -> FetchResult:
-    return FetchResult(
-        status=status,
-        headers=(("Content-Type", "text/html; charset=utf-8"),),
-        body=html("页", LONG).encode(),
-        elapsed_ms=3,
-        failure=Failure(reason=FailureReason.HTTP_STATUS, detail="") if status >= 400 else None,
-    )
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A crawl ``c`` of one host: 6 records, 30 failures with status 500, and 2 with 404."""
     with Bench(tmp_path_factory.mktemp("bench"), "") as started:
-        answers = {f"p{n}": answer(200) for n in range(6)}
-        answers |= {f"f{n}": answer(500) for n in range(FAILED)}
-        answers |= {f"m{n}": answer(404) for n in range(2)}
-        started.start_worker()
-        started.fetch(*(f"http://{HOST}/{name}" for name in answers), crawl_id="c", **answers)
-        started.sweep_until(started.is_done)
-        store = started.store()
-        store.crawls.put(started.frontier.spec("c"), CrawlState.RUNNING)
-        store.statistics.refresh()
-        store.close()
+        answers = {f"p{n}": answer("页") for n in range(6)}
+        answers |= {f"f{n}": answer("页", status=500) for n in range(FAILED)}
+        answers |= {f"m{n}": answer("页", status=404) for n in range(2)}
+        started.crawl(f"http://{HOST}/", CrawlState.RUNNING, answers)
         yield started
 
 
@@ -53,17 +37,13 @@ def client(bench: Bench) -> FlaskClient:
 
 
 def newest(bench: Bench) -> Action:
-    store = bench.store()
-    (row,) = store.audit.read(limit=1)
-    store.close()
-    return row
+    with closing(bench.store()) as store:
+        return store.audit.read(limit=1)[0]
 
 
 def operation(bench: Bench) -> Operation:
-    store = bench.store()
-    (row,) = store.operations.read(limit=1)
-    store.close()
-    return row
+    with closing(bench.store()) as store:
+        return store.operations.read(limit=1)[0]
 
 
 def ended(bench: Bench) -> Operation:

@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
-from crawlclean.storage.crawl_types import CrawlState, FetchResult
+from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.store.journal import Action, Operation, OperationState
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.workers.operations.acting import crawls as archive
@@ -20,29 +20,18 @@ from crawlclean.workers.operations.watching import space
 from crawlclean.workers.operations.watching.space import is_low
 from tests.kit.console import acting_console, do, fields_in, settings_of
 from tests.kit.timing import wait_until
-from tests.kit.web import html
-from tests.kit.worker_bench import LONG, Bench
+from tests.kit.worker_bench import Bench, answer
 
 HOST = "a.example"
-
-
-def answer(text: str) -> FetchResult:
-    headers = (("Content-Type", "text/html; charset=utf-8"),)
-    return FetchResult(status=200, headers=headers, body=html("页", text).encode(), elapsed_ms=3)
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A finished crawl ``c`` of one host: 3 records with a body, 2 without."""
     with Bench(tmp_path_factory.mktemp("bench"), "") as started:
-        answers = {f"p{n}": answer(LONG) for n in range(3)}
-        answers |= {f"e{n}": answer("") for n in range(2)}
-        started.start_worker()
-        started.fetch(*(f"http://{HOST}/{name}" for name in answers), crawl_id="c", **answers)
-        started.sweep_until(started.is_done)
-        with closing(started.store()) as store:
-            store.crawls.put(started.frontier.spec("c"), CrawlState.FINISHED)
-            store.statistics.refresh()
+        answers = {f"p{n}": answer("页") for n in range(3)}
+        answers |= {f"e{n}": answer("页", "") for n in range(2)}
+        started.crawl(f"http://{HOST}/", CrawlState.FINISHED, answers)
         yield started
 
 
@@ -115,7 +104,7 @@ def test_raw_pages_are_dropped(client: FlaskClient, bench: Bench, *, is_full: bo
     """By a worker; on a full disk, where workers may wait for room, by the console."""
     bench.frontier.set_state("c", CrawlState.STOPPED)
     if is_full:  # there are some again
-        bench.fetch(f"http://{HOST}/more", crawl_id="d", more=answer(LONG))
+        bench.fetch(f"http://{HOST}/more", crawl_id="d", more=answer("页"))
         bench.sweep_until(lambda: bench.is_done("d"))
     bench.frontier.hold_for_disk(is_full=is_full)
     target, responses = (HOST, 1) if is_full else ("c", 5)

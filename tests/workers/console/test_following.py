@@ -19,8 +19,6 @@ from crawlclean.cleaning.records import BodySource
 from crawlclean.storage.crawl_types import (
     CrawlState,
     Discovery,
-    Failure,
-    FailureReason,
     FetchResult,
 )
 from crawlclean.storage.sqlite.store import SqliteStore
@@ -34,39 +32,19 @@ from tests.kit.console import ORIGIN, acting_console, do, fields_in, settings_of
 from tests.kit.outcomes import HOST as OTHER_HOST, make_outcome
 from tests.kit.queues import pause_host
 from tests.kit.timing import wait_until
-from tests.kit.web import html as page_of
-from tests.kit.worker_bench import LONG, Bench
+from tests.kit.worker_bench import LONG, Bench, answer
 
 HOST = "a.example"
 EMPTY = "/n/e0"
-
-
-def answer(text: str, status: int = 200, **headers: str) -> FetchResult:
-    told = (("Content-Type", "text/html; charset=utf-8"), *headers.items())
-    body = page_of("页", text).encode()
-    failure = Failure(reason=FailureReason.HTTP_STATUS, detail=f"status {status}")
-    return FetchResult(
-        status=status,
-        headers=told,
-        body=body,
-        elapsed_ms=3,
-        failure=failure if status >= 400 else None,
-    )
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     """A crawl ``c`` of one host that runs: 9 records with a body, 2 without."""
     with Bench(tmp_path, "") as started:
-        answers = {f"p{n}": answer(f"{n}{LONG}") for n in range(9)}
-        answers |= {f"e{n}": answer("") for n in range(2)}
-        started.start_worker()
-        urls = [f"http://{HOST}/n/{name}" for name in answers]
-        started.fetch(*urls, crawl_id="c", **answers)
-        started.sweep_until(started.is_done)
-        with closing(started.store()) as store:
-            store.crawls.put(started.frontier.spec("c"), CrawlState.RUNNING)
-            store.statistics.refresh()
+        answers = {f"p{n}": answer("页", f"{n}{LONG}") for n in range(9)}
+        answers |= {f"e{n}": answer("页", "") for n in range(2)}
+        started.crawl(f"http://{HOST}/n/", CrawlState.RUNNING, answers)
         yield started
 
 
@@ -130,7 +108,7 @@ def test_one_page_of_a_paused_host_is_tried(client: FlaskClient, bench: Bench) -
     (lease,) = bench.spider.pages(10)
     assert lease.url.endswith(EMPTY)
     assert "being fetched" in told(client.get(live[1]).text)
-    assert bench.spider.put(lease, answer(f"again {LONG}"))
+    assert bench.spider.put(lease, answer("页", f"again {LONG}"))
     bench.spider.flush()
     bench.sweep_until(lambda: "answered" in told(client.get(live[1]).text))
     result = told(client.get(live[1]).text)
@@ -153,9 +131,9 @@ def test_a_trial_that_leads_elsewhere_or_fails_says_so(client: FlaskClient, benc
         bench.sweep_until(lambda: bench.is_done())
         return told(client.get(page.request.path + "/live").text)
 
-    assert "503" in (away := tried(answer("", 503)))
+    assert "503" in (away := tried(answer("页", "", 503)))
     assert "nothing newer than the record" in away
-    moved = tried(answer("", 302, Location="/login"))
+    moved = tried(answer("页", "", 302, "/login"))
     assert "302" in moved
     assert "/login" in moved
     assert "It leads elsewhere" in moved
@@ -191,11 +169,11 @@ def test_a_wall_ends_when_the_pages_have_bodies(client: FlaskClient, bench: Benc
     assert "pages 2; hosts 1" in form["expected"]
     client.post("/actions/refetch_host", data=form, headers=ORIGIN)
     first, second = bench.spider.pages(10)
-    bench.spider.put(first, answer(f"one {LONG}"))
+    bench.spider.put(first, answer("页", f"one {LONG}"))
     bench.spider.flush()
     bench.sweep_until(lambda: bench.frontier.counts("c").queued == 0)
     assert "no body" in now_signs(bench)
-    bench.spider.put(second, answer(f"two {LONG}"))
+    bench.spider.put(second, answer("页", f"two {LONG}"))
     bench.spider.flush()
     bench.sweep_until(bench.is_done)
     mended = now_signs(bench)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -29,12 +28,6 @@ from tests.kit.outcomes import HOST, make_failure
 from tests.kit.worker_bench import Bench
 
 GROUP = f"/failures/group?crawl=c&host={HOST}&cause=poison&status=200"
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with Bench(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

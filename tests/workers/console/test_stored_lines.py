@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from scrapy.exceptions import DownloadCancelledError
 
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
@@ -100,12 +98,6 @@ def test_what_spider_and_worker_say_of_a_failure_is_worded() -> None:
     for failure in failures():
         line = in_chinese(in_store(failure.line))
         assert not re.search(r"[a-z]{2,} [a-z]{2,}", line), failure.line
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with Bench(tmp_path) as made:
-        yield made
 
 
 def fill_events(store: Store) -> None:

@@ -28,12 +28,6 @@ HOSTILE = "<script>alert(1)</script>\u202eevil"
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with Bench(tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
 def store(bench: Bench) -> Iterator[Store]:
     with closing(bench.store()) as opened:
         for crawl in ("c", "other"):

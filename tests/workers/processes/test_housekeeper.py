@@ -6,9 +6,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -20,12 +18,6 @@ from tests.kit.receiver import Receiver, hanging_until
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.worker_bench import Bench
 from tests.workers.sending.test_turns import save_waiting
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with Bench(tmp_path) as made:
-        yield made
 
 
 def test_the_process_heals_a_queue_while_a_receiver_hangs_and_ends_when_told(bench: Bench) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +16,6 @@ from crawlclean.workers.context import Context
 from crawlclean.workers.processes.sweeping import Sampler, note_silent, sweep_once, update_crawls
 from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with Bench(tmp_path) as made:
-        yield made
 
 
 @pytest.fixture
