@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +16,6 @@ from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from tests.kit.console import console_of, settings_of
 from tests.kit.outcomes import HOST, make_outcome
 from tests.kit.private_queue import PrivateQueue
-from tests.kit.timing import LIMIT_S, wait_until
 
 WAITS = f"http://{HOST}/waits.html"
 UNKNOWN = f"http://{HOST}/none.html"
@@ -52,27 +50,6 @@ def test_a_url_is_explained_over_the_connection_that_is_open(tmp_path: Path) -> 
 def numbers() -> Callable[[], int]:
     """Counts its calls."""
     return iter(range(1, 100)).__next__
-
-
-def test_an_answer_is_renewed_while_the_last_one_is_given(tmp_path: Path) -> None:
-    now, may_go_on = [0.0], threading.Event()
-    backends = KeptBackends(settings_of(tmp_path), clock=lambda: now[0])
-    ask = numbers()
-
-    def ask_slowly() -> int:
-        assert may_go_on.wait(LIMIT_S)
-        return ask()
-
-    assert backends.remembered("a", 3.0, ask) == 1
-    now[0] = 2.9
-    assert backends.remembered("a", 3.0, ask) == 1
-    now[0] = 5.9
-    assert [backends.remembered("a", 3.0, ask_slowly) for _ in range(3)] == [1, 1, 1]
-    may_go_on.set()
-    wait_until(lambda: backends.remembered("a", 3.0, ask_slowly) == 2, LIMIT_S)
-    now[0] = 12.0  # too old to be given
-    assert backends.remembered("a", 3.0, ask) == 3
-    backends.close()
 
 
 def test_what_cannot_be_renewed_is_no_longer_given(tmp_path: Path) -> None:
