@@ -115,7 +115,7 @@ folder = Path(sys.argv[1])
 forks = ForkServer({}, folder / "logs", entry)
 fleet = supervisor.Supervisor(folder, {}, forks)
 fleet.start("worker")
-pids = fleet.pids("worker")
+pids = fleet.living("worker")
 print(fleet.stop("worker") == pids)
 forks.stop()
 """
