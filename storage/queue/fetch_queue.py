@@ -138,13 +138,8 @@ class FetchQueue:
 
     async def renew(self, trouble: str = "") -> None:
         """Keeps the session alive for another ``SESSION_TTL_MS``; ``trouble``: why it is idle."""
-        async with self._client.pipeline(transaction=False) as pipe:
-            pipe.time()
-            pipe.hget("cc:clock", "ahead")  # as queue_ms of the blocking client
-            (seconds, micros), ahead = await pipe.execute()
-        now_ms = seconds * 1000 + micros // 1000 + int(ahead or 0)
-        await self._client.zadd("cc:spiders", {self.session: now_ms + SESSION_TTL_MS})
-        await self._scripts("beat", *beat_args(ProcessRole.SPIDER, self.session, trouble))
+        beat = beat_args(ProcessRole.SPIDER, self.session, trouble)
+        await self._scripts("beat", *beat, SESSION_TTL_MS)
 
     async def reconcile(self, held: Sequence[Lease]) -> int:
         """Gives back the leases of this session that are not in ``held``; returns their number."""
