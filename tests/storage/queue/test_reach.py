@@ -78,7 +78,7 @@ def test_a_host_that_others_reach_is_left_to_them(
     for each in taken:
         assert right.put(each)
     steps = client.hget(f"cc:p:c:{lease.page_id}", "log")
-    assert "\telsewhere\tleft does not reach the host: dns: no such name\n" in steps
+    assert '\telsewhere\t["not_reached","left","dns: no such name"]\n' in steps
     counts = frontier.counts("c")
     assert (counts.pending + counts.queued, counts.leased) == (30, 0)
 
