@@ -22,6 +22,8 @@ from tests.kit.processes import children_by_parent, command_of, is_alive
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
+os.environ["LANGUAGE"] = "en"  # of commands, whatever the locale of who tests
+
 TESTS = Path(__file__).parent
 LONGEST_FIRST = ("chaos", "flow", "browser", "house", "fuzz", "workers", "storage")
 

@@ -90,8 +90,8 @@ def told(line: str) -> str:
     for form, places, chinese in _forms():
         if found := form.fullmatch(line):
             return _filled(chinese, dict(zip(places, found.groups(), strict=True)))
-    parts = [line] if line in _chinese("chinese") else line.split("; ")
-    return say(line) if len(parts) == 1 else "；".join(map(told, parts))
+    first, _, rest = ("" if line in _chinese("chinese") else line).partition("; ")
+    return f"{told(first)}；{told(rest)}" if rest else say(line)
 
 
 def _filled(chinese: str, values: Mapping[str, str]) -> str:

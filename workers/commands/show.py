@@ -256,7 +256,7 @@ def _steps(trace: UrlTrace) -> Iterator[str]:
     from crawlclean.workers.operations.controlling.waits import visit_text
 
     if trace.waits_for:
-        yield "  " + say("waits: {why}", why=trace.waits_for)
+        yield "  " + say("waits: {why}", why=told(trace.waits_for))
     if trace.next_visit and trace.last_visit:
         times = trace.visits_again
         yield "  " + say(

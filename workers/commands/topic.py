@@ -209,7 +209,7 @@ def topics(backends: Backends, _: argparse.Namespace) -> Rows:
 
     def row(each: Any) -> tuple[str, ...]:
         numbers = (str(each.pages), str(each.relevant), rate_of(each.relevant, each.pages))
-        state, note = term("state", each.state), told(each.note)
+        state, note = term("topic_state", each.state), told(each.note)
         return each.topic, state, *numbers, each.query, note
 
     return Rows(

@@ -198,7 +198,7 @@ def test_the_option_stands_anywhere_and_wins() -> None:
             failed.stderr
             == "crawlclean: 缺少必需的参数：URL|FILE.toml；见 `crawlclean run --help`\n"
         )
-    locale = {"LC_ALL": "zh_CN.UTF-8", "PYTHONUTF8": "0"}
+    locale = {"LC_ALL": "zh_CN.UTF-8", "LANGUAGE": ""}
     assert "用法：" in crawlclean("--help", env=locale).stdout
     assert "usage: " in crawlclean("--help", "--lang", "en", env=locale).stdout
     assert "用法：" in crawlclean("--help", env={"CRAWLCLEAN_LANG": "zh"}).stdout
