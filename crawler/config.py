@@ -10,7 +10,6 @@ from typing import Annotated
 from msgspec import Meta
 
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.storage.config import Count, Natural, setting
 from crawlclean.storage.crawl_types import DELAY_FACTOR, HOST_PATIENCE_S, KeepRaw, Politeness, Scope
 
@@ -109,6 +108,9 @@ class CrawlConfig:
     def __post_init__(self) -> None:
         if self.scope is Scope.TOPIC:
             raise ConfigError('scope is "topic", which only topic crawls have')
-        UrlChoice(self.include, self.exclude)  # an invalid pattern is refused at once
+        if self.include or self.exclude:
+            from crawlclean.cleaning.urls.url_choice import UrlChoice  # few commands have patterns
+
+            UrlChoice(self.include, self.exclude)  # an invalid pattern is refused at once
         if any(ord(c) < 32 for c in self.contact):
             raise ConfigError("contact holds a control character")
