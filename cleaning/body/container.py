@@ -22,7 +22,7 @@ from functools import lru_cache
 from html import unescape
 from itertools import accumulate
 
-from crawlclean.cleaning.body.noise import Behind, Noise
+from crawlclean.cleaning.body.noise import Noise
 from crawlclean.cleaning.document.tree import HEADINGS, Tree
 from crawlclean.cleaning.features.lines import (
     MIN_UNITS,
@@ -104,7 +104,8 @@ def cut_after_markers(lines: Lines, is_noise: list[bool]) -> None:
     tree, sums, title_line = lines.tree, lines.sums, lines.title
     own, linked, worth, texts = lines.own, lines.linked, lines.worth, lines.texts
     blocks, parents = tree.line_blocks, tree.block_parents
-    behind: Behind | None = None
+    before: list[float] = []  # units of running text before each line
+    most = _AFTER_MARKER_SHARE * sums.running[0]
     cut_to = marker = 0
     for i, text in enumerate(texts):
         if (
@@ -123,10 +124,9 @@ def cut_after_markers(lines: Lines, is_noise: list[bool]) -> None:
             end = tree.line_end(part)
             if _goes_on(tree, sums, part, i) or not _heads_titles(lines, i, end):
                 continue
-            if behind is None:
-                behind = Behind(lines)
-            most = _AFTER_MARKER_SHARE * sums.running[0]
-            if end > cut_to and (behind.units(i + 1, end) < most or behind.are_replies(i, end)):
+            if not before:
+                before = _before_lines(lines)
+            if end > cut_to and before[end] - before[i + 1] < most:
                 cut_to, marker = end, i
         if i < cut_to:
             if lines.trail is not None:
@@ -234,8 +234,7 @@ def find_container(lines: Lines, weights: list[float]) -> int:
             if weight >= best_weight:
                 best, best_weight = part, weight
     # Sums before each line: a chain of a thousand parts would add the same lines a thousand times.
-    texts = [worth if worth > 0 else 0.0 for worth in lines.worth]
-    before = list(accumulate(texts, initial=0.0))
+    before = _before_lines(lines)
     while True:
         child = max(tree.children(best), key=weights.__getitem__, default=-1)
         if child < 0 or weights[child] < _NEAR_SHARE * weights[best]:
@@ -262,6 +261,11 @@ def with_title(tree: Tree, part: int, title_line: int) -> int:
     while around > 0 and title_line < tree.block_lines[around]:
         around = tree.block_parents[around]
     return around if 0 <= title_line < tree.line_end(around) else part
+
+
+def _before_lines(lines: Lines) -> list[float]:
+    """The worth of the running text before each line, and of all of it."""
+    return list(accumulate((max(worth, 0.0) for worth in lines.worth), initial=0.0))
 
 
 def _running(tree: Tree, before: list[float], part: int) -> float:

@@ -372,48 +372,6 @@ def mark_replies(lines: Lines, noise: Noise, held: Sequence[int]) -> None:
     noise.comments.sort()
 
 
-class Behind:
-    """What stands behind markers on a page: whether it is replies. Sums make each marker cheap.
-
-    Args:
-        tree: The page.
-        lines: Its lines.
-        title_line: The line of its title, -1 without.
-    """
-
-    def __init__(self, lines: Lines) -> None:
-        tree, title_line = lines.tree, lines.title
-        texts = [worth if worth > 0 else 0.0 for worth in lines.worth]
-        self._units = list(accumulate(texts, initial=0.0))
-        self._texts = list(accumulate([text > 0 for text in texts], initial=0))
-        self._tree, self._lines = tree, lines
-        self._dates: list[int] = []
-        self._title = max(0, title_line)
-        self._times = _times(tree)
-
-    def units(self, start: int, end: int) -> float:
-        """Returns the units of running text in lines ``start`` to ``end``."""
-        return self._units[end] - self._units[start]
-
-    def are_replies(self, marker: int, end: int) -> bool:
-        """Returns whether the lines behind a marker up to ``end`` are replies: some have dates."""
-        texts = self._texts[end] - self._texts[marker + 1]
-        mean = self.units(marker + 1, end) / max(1, texts)
-        least = max(_LEAST_BEFORE_UNITS, self._times * mean)
-        if self.units(self._title, marker) < least:
-            return False
-        if not self._dates:  # running totals of the short lines with dates, from this one
-            own, linked = self._lines.own, self._lines.linked
-            dates = (
-                i > marker
-                and own[i] + linked[i] <= _DATE_UNITS
-                and is_date(self._tree.line_text(i))
-                for i in range(len(own))
-            )
-            self._dates = list(accumulate(dates, initial=0))
-        return self._dates[end] - self._dates[marker + 1] >= _LEAST_REPLIES
-
-
 def _times(tree: Tree) -> float:
     """How many times the middle reply the text before replies is on such a page."""
     is_of_product = tree.metas.get("og:type", "").startswith("product") or any(

@@ -70,16 +70,6 @@ def test_one_kind_of_sections_of_which_few_have_a_date_is_kept() -> None:
     assert "I waited" in body_of(html.replace(ABOUT, LONG))
 
 
-def test_a_marker_governs_dated_replies_however_long_they_are() -> None:
-    rows = "".join(
-        f"<h3>re: lamps, 2026-03-0{n} 12:40 Anna</h3><p>{OPINION.format(n) * 4}"
-        for n in range(1, 9)
-    )
-    html = f"{TITLE}<body><h1>Oak lamp</h1><div class=a>{LONG}</div><div><h3>Comments</h3>"
-    assert "I waited" not in body_of(html + rows)
-    assert "I waited" in body_of(html + rows.replace("2026-03-", "no "))
-
-
 def test_what_has_no_date_or_no_like_is_kept() -> None:
     for rows in (opinions(5, date=""), opinions(2)):
         assert "I waited" in body_of(page(OF_PRODUCT, rows))
