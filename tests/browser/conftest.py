@@ -13,18 +13,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
-    Page,
-    Playwright,
-    Request,
-    expect,
-    sync_playwright,
-)
 
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
@@ -34,6 +25,18 @@ from tests.kit.stored_topics import store_topic
 from tests.kit.stored_versions import store_versions
 from tests.kit.timing import LIMIT_S
 from tests.kit.web import Web, html
+
+if TYPE_CHECKING:  # every process that collects tests would import it, half a second each
+    from playwright.sync_api import (
+        Browser,
+        BrowserContext,
+        ConsoleMessage,
+        Locator,
+        Page,
+        Playwright,
+        Request,
+    )
+    from playwright.sync_api._generated import LocatorAssertions
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 # Root in a container has neither of the first two. Debian's flags ask for a graphics card; where
@@ -46,7 +49,6 @@ SLOW_PAGES, SLOW_MS = 900, 1000
 """At one request at a time: the crawl outlives every test of a slow machine, and does little."""
 
 PATIENCE_MS = LIMIT_S * 500
-expect.set_options(timeout=PATIENCE_MS)  # 5 s of a browser are short on a busy machine
 
 OVERRIDE = "\u202e"
 HOSTILE = f"<script>window.pwned=1</script>{OVERRIDE}<img src=x onerror=window.pwned=1>"
@@ -90,6 +92,9 @@ class Visit:
 @pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
     """Starts browsers; while it lives, no other test of this process can run an event loop."""
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE_MS)  # 5 s of a browser are short on a busy machine
     with sync_playwright() as started:
         yield started
 
@@ -109,6 +114,13 @@ def chromium(playwright: Playwright, program: str) -> Iterator[Browser]:
     browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
     yield browser
     browser.close()
+
+
+def expect(locator: Locator) -> LocatorAssertions:
+    """What is to become true of a part of a page."""
+    from playwright.sync_api import expect as expect_of
+
+    return expect_of(locator)
 
 
 def site() -> dict[str, object]:

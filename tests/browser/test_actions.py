@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, expect
 
 from crawlclean.cleaning.drift.alarms import Alarm, DriftSign
 from crawlclean.storage.config import StorageConfig
@@ -16,7 +16,7 @@ from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawls import list_pauses
-from tests.browser.conftest import DONE, RUNNING, World, crawled, visiting
+from tests.browser.conftest import DONE, RUNNING, World, crawled, expect, visiting
 from tests.browser.test_pages import (
     BY_THEME_OR_WIDTH,
     PHONE,
@@ -26,6 +26,9 @@ from tests.browser.test_pages import (
 )
 from tests.kit.console import settings_of
 from tests.kit.timing import wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import axe_playwright_python
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser.conftest import DONE, RUNNING, Visit, World, serving, visiting
+from tests.browser.conftest import DONE, RUNNING, Visit, World, expect, serving, visiting
 from tests.kit.stored_topics import TOPIC
 from tests.kit.timing import wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
 WIDE: ViewportSize = {"width": 1920, "height": 1080}

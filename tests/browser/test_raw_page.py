@@ -12,9 +12,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Playwright
 from werkzeug.serving import make_server
 
 from crawlclean.cleaning.urls.normal_form import page_id
@@ -28,6 +28,9 @@ from tests.browser.conftest import FLAGS
 from tests.kit.crawls import run_crawl
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
 
 TEXT = "这一段正文有十五个以上的汉字，因此按照超链接规则它属于网页的正文部分。" * 4
 NAME = "looked-up.example"
