@@ -46,11 +46,7 @@ from crawlclean.storage.queue.entries import (
 from crawlclean.storage.queue.jobs import JobQueue, LearningQueue, OperationJobs
 from crawlclean.storage.queue.live import HostWaits, Processes, read_now
 from crawlclean.storage.queue.maintenance import (
-    CrawlRebuilder,
-    create_crawl,
-    purge_crawl,
-    purge_pages,
-    sweep,
+    Maintenance,
 )
 from crawlclean.storage.queue.overflow import Overflow, TopicModel
 from crawlclean.storage.queue.revisits import Revisits
@@ -76,7 +72,7 @@ class Frontier:
     ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``revisits``
     ended URLs that are due again, ``waits`` what hosts wait for, ``topics`` what topic crawls need
     beside, ``processes`` who works on the queue, ``operations`` the jobs of long actions,
-    ``rebuilding`` puts lost crawls into the queue.
+    ``maintenance`` puts lost crawls into the queue.
     """
 
     def __init__(self, redis_url: str) -> None:
@@ -90,7 +86,7 @@ class Frontier:
         self.topics = TopicRanks(self._client, self._scripts)
         self.processes = Processes(self._client, self._scripts)
         self.operations = OperationJobs(self._client)
-        self.rebuilding = CrawlRebuilder(self._client, self._scripts)
+        self.maintenance = Maintenance(self._client, self._scripts)
 
     def hold_for_disk(self, *, is_full: bool) -> None:
         """Stops leasing while the store's disk is full, or resumes it; pages in flight wait."""
@@ -148,7 +144,7 @@ class Frontier:
         left waiting are forgotten: the store has those that are due by now.
         """
         self.revisits.forget(spec.crawl_id)
-        create_crawl(self._client, self._scripts, spec, crawl_fields(spec, CrawlState.RUNNING))
+        self.maintenance.create_crawl(spec, crawl_fields(spec, CrawlState.RUNNING))
         self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
         self._touch_hosts(spec.crawl_id)
         self._scripts("set_state", spec.crawl_id, "")
@@ -348,8 +344,8 @@ class Frontier:
         """
         counts = self.counts(crawl_id)
         if host:
-            return purge_pages(self._client, self._scripts, crawl_id, host)
-        purge_crawl(self._client, self._scripts, crawl_id)
+            return self.maintenance.purge_pages(crawl_id, host)
+        self.maintenance.purge_crawl(crawl_id)
         return counts.open + counts.done
 
     def receipts(self, crawl_id: str) -> dict[str, int]:
@@ -456,7 +452,7 @@ class Frontier:
 
         Any number of housekeepers may run anywhere: every change is one script.
         """
-        return sweep(self._client, self._scripts, self._jobs)
+        return self.maintenance.sweep(self._jobs)
 
     def expire_sessions(self) -> None:
         """Declares every spider and worker dead; of claims only broken ones count a crash."""

@@ -7,9 +7,9 @@
 - ``purge_crawl`` and ``purge_pages`` delete in chunks, so that the server keeps answering. A purge
   whose process died is completed by the housekeeper, or before the crawl is created anew
   (``create_crawl``). A purge that finds the crawl created anew ends: each of its steps looks.
-- ``CrawlRebuilder`` puts a lost crawl into the queue. None of its URLs is leased before ``finish``.
-  Until then the crawl has the field ``rebuilding``: a process that finds this field follows one
-  that died, and repeats the whole rebuilding, which is idempotent.
+- ``begin``, ``mark_ended`` and ``finish`` put a lost crawl into the queue. None of its URLs is
+  leased before ``finish``. Until then the crawl has the field ``rebuilding``: a process that finds
+  this field follows one that died, and repeats the whole rebuilding, which is idempotent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from redis.exceptions import WatchError
 
@@ -26,7 +25,6 @@ from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, UrlRow
 from crawlclean.storage.queue.clients import (
     Arg,
     QueueMember,
-    Scripts,
     queue_ms,
 )
 from crawlclean.storage.queue.counters import Counter
@@ -55,161 +53,150 @@ REBUILDING = "rebuilding"
 CRAWL_KEYS = ("a", "h", "vh", "sm", "bg", "x", "tn", "th", *TOPIC_KEYS)
 
 
-# Sweeping: leases and claims of dead processes.
+class Maintenance(QueueMember):
+    """The member ``maintenance`` of the queue; methods raise ``QueueUnavailable``."""
 
+    # Sweeping: leases and claims of dead processes.
 
-def sweep(client: Any, scripts: Scripts, jobs: JobQueue) -> dict[str, int]:
-    """Gives back leases and claims of dead processes, and enqueues lost jobs.
+    def sweep(self, jobs: JobQueue) -> dict[str, int]:
+        """Gives back leases and claims of dead processes, and enqueues lost jobs.
 
-    Returns:
-        Counts by counter: ``{"leases_lost": 2, "claims_lost": 1, ...}``.
-    """
-    _watch_memory(client)  # first: a server that is nearly full refuses the scripts
-    leases, claims, poison, set_back_ms = scripts(
-        "sweep", MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK
-    )
-    if set_back_ms:
-        log.warning("the server's clock was set back", extra={"seconds": set_back_ms // 1000})
-    scripts("flush", STRANDED_BATCH_MS)
-    lost_until = queue_ms(client) - LOST_PURGE_MS
-    for crawl in client.zrangebyscore(PURGING, "-inf", lost_until):
-        purge_crawl(client, scripts, crawl.decode())
-    return {
-        Counter.LEASES_LOST: leases,
-        Counter.CLAIMS_LOST: claims,
-        Counter.POISON_PAGES: poison,
-        Counter.JOBS_ENQUEUED_AGAIN: _enqueue_lost_jobs(client, jobs),
-    }
+        Returns:
+            Counts by counter: ``{"leases_lost": 2, "claims_lost": 1, ...}``.
+        """
+        self._watch_memory()  # first: a server that is nearly full refuses the scripts
+        leases, claims, poison, set_back_ms = self._scripts(
+            "sweep", MAX_CRASHES, MAX_LOST_LEASES, SWEEP_CHUNK
+        )
+        if set_back_ms:
+            log.warning("the server's clock was set back", extra={"seconds": set_back_ms // 1000})
+        self._scripts("flush", STRANDED_BATCH_MS)
+        lost_until = queue_ms(self._client) - LOST_PURGE_MS
+        for crawl in self._client.zrangebyscore(PURGING, "-inf", lost_until):
+            self.purge_crawl(crawl.decode())
+        return {
+            Counter.LEASES_LOST: leases,
+            Counter.CLAIMS_LOST: claims,
+            Counter.POISON_PAGES: poison,
+            Counter.JOBS_ENQUEUED_AGAIN: self._enqueue_lost_jobs(jobs),
+        }
 
+    def _watch_memory(self) -> None:
+        # A full server refuses every write, those of RQ included: leasing stops long before.
+        memory = self._client.info("memory")
+        limit = memory.get("maxmemory") or float("inf")
+        if memory["used_memory"] > MEMORY_WATERMARK * limit:
+            self._client.hset("cc:flight", "memory", "1")
+        else:
+            self._client.hdel("cc:flight", "memory")
 
-def _watch_memory(client: Any) -> None:
-    # A full server refuses every write, those of RQ included: leasing stops long before.
-    memory = client.info("memory")
-    limit = memory.get("maxmemory") or float("inf")
-    if memory["used_memory"] > MEMORY_WATERMARK * limit:
-        client.hset("cc:flight", "memory", "1")
-    else:
-        client.hdel("cc:flight", "memory")
+    def _enqueue_lost_jobs(self, jobs: JobQueue) -> int:
+        """Enqueues the jobs that RQ does not know; returns their number."""
+        now_ms = queue_ms(self._client)
+        enqueued = 0
+        for name, since in self._client.zrange("cc:jobs", 0, SWEEP_CHUNK - 1, withscores=True):
+            job = name.decode()
+            if not self._client.exists(f"cc:j:{job}"):
+                self._client.zrem("cc:jobs", job)
+                continue
+            known = self._client.exists(f"rq:job:{job}")
+            if now_ms - since < (LOST_JOB_MS if known else NEW_JOB_MS):
+                continue  # the process that made the job is about to enqueue it
+            if not (known and jobs.is_waiting(job)):
+                enqueued += jobs.enqueue(job)
+            self._client.zadd("cc:jobs", {name: now_ms}, xx=True)  # counts as new from now on
+        return enqueued
 
+    # Purging: all keys of a crawl, or of one of its hosts.
 
-def _enqueue_lost_jobs(client: Any, jobs: JobQueue) -> int:
-    """Enqueues the jobs that RQ does not know; returns their number."""
-    now_ms = queue_ms(client)
-    enqueued = 0
-    for name, since in client.zrange("cc:jobs", 0, SWEEP_CHUNK - 1, withscores=True):
-        job = name.decode()
-        if not client.exists(f"cc:j:{job}"):
-            client.zrem("cc:jobs", job)
-            continue
-        known = client.exists(f"rq:job:{job}")
-        if now_ms - since < (LOST_JOB_MS if known else NEW_JOB_MS):
-            continue  # the process that made the job is about to enqueue it
-        if not (known and jobs.is_waiting(job)):
-            enqueued += jobs.enqueue(job)
-        client.zadd("cc:jobs", {name: now_ms}, xx=True)  # counts as new from now on
-    return enqueued
-
-
-# Purging: all keys of a crawl, or of one of its hosts.
-
-
-def purge_crawl(client: Any, scripts: Scripts, crawl_id: str) -> None:
-    """Deletes a crawl: its pages give back their slots and bytes, then its keys are deleted."""
-    now_ms = queue_ms(client)
-    with client.pipeline() as pipe:  # one step: else this deletes what was created since
-        # Without the crawl nobody knows what is left when this process dies.
-        pipe.zadd(PURGING, {crawl_id: now_ms})
-        # Without its hash every script refuses the crawl.
-        pipe.delete(f"cc:c:{crawl_id}")
-        pipe.srem("cc:crawls", crawl_id)
-        pipe.zrem("cc:turn", crawl_id)
-        pipe.execute()
-    if purge_pages(client, scripts, crawl_id, "") < 0:
-        return  # what created it anew has completed the purge
-    _drop_unconfirmed(client, crawl_id)
-    for key in client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
-        if client.exists(f"cc:c:{crawl_id}"):
-            return
-        forget_traps(client, crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
-    for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "ck", "b", "p", "t", "tried"):
-        found = client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)
-        for keys in chunks(found, PURGE_CHUNK):
-            if not scripts("drop_keys", crawl_id, *keys):
+    def purge_crawl(self, crawl_id: str) -> None:
+        """Deletes a crawl: its pages give back their slots and bytes, then its keys are deleted."""
+        now_ms = queue_ms(self._client)
+        with self._client.pipeline() as pipe:  # one step: else this deletes what was created since
+            # Without the crawl nobody knows what is left when this process dies.
+            pipe.zadd(PURGING, {crawl_id: now_ms})
+            # Without its hash every script refuses the crawl.
+            pipe.delete(f"cc:c:{crawl_id}")
+            pipe.srem("cc:crawls", crawl_id)
+            pipe.zrem("cc:turn", crawl_id)
+            pipe.execute()
+        if self.purge_pages(crawl_id, "") < 0:
+            return  # what created it anew has completed the purge
+        self._drop_unconfirmed(crawl_id)
+        for key in self._client.scan_iter(f"cc:ts:{crawl_id}:*", count=SCAN_COUNT):
+            if self._client.exists(f"cc:c:{crawl_id}"):
                 return
-    if scripts("drop_keys", crawl_id, *(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS)):
-        client.zrem(PURGING, crawl_id)
-
-
-def create_crawl(client: Any, scripts: Scripts, spec: CrawlSpec, fields: Mapping[str, Arg]) -> None:
-    """Writes the keys of a crawl in one step, while no purge of its name is under way.
-
-    A topic crawl joins those whose hosts are chosen by rank; any other crawl leaves them.
-
-    A purge under way is completed here first, whether its process lives or not.
-
-    Args:
-        client: The queue's client.
-        scripts: Its scripts.
-        spec: The crawl, new or not.
-        fields: Fields of its hash that are set.
-    """
-    crawl_id = spec.crawl_id
-    with client.pipeline() as pipe:
-        while True:
-            if client.zscore(PURGING, crawl_id) is not None:
-                purge_crawl(client, scripts, crawl_id)
-            pipe.watch(PURGING)
-            if pipe.zscore(PURGING, crawl_id) is None:
-                pipe.multi()
-                pipe.hset(f"cc:c:{crawl_id}", mapping=fields)
-                pipe.sadd("cc:crawls", crawl_id)
-                if spec.topic:
-                    pipe.zadd("cc:turn", {crawl_id: 0}, nx=True)
-                else:
-                    pipe.zrem("cc:turn", crawl_id)
-                with suppress(WatchError):
-                    pipe.execute()
+            self._forget_traps(crawl_id, key.decode().removeprefix(f"cc:ts:{crawl_id}:"))
+        for kind in ("q", "r", "v", "seen", "tx", "k", "u", "cr", "ck", "b", "p", "t", "tried"):
+            found = self._client.scan_iter(f"cc:{kind}:{crawl_id}:*", count=SCAN_COUNT)
+            for keys in chunks(found, PURGE_CHUNK):
+                if not self._scripts("drop_keys", crawl_id, *keys):
                     return
-            pipe.reset()
+        if self._scripts("drop_keys", crawl_id, *(f"cc:{kind}:{crawl_id}" for kind in CRAWL_KEYS)):
+            self._client.zrem(PURGING, crawl_id)
 
+    def create_crawl(self, spec: CrawlSpec, fields: Mapping[str, Arg]) -> None:
+        """Writes the keys of a crawl in one step, while no purge of its name is under way.
 
-def _drop_unconfirmed(client: Any, crawl_id: str) -> None:
-    """Deletes a crawl's unconfirmed spills; their process reads 0 from ``confirm_spill.lua``."""
-    for spill, of in client.hscan_iter("cc:spills", count=SCAN_COUNT):
-        if of.startswith(f"{crawl_id} ".encode()) and not client.exists(f"cc:c:{crawl_id}"):
-            client.hdel("cc:spills", spill)
-            client.delete(b"cc:spill:" + spill)
+        A topic crawl joins those whose hosts are chosen by rank; any other crawl leaves them.
 
+        A purge under way is completed here first, whether its process lives or not.
 
-def purge_pages(client: Any, scripts: Scripts, crawl_id: str, host: str) -> int:
-    """Deletes the URLs of a host (``""``: of every host); returns their number.
+        Args:
+            spec: The crawl, new or not.
+            fields: Fields of its hash that are set.
+        """
+        crawl_id = spec.crawl_id
+        with self._client.pipeline() as pipe:
+            while True:
+                if self._client.zscore(PURGING, crawl_id) is not None:
+                    self.purge_crawl(crawl_id)
+                pipe.watch(PURGING)
+                if pipe.zscore(PURGING, crawl_id) is None:
+                    pipe.multi()
+                    pipe.hset(f"cc:c:{crawl_id}", mapping=fields)
+                    pipe.sadd("cc:crawls", crawl_id)
+                    if spec.topic:
+                        pipe.zadd("cc:turn", {crawl_id: 0}, nx=True)
+                    else:
+                        pipe.zrem("cc:turn", crawl_id)
+                    with suppress(WatchError):
+                        pipe.execute()
+                        return
+                pipe.reset()
 
-    Returns -1 without a host when the crawl has been created anew meanwhile.
-    """
-    purged = int(scripts("purge", crawl_id, host))  # the host's pending URLs
-    for keys in chunks(client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT), PURGE_CHUNK):
-        more = int(scripts("purge", crawl_id, host, *keys))
-        if more < 0:
-            return -1
-        purged += more
-    return purged
+    def _drop_unconfirmed(self, crawl_id: str) -> None:
+        """Deletes unconfirmed spills; their process reads 0 from ``confirm_spill.lua``."""
+        for spill, of in self._client.hscan_iter("cc:spills", count=SCAN_COUNT):
+            is_ours = of.startswith(f"{crawl_id} ".encode())
+            if is_ours and not self._client.exists(f"cc:c:{crawl_id}"):
+                self._client.hdel("cc:spills", spill)
+                self._client.delete(b"cc:spill:" + spill)
 
+    def purge_pages(self, crawl_id: str, host: str) -> int:
+        """Deletes the URLs of a host (``""``: of every host); returns their number.
 
-def forget_traps(client: Any, crawl_id: str, host: str) -> None:
-    """Deletes the accounts of a host's URL classes; ``stopped_version`` informs the spiders."""
-    names = client.hkeys(f"cc:ts:{crawl_id}:{host}")
-    if names:
-        of = f"{crawl_id} {host} ".encode()
-        client.hdel("cc:traps", *(of + name for name in names))
-    client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
-    client.hincrby(f"cc:g:{host}", "stopped_version", 1)
+        Returns -1 without a host when the crawl has been created anew meanwhile.
+        """
+        purged = int(self._scripts("purge", crawl_id, host))  # the host's pending URLs
+        pages = self._client.scan_iter(f"cc:p:{crawl_id}:*", count=SCAN_COUNT)
+        for keys in chunks(pages, PURGE_CHUNK):
+            more = int(self._scripts("purge", crawl_id, host, *keys))
+            if more < 0:
+                return -1
+            purged += more
+        return purged
 
+    def _forget_traps(self, crawl_id: str, host: str) -> None:
+        """Deletes the accounts of a host's URL classes; ``stopped_version`` informs the spiders."""
+        names = self._client.hkeys(f"cc:ts:{crawl_id}:{host}")
+        if names:
+            of = f"{crawl_id} {host} ".encode()
+            self._client.hdel("cc:traps", *(of + name for name in names))
+        self._client.delete(f"cc:ts:{crawl_id}:{host}", f"cc:k:{crawl_id}:{host}")
+        self._client.hincrby(f"cc:g:{host}", "stopped_version", 1)
 
-# Rebuilding: a crawl that the queue has lost.
-
-
-class CrawlRebuilder(QueueMember):
-    """The member ``rebuilding`` of the queue; methods raise ``QueueUnavailable``."""
+    # Rebuilding: a crawl that the queue has lost.
 
     def is_lost(self, crawl_id: str) -> bool:
         """Whether the queue lacks a crawl, or its rebuilding was interrupted."""
@@ -221,7 +208,7 @@ class CrawlRebuilder(QueueMember):
         if not self.is_lost(spec.crawl_id):
             return
         fields = {**crawl_fields(spec, CrawlState.STOPPED), REBUILDING: 1}
-        create_crawl(self._client, self._scripts, spec, fields)
+        self.create_crawl(spec, fields)
 
     def mark_ended(self, crawl_id: str, ends: Sequence[UrlRow]) -> int:
         """Marks URLs as seen and done; returns how many the queue did not know.

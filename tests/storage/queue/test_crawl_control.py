@@ -209,7 +209,7 @@ def begin_to_purge(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(maintenance, step, killed)
+        patched.setattr(maintenance.Maintenance, step, killed)
         with pytest.raises(KeyboardInterrupt):
             frontier.purge("c")
 
@@ -243,7 +243,7 @@ def test_a_crawl_is_new_after_a_purge_whose_process_was_killed(
     assert int(client.hget("cc:flight", "pages")) == 0
 
 
-@pytest.mark.parametrize("step", ["purge_pages", "_drop_unconfirmed", "forget_traps"])
+@pytest.mark.parametrize("step", ["purge_pages", "_drop_unconfirmed", "_forget_traps"])
 def test_a_purge_leaves_a_crawl_that_is_created_anew_meanwhile(
     frontier: Frontier,
     spider: Spider,
@@ -253,7 +253,7 @@ def test_a_purge_leaves_a_crawl_that_is_created_anew_meanwhile(
 ) -> None:
     purge_scene(frontier, spider, client)
     client.hset("cc:ts:c:a.example", "/*", "1")
-    do = getattr(maintenance, step)
+    do = getattr(maintenance.Maintenance, step)
     opened: list[str] = []
 
     def opened_first(*arguments: Any) -> Any:
@@ -263,7 +263,7 @@ def test_a_purge_leaves_a_crawl_that_is_created_anew_meanwhile(
         return do(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(maintenance, step, opened_first)
+        patched.setattr(maintenance.Maintenance, step, opened_first)
         frontier.purge("c")
     assert opened
     assert frontier.crawl_ids() == ["c", "d", "e"]

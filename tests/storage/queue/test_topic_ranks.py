@@ -353,7 +353,7 @@ def test_a_visit_that_failed_is_repeated_though_its_page_was_adopted(
 
 
 def test_a_lost_topic_is_rebuilt(frontier: Frontier, spider: Spider) -> None:
-    rebuilder = frontier.rebuilding
+    rebuilder = frontier.maintenance
     rebuilder.begin(topic_spec("t", slots=1))
     frontier.add("t", ranked("a.example", 400, 300) + ranked("b.example", 350))
     assert next_pages(spider) == []

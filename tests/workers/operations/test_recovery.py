@@ -133,12 +133,12 @@ def test_half_of_it_twice_of_it_and_all_of_it_are_the_same(
     with pytest.raises(StoreUnavailable):
         recovery.recover(row(store))
     assert 0 < len(waiting(raw)) < len(EXPECTED)
-    assert frontier.rebuilding.is_lost("c1"), "it is not whole"
+    assert frontier.maintenance.is_lost("c1"), "it is not whole"
     monkeypatch.setattr(store.records, "linked", pages)
     assert recovery.recover(row(store))[0] == 0
     assert waiting(raw) == EXPECTED
     before = frontier.counts("c1")
-    assert not frontier.rebuilding.is_lost("c1")
+    assert not frontier.maintenance.is_lost("c1")
     assert recovery.recover(row(store))[1] == 0
     assert frontier.counts("c1") == before
     assert (before.done, before.stored, before.pending) == (32, 30, 12)

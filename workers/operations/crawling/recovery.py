@@ -188,7 +188,7 @@ class Recovery:
         """Has done nothing yet; ``report`` gets a line of progress every few seconds."""
         self._store = store
         self._frontier = frontier
-        self._rebuilder = frontier.rebuilding
+        self._rebuilder = frontier.maintenance
         most = settings.storage.max_pending_urls
         self._overflow = frontier.overflow(store.spills, most)
         self._hooks = HookCalls(load_hooks(settings))
