@@ -169,7 +169,7 @@ def test_a_scrapy_project_may_be_named_like_one_of_our_folders(tmp_path: Path) -
     )
     assert made.returncode == 0, made.stderr
     code = (
-        "import crawler.settings, crawlclean.crawler.settings\n"
+        "import crawler.settings, crawlclean.crawler.config\n"
         "print(crawler.settings.BOT_NAME, crawler.settings.__file__)\n"
         "import crawlclean; print(crawlclean.clean_html('<p>x', 'http://a.example/').kind)"
     )
