@@ -256,8 +256,8 @@ class _Job:
         if spec.topic:
             store, topics = self._context.store, self._frontier.topics
             self._topic = self._patiently(load_crawl_topic, store, topics, spec)
-        running = self._patiently(self._context.store.topics.versions, state=TopicState.RUNNING)
-        others = {name: crawl for name, (_, crawl) in running.items() if crawl != self._crawl_id}
+        running = self._patiently(self._context.store.topics.crawls, state=TopicState.RUNNING)
+        others = {name: crawl for name, crawl in running.items() if crawl != self._crawl_id}
         if others:
             self._adopter = self._patiently(
                 Adopter,

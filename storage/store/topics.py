@@ -207,12 +207,11 @@ class Topics(Member):
             map(TOPIC.read, self._tables.scan(Scan("topics", TOPIC.columns, order=("name",))))
         )
 
-    def versions(self, *, state: TopicState | None = None) -> dict[str, tuple[int, str]]:
-        """(version, crawl) by name of the topics in a state: ``{"quake": (3, "quake")}``."""
+    def crawls(self, *, state: TopicState | None = None) -> dict[str, str]:
+        """The crawl of each topic in a state by name, in their order: ``{"quake": "quake"}``."""
         where = {} if state is None else {"state": state.value}
-        rows = self._tables.scan(Scan("topics", ("name", "version", "crawl_id"), where))
-        found = {name: (version, crawl_id) for name, version, crawl_id in rows}
-        return dict(sorted(found.items()))
+        wanted = Scan("topics", ("name", "crawl_id"), where, ("name",))
+        return {row[0]: row[1] for row in self._tables.scan(wanted)}
 
     def reading(self, name: str) -> StoredReading | None:
         """How far stored records are judged for a topic; None: that has not begun."""

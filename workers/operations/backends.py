@@ -51,17 +51,13 @@ class QueueSide(Struct, frozen=True):
 
 
 @contextmanager
-def existing_store(settings: Settings, patience_s: float | None = None) -> Iterator[Store]:
+def existing_store(settings: Settings) -> Iterator[Store]:
     """Opens the store of a data folder that has one.
-
-    Args:
-        settings: Where it is.
-        patience_s: How long a write waits for another process's; None: as usual.
 
     Raises:
         NotFound: The data folder holds no crawl.
     """
-    store = open_store(settings.storage, patience_s=patience_s)
+    store = open_store(settings.storage)
     try:
         yield store
     finally:

@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TextIO
 
 from crawlclean.workers.control_characters import readable_line
@@ -247,12 +246,7 @@ class _CountsLine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._line.close()
 
     def show_step(self, step: str) -> None:

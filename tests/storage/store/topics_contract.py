@@ -87,8 +87,8 @@ class TopicsContract:
         assert not topics.set_state("nobody", TopicState.PAUSED)
         paused = replace(edited, state=TopicState.PAUSED, note="asked")
         assert topics.all() == [paused]
-        assert topics.versions(state=TopicState.RUNNING) == {}
-        assert topics.versions() == {"quake": (2, "c1")}
+        assert topics.crawls(state=TopicState.RUNNING) == {}
+        assert topics.crawls() == {"quake": "c1"}
 
     def test_judgements_are_saved_with_their_pages(self, store: Store) -> None:
         good, bad = judged("/1", 0.9, 1), judged("/2", 0.1, 2)

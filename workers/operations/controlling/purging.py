@@ -104,7 +104,7 @@ def _purge_crawl(frontier: Frontier, store: Store, crawl: str, *, keep_records: 
         return Purged(kind=TargetKind.CRAWL, target=crawl, urls=urls, records=0)
     hand_over(store, crawl)
     records = store.delete_crawl(crawl)
-    if crawl in store.topics.versions():
+    if crawl in store.topics.crawls():
         store.topics.delete(crawl)
     store.statistics.refresh()  # other crawls have the pages that were handed over
     return Purged(kind=TargetKind.CRAWL, target=crawl, urls=urls, records=records)

@@ -53,7 +53,7 @@ def hand_over(store: Store, crawl_id: str) -> int:
     Returns:
         How many pages were copied.
     """
-    crawls = {name: crawl for name, (_, crawl) in store.topics.versions().items()}
+    crawls = store.topics.crawls()
     others = [name for name, crawl in crawls.items() if crawl != crawl_id]
     done = without = 0
     tried: set[tuple[str, str]] = set()

@@ -315,7 +315,7 @@ def part_of_topics(
     backends: Backends, store: Store, after: Place | None, limit: int
 ) -> Part[TopicRow]:
     """A part of the stored topics, by name, as ``list_topics``."""
-    names = [name for name in store.topics.versions() if after is None or name > after[1]]
+    names = [name for name in store.topics.crawls() if after is None or name > after[1]]
     part = part_of(names, limit, lambda name: (0, name))
     rows = filter(None, map(store.topics.get, part.items))
     return Part(items=seen_topics(backends, rows), after=part.after)

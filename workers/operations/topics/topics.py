@@ -363,7 +363,7 @@ def find_topic(store: Store, name: str) -> TopicRow:
     """
     row = store.topics.get(name)
     if row is None:
-        known = ", ".join(store.topics.versions()) or "there is none"
+        known = ", ".join(store.topics.crawls()) or "there is none"
         raise NotFound(Message("no_topic", name, known))
     return row
 
