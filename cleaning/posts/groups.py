@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from crawlclean.cleaning.features.lines import MIN_UNITS, count_words, plain_title
 from crawlclean.cleaning.posts.parts import (
@@ -265,7 +265,7 @@ class PostFinder(ContentFinder):
         """Finds the parts whose signs and nearly all text are in several parts of one group.
 
         Returns these parts, and the positions of groups that are pieces of posts: as many in each
-        part around them, of different insides (author beside text).
+        part around them (author beside text).
         """
         parents = self.tree.block_parents
         signs = [0] * len(parents)
@@ -294,30 +294,10 @@ class PostFinder(ContentFinder):
                 counts = {count for _, count in found}
                 # Rows of a post, as many in each, are pieces of it.
                 if len(found) > 1 and name[1] and len(counts) == 1 and max(counts) <= _MAX_PIECES:
-                    if self._differ_inside([around for around, _ in found], parts):
-                        pieces.add(number)
+                    pieces.add(number)
                     continue
                 lists.update(around for around, _ in found)
         return lists, pieces
-
-    def _differ_inside(self, posts: list[int], parts: list[int]) -> bool:
-        """Whether the parts in a post differ in the names inside, and each is as its like.
-
-        Args:
-            posts: The posts, none inside another.
-            parts: The parts, as many in each post.
-        """
-        ends = self.tree.block_ends
-        turns: dict[int, list[set[Name]]] = {}
-        for post in posts:
-            inside = [part for part in parts if post < part < ends[post]]
-            for turn, part in enumerate(inside):
-                held = {name for name in self.names[part + 1 : ends[part]] if name[1]}
-                turns.setdefault(turn, []).append(held)
-        common = [set.intersection(*each) for each in turns.values()]
-        return len(common) > 1 and all(
-            one - other or other - one for one, other in combinations(common, 2)
-        )
 
     def find_single(self, title: str) -> list[int]:
         """Finds the lines of the only post of a page: the best part around its date; [] for none.
