@@ -28,7 +28,7 @@ from crawlclean.cleaning.learn.views import View
 from crawlclean.cleaning.metadata.dates import time_reader
 from crawlclean.cleaning.model.rules import PostRule
 from crawlclean.cleaning.posts.groups import PostFinder
-from crawlclean.cleaning.posts.parts import DIGITS, POST_JUNK_COST, PostReader, is_date
+from crawlclean.cleaning.posts.parts import DIGITS, POST_JUNK_COST, PostReader
 from crawlclean.cleaning.posts.posts import (
     PostPlace,
     PostSlots,
@@ -43,7 +43,6 @@ from crawlclean.cleaning.posts.posts import (
 )
 from crawlclean.cleaning.posts.runs import Name, is_loose, is_told, numbered_names
 from crawlclean.cleaning.records import NO_THREADS, BodySource, UrlKind
-from crawlclean.cleaning.url_classes.kinds import TITLE_UNITS
 from crawlclean.cleaning.url_classes.rules import class_of, kind_by_words
 from crawlclean.cleaning.urls.normal_form import normalize
 from crawlclean.cleaning.urls.shapes import shape_of
@@ -420,26 +419,7 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
     ]
     held = sum(mine for is_inside, mine in units if is_inside)
     is_all = held >= _TEXT_SHARE * sum(mine for _, mine in units)
-    is_thread = is_all and _have_authors(reader, thread) and not _are_teasers(reader, thread)
-    return _Found(thread, is_thread)
-
-
-def _are_teasers(reader: PostFinder, thread: Thread) -> bool:
-    """Whether most posts have a link with a text like a title of its own: lists with excerpts."""
-    linked, own = reader.lines.linked, reader.lines.own
-    found: list[dict[str, float]] = []
-    for post in thread.posts:
-        lines = (i for i in (*post.others, *post.texts) if linked[i] > own[i])
-        texts = {reader.tree.line_text(i): linked[i] for i in lines}
-        found.append(
-            {DIGITS.sub("", text): units for text, units in texts.items() if not is_date(text)}
-        )
-    shared = Counter(text for texts in found for text in texts)
-    titled = sum(
-        any(units > TITLE_UNITS and shared[text] == 1 for text, units in texts.items())
-        for texts in found
-    )
-    return titled >= _TEXT_SHARE * len(found)
+    return _Found(thread, is_all and _have_authors(reader, thread))
 
 
 def _have_authors(reader: PostFinder, thread: Thread) -> bool:
