@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import random
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -237,32 +238,37 @@ def test_url_that_outlives_many_spiders_waits(
     assert spider.wait_ms() > 200_000
 
 
+@asynccontextmanager
+async def watching(queue: FetchQueue) -> AsyncIterator[asyncio.Event]:
+    """What the queue sets when work may have come, while it watches."""
+    watch = asyncio.create_task(queue.watch())
+    await asyncio.wait_for(queue.woken.wait(), 5)  # subscribed
+    yield queue.woken
+    watch.cancel()
+    await asyncio.gather(watch, return_exceptions=True)
+
+
 def test_watch_says_when_work_may_have_come(frontier: Frontier, spider: Spider) -> None:
     frontier.open_crawl(spec("c"))
 
-    async def wakes() -> int:
-        queue = spider.queue
-        watching = asyncio.create_task(queue.watch())
-        seen = 0
-        await asyncio.wait_for(queue.woken.wait(), 5)  # subscribed
-        for work in (
-            lambda: frontier.add("c", urls(1)),
-            lambda: frontier.set_state("c", CrawlState.RUNNING),
-            lambda: frontier.resume_host("a.example"),
-        ):
-            queue.woken.clear()
-            await asyncio.to_thread(work)
-            await asyncio.wait_for(queue.woken.wait(), 5)
-            seen += 1
-        queue.woken.clear()
-        await asyncio.to_thread(frontier.add, "c", urls(1))  # nothing new
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(queue.woken.wait(), 0.05)
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
-        return seen
+    works = (
+        lambda: frontier.add("c", urls(1)),
+        lambda: frontier.set_state("c", CrawlState.RUNNING),
+        lambda: frontier.resume_host("a.example"),
+    )
 
-    assert spider.run(wakes()) == 3
+    async def wakes() -> None:
+        async with watching(spider.queue) as woken:
+            for work in works:
+                woken.clear()
+                await asyncio.to_thread(work)
+                await asyncio.wait_for(woken.wait(), 5)
+            woken.clear()
+            await asyncio.to_thread(frontier.add, "c", urls(1))  # nothing new
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(woken.wait(), 0.05)
+
+    spider.run(wakes())
 
 
 def test_a_connection_that_the_kernel_gave_up_is_made_anew(
@@ -272,15 +278,11 @@ def test_a_connection_that_the_kernel_gave_up_is_made_anew(
     frontier.open_crawl(spec("c"))
 
     async def wakes_again() -> None:
-        queue = spider.queue
-        watching = asyncio.create_task(queue.watch())
-        await asyncio.wait_for(queue.woken.wait(), 5)
-        for connection in queue._client.connection_pool._in_use_connections:
-            connection._reader.set_exception(TimeoutError(errno.ETIMEDOUT, "timed out"))
-        queue.woken.clear()
-        await asyncio.wait_for(queue.woken.wait(), 30)  # subscribed again
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
+        async with watching(spider.queue) as woken:
+            for connection in spider.queue._client.connection_pool._in_use_connections:
+                connection._reader.set_exception(TimeoutError(errno.ETIMEDOUT, "timed out"))
+            woken.clear()
+            await asyncio.wait_for(woken.wait(), 30)  # subscribed again
 
     spider.run(wakes_again())
 
@@ -292,17 +294,14 @@ def test_rules_of_a_host_wake_other_spiders(
     busy, idle = new_spider(), new_spider()
     (robots,) = busy.lease()
 
-    async def woken() -> None:
-        watching = asyncio.create_task(idle.queue.watch())
-        await asyncio.wait_for(idle.queue.woken.wait(), 5)
-        assert (await idle.queue.lease(5)).leases == ()
-        idle.queue.woken.clear()
-        await asyncio.to_thread(busy.put_robots, robots)
-        await asyncio.wait_for(idle.queue.woken.wait(), 5)
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
+    async def wakes() -> None:
+        async with watching(idle.queue) as woken:
+            assert (await idle.queue.lease(5)).leases == ()
+            woken.clear()
+            await asyncio.to_thread(busy.put_robots, robots)
+            await asyncio.wait_for(woken.wait(), 5)
 
-    idle.run(woken())
+    idle.run(wakes())
     assert len(idle.lease()) == 1
 
 
