@@ -34,6 +34,20 @@ def call_main(*arguments: str) -> tuple[int, str, str]:
     return _main_into(out, err, arguments), _written(out), _written(err)
 
 
+class Cleaned:
+    """What `clean` said of some files."""
+
+    def __init__(self, *arguments: Path | str) -> None:
+        """Runs the command with these arguments."""
+        self.status, out, err = call_main("clean", *map(str, arguments))
+        self.records: list[dict[str, Any]] = [json.loads(line) for line in out.splitlines()]
+        self.errors = err.splitlines()
+
+    def of_each(self, field: str) -> list[Any]:
+        """A field of each record, in their order."""
+        return [record[field] for record in self.records]
+
+
 def call_main_on_one_stream(*arguments: str) -> tuple[int, str]:
     """(status, output and errors in their order) of a command line."""
     stream = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n", write_through=True)

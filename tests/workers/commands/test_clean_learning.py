@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.files import file_cleaning
 from tests.kit.archived_site import article_html, article_url
-from tests.kit.commands import call
+from tests.kit.commands import Cleaned
 
 HOSTS = ("a.example", "b.example")
-Out = pytest.CaptureFixture[str]
 
 
 def write_rows(path: Path, hosts: tuple[str, ...] = HOSTS, count: int = 6) -> None:
@@ -27,15 +25,11 @@ def write_rows(path: Path, hosts: tuple[str, ...] = HOSTS, count: int = 6) -> No
             rows.write(json.dumps(row) + "\n")
 
 
-def cleaned(capsys: Out) -> dict[str, dict[str, object]]:
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    return {row["url"]: row for row in rows}
-
-
-def test_each_host_is_learned_and_its_pages_cleaned_with_that(tmp_path: Path, capsys: Out) -> None:
+def test_each_host_is_learned_and_its_pages_cleaned_with_that(tmp_path: Path) -> None:
     write_rows(tmp_path / "pages.jsonl")
-    assert call(Settings(), "clean", str(tmp_path / "pages.jsonl"), "--learn") == 0
-    records = cleaned(capsys)
+    said = Cleaned(tmp_path / "pages.jsonl", "--learn")
+    assert said.status == 0
+    records = dict(zip(said.of_each("url"), said.records, strict=True))
     assert len(records) == 13
     for host in HOSTS:
         record = records[article_url(3, host)]
@@ -45,26 +39,20 @@ def test_each_host_is_learned_and_its_pages_cleaned_with_that(tmp_path: Path, ca
     assert alone["model_version"] == 0
 
 
-def test_a_folder_and_what_is_no_page(tmp_path: Path, capsys: Out) -> None:
+def test_a_folder_and_what_is_no_page(tmp_path: Path) -> None:
     for n in range(5):
         (tmp_path / f"{n}.html").write_bytes(article_html(n))
     (tmp_path / "5.html").write_bytes(b"%PDF-1.7")
     (tmp_path / "6.jsonl").write_text("no row\n")
-    assert (
-        call(Settings(), "clean", str(tmp_path), "--learn", "--url", "http://a.example/news/") == 1
-    )
-    records = cleaned(capsys)
-    assert len(records) == 5
-    assert {record["model_version"] for record in records.values()} == {1}
+    said = Cleaned(tmp_path, "--learn", "--url", "http://a.example/news/")
+    assert (said.status, said.of_each("model_version")) == (1, [1] * 5)
 
 
 def test_many_hosts_are_learned_some_at_a_time(
-    tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_cleaning, "SAMPLED_PAGES", 5)
     write_rows(tmp_path / "pages.jsonl", ("a.example", "b.example", "c.example"), 4)
-    assert call(Settings(), "clean", str(tmp_path / "pages.jsonl"), "--learn") == 0
-    out = capsys.readouterr()
-    assert "learned 3 hosts from 12 pages\n" in out.err
-    versions = [json.loads(line)["model_version"] for line in out.out.splitlines()]
-    assert versions.count(1) == 12
+    said = Cleaned(tmp_path / "pages.jsonl", "--learn")
+    assert (said.status, said.of_each("model_version").count(1)) == (0, 12)
+    assert "learned 3 hosts from 12 pages" in said.errors
