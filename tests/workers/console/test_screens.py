@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,7 +15,7 @@ from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
 from crawlclean.storage.opening import DATABASE
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.hosts import Pause
-from crawlclean.workers.cli import main
+from tests.kit.commands import DataFolder
 from tests.kit.console import open_console, parts_of
 from tests.kit.outcomes import HOST, T0, later, make_failure, make_outcome
 from tests.kit.private_queue import PrivateQueue
@@ -186,9 +185,7 @@ def test_a_running_crawl(running: tuple[PrivateQueue, Spider]) -> None:
     assert "U+202E" in paused
 
 
-def test_crawls_that_only_the_queue_has_are_listed(
-    running: tuple[PrivateQueue, Spider], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_crawls_that_only_the_queue_has_are_listed(running: tuple[PrivateQueue, Spider]) -> None:
     queue, _ = running
     queue.frontier.open_crawl(spec("orphan", A))
     client = open_console(queue.data)
@@ -200,19 +197,15 @@ def test_crawls_that_only_the_queue_has_are_listed(
     assert 'href="/crawls/orphan"' not in following
     assert "The queue has this crawl" in client.get("/crawls/orphan").text
     assert "The queue has this crawl" not in client.get("/crawls/c").text
-    data = ("--data", str(queue.data))
-    assert main(["crawls", *data]) == 0
-    assert "orphan is only in the queue" in capsys.readouterr().out
-    assert main(["crawls", *data, "--json"]) == 0
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(each["crawl"], each["created_at"] is None) for each in found] == [
-        ("c", False), ("orphan", True),
-    ]  # fmt: skip
+    folder = DataFolder(queue.data)
+    assert "orphan is only in the queue" in folder.output("crawls")
+    assert {name: each["created_at"] is None for name, each in folder.crawls().items()} == {
+        "c": False,
+        "orphan": True,
+    }
 
 
-def test_commands_say_how_old_kept_figures_are(
-    running: tuple[PrivateQueue, Spider], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_say_how_old_kept_figures_are(running: tuple[PrivateQueue, Spider]) -> None:
     queue, _ = running
     store = SqliteStore(queue.data / DATABASE)
     store.save([make_outcome("/a"), make_failure("/f")])
@@ -223,12 +216,10 @@ def test_commands_say_how_old_kept_figures_are(
     assert as_of
     said = f"these numbers are as of {as_of:%Y-%m-%d %H:%M:%S} UTC"
     for command in (["hosts"], ["hosts", HOST], ["crawls"], ["failures", "--causes"]):
-        asked = [command[0], *command[1:], "--data", str(queue.data)]
-        assert main(asked) == 0
-        assert said in capsys.readouterr().out, command
-        assert main([*asked, "--json"]) == 0
-        for line in capsys.readouterr().out.splitlines():
-            assert datetime.fromisoformat(json.loads(line)["as_of"]) == as_of, command
+        folder = DataFolder(queue.data)
+        assert said in folder.output(*command), command
+        for row in folder.rows(*command, "--json"):
+            assert datetime.fromisoformat(row["as_of"]) == as_of, command
 
 
 def test_a_live_part_is_sent_once(running: tuple[PrivateQueue, Spider]) -> None:
