@@ -235,7 +235,7 @@ def _refuse(typed: str) -> NoReturn:
 
     near = get_close_matches(typed, [*COMMANDS, *OLD_NAMES], 1)
     hint = say(": did you mean {name}?", name=OLD_NAMES.get(near[0], near[0])) if near else ""
-    hint = say(" any more: {instead}", instead=say(GONE[typed])) if typed in GONE else hint
+    hint = say(" any more: {instead}", instead=told(GONE[typed])) if typed in GONE else hint
     _tell(
         say(
             "there is no command {typed!r}{hint}; see `{program} --help`",

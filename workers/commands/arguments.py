@@ -22,7 +22,7 @@ from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.workers.commands.names import Exit as Exit
 from crawlclean.workers.config import DROPPED, Settings
-from crawlclean.workers.spoken import explained, is_chinese, say
+from crawlclean.workers.spoken import explained, is_chinese, say, told
 
 if TYPE_CHECKING:
     from crawlclean.workers.operations.backends import Backends
@@ -45,9 +45,9 @@ class OneLineParser(argparse.ArgumentParser):
         """Ends the program with status 2 (wrong use)."""
         for name in DROPPED:
             if re.search(rf"[ ：]--{name}\b", message):  # "unrecognized arguments: --servers"
-                message = say("--{name} is gone: {instead}", name=name, instead=say(DROPPED[name]))
-        told = say("{message}; see `{command} --help`", message=message, command=self.prog)
-        self.exit(Exit.WRONG_USE, f"{__dist__}: {told}\n")
+                message = say("--{name} is gone: {instead}", name=name, instead=told(DROPPED[name]))
+        line = say("{message}; see `{command} --help`", message=message, command=self.prog)
+        self.exit(Exit.WRONG_USE, f"{__dist__}: {line}\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -140,8 +140,8 @@ def seconds(text: str) -> float:
     """
     match = TIME.fullmatch(text.strip().lower())
     if not match:
-        told = say("{text!r} is not a duration: write 90, 10m or 2h", text=text)
-        raise argparse.ArgumentTypeError(told)
+        wrong = say("{text!r} is not a duration: write 90, 10m or 2h", text=text)
+        raise argparse.ArgumentTypeError(wrong)
     return float(match[1]) * SECONDS[match[2]]
 
 

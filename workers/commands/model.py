@@ -211,7 +211,7 @@ def _page_a_line(found: str) -> list[str]:
     """Splits ``REASON pages: URL, URL`` into the reason and a line for each URL."""
     reason, between, pages = found.partition(" pages: ")
     shown = re.split(r", (?=https?://)", pages) if between else []
-    return [told(reason) + (say(" pages:") if between else ""), *(f"  {page}" for page in shown)]
+    return [told(f"{reason}{between}\n").rstrip(), *(f"  {page}" for page in shown)]
 
 
 # `model reclean`: re-cleans a host's stored pages from the archive, with the host's model.
