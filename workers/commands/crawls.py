@@ -100,7 +100,7 @@ def _wait_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
         if each.waits and each.state is CrawlState.RUNNING:
             waits = each.waits
             if text := summary(waits):
-                yield f"{each.name}: {text}"
+                yield each.name + say(": ") + text
     yield from hold_lines(waits) if waits else ()
 
 
@@ -116,7 +116,7 @@ def _visit_lines(crawls: Sequence[CrawlStatus]) -> Iterator[str]:
                 text = say("{pages} waiting", pages=counted(counts.revisits, "due page"))
             revisited = counts.revisited if counts else 0
             done = say(", {n:,} visited again", n=revisited) if revisited else ""
-            yield f"{each.name}: {text}{done}"
+            yield each.name + say(": ") + text + done
 
 
 def _host_lines(crawl: CrawlStatus) -> list[str]:

@@ -158,7 +158,7 @@ def classes(backends: Backends, asked: argparse.Namespace) -> Rows | int:
     if pins:
         pin_classes(backends, asked.host, pins)
         for template, word in pins.items():
-            sys.stdout.write(f"{template}: {_decided(word)}\n")
+            sys.stdout.write(template + say(": ") + _decided(word) + "\n")
         if asked.forbid:
             sys.stdout.write(_waiting(size_of(backends, asked.host, asked.forbid)))
     if pins or asked.lift:

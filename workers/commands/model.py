@@ -276,7 +276,7 @@ def _recleaned_lines(done: RecleaningReport) -> Iterator[str]:
     yield say(line, records=counted(done.cleaned, "record"), host=done.host, using=using)
     if done.cleaned:
         fields = listed(done.by_field, "field")
-        differ = f": {fields}" if fields else ""
+        differ = say(": ") + fields if fields else ""
         changed = (
             "{n} of them would change{differ}" if done.dry_run else "{n} of them changed{differ}"
         )
@@ -292,7 +292,7 @@ def _recleaned_lines(done: RecleaningReport) -> Iterator[str]:
     for each in done.examples:
         yield each.url
         for name, (old, new) in each.changes.items():
-            yield f"  {padded(term('field', name), 12)} {old}  ->  {new}"
+            yield f"  {padded(term('field', name), 12)} {told(old)}  ->  {told(new)}"
 
 
 def _pictured(pages: int, *, dry_run: bool) -> str:

@@ -262,7 +262,7 @@ def _print_causes(result: RunSummary, failures: Sequence[UrlRow]) -> None:
     """Prints to standard error why seeds failed; without any record, why each URL failed."""
     for failure in failures:
         why = told(failure.detail) or term("reason", failure.reason)
-        sys.stderr.write(readable_line(f"{failure.url}: {why}") + "\n")
+        sys.stderr.write(readable_line(failure.url + say(": ") + why) + "\n")
     if result.records == 0 and not failures and not result.why:
         sys.stderr.write(say("nothing was stored; `why URL` shows the steps of a seed") + "\n")
 
@@ -338,7 +338,7 @@ def reports_text(reports: Sequence[SiteReport]) -> str:
             f"{each.model_version or '-':>5} {time:>6}  {readable_line(each.url)}\n"
         )
         state = "" if each.state == CrawlState.FINISHED else term("state", each.state)
-        reason = readable_line(": ".join(filter(None, (state, told(each.why)))))
+        reason = readable_line(say(": ").join(filter(None, (state, told(each.why)))))
         if reason:
             lines.append(f"    {reason[:REASON_CHARS]}\n")
     finished = sum(each.state == CrawlState.FINISHED for each in reports)

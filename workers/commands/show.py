@@ -236,7 +236,7 @@ def _traces(found: UrlHistory) -> Iterator[str]:
 
     for trace in found.traces:
         why = told(_why_excluded(trace))
-        state = ": ".join(filter(None, (term("step", trace.state), why)))
+        state = say(": ").join(filter(None, (term("step", trace.state), why)))
         yield say("{url} in {crawl}: {state}", url=found.url, crawl=trace.crawl, state=state)
         yield from _steps(trace)
     for verdict in found.topics:

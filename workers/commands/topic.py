@@ -251,7 +251,7 @@ def _crawl(settings: Settings, arguments: argparse.Namespace) -> int:
     if not arguments.json:
         with Backends(settings) as backends:
             *_, pages = topic_lines(show_topic(backends, arguments.name))
-        write_lines([f"{arguments.name}: {pages.strip()}"])
+        write_lines([arguments.name + say(": ") + pages.strip()])
     if nothing:
         sys.stderr.write(f"{told(nothing)}\n")
     return status_of([result.ended_by], has_records=bool(result.records or result.why))

@@ -79,7 +79,7 @@ def _table(classes: Sequence[UrlClass]) -> str:
     for line, each in zip(lines, classes, strict=True):
         text.append(f"{line}\n")
         if each.operator:
-            word = readable_line(term("url_kind", each.operator))
+            word = readable_line(say(term("url_kind", each.operator)))
             text.append("    " + say("set by an operator: {word}", word=word) + "\n")
         text += [
             "    " + say("not fetched: {why}", why=readable_line(told(why))) + "\n"
@@ -259,7 +259,9 @@ def _now_rows(waits: Waits | None) -> list[Row]:
     for wait in waits.hosts:
         if wait.reason is not WaitReason.NOTHING_LEFT:
             left = say("{urls} left", urls=counted(wait.urls, "URL"))
-            rows.append(f"{wait.crawl}: {wait_text(wait, waits.at)}; {left}")
+            waiting = "{crawl}: {waits}; {left}"
+            text = wait_text(wait, waits.at)
+            rows.append(say(waiting, crawl=wait.crawl, waits=text, left=left))
     rows += hold_lines(waits) if rows else []
     return [("" if place else "now", row) for place, row in enumerate(rows)]
 
@@ -267,7 +269,7 @@ def _now_rows(waits: Waits | None) -> list[Row]:
 def _visit_rows(next_visits: Mapping[str, datetime]) -> list[Row]:
     """When the next page of the host is due in each crawl that keeps fresh."""
     now = datetime.now(UTC)
-    rows = [f"{crawl_id}: {visit_text(at, now)}" for crawl_id, at in next_visits.items()]
+    rows = [crawl + say(": ") + visit_text(at, now) for crawl, at in next_visits.items()]
     return [("" if place else "visits", row) for place, row in enumerate(rows)]
 
 
@@ -311,7 +313,7 @@ def _version_text(about: ModelLine) -> str:
 def learned_because(about: ModelLine) -> str:
     """Why a version was learned: ``drift: 12 days old``."""
     why = term("learned", about.reason)
-    return f"{why}: {told(about.detail)}" if about.detail else why
+    return why + say(": ") + told(about.detail) if about.detail else why
 
 
 def _summary(model: SiteModel) -> str:

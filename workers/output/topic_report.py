@@ -71,7 +71,8 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 def topic_lines(topic: TopicLine) -> Iterator[str]:
     """What the user asked, and how many pages were found."""
-    state = term("topic_state", topic.state) + (f": {told(topic.note)}" if topic.note else "")
+    state = term("topic_state", topic.state)
+    state += say(": ") + told(topic.note) if topic.note else ""
     told_as = "topic {topic.topic}, version {topic.version}, {state}"
     yield say(told_as, topic=topic, state=state)
     yield _field("query", topic.query)

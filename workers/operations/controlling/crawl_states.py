@@ -40,7 +40,7 @@ def pause_text(pause: Paused | Pause) -> str:
     since = say("since {time} UTC", time=minute(pause.since)) if pause.since else ""
     by = say("by {who}", who=pause.who) if pause.who else ""
     said = " ".join(filter(None, (since, by)))
-    return printable(": ".join(filter(None, (said, pause.why))))
+    return printable(say(": ").join(filter(None, (said, pause.why))))
 
 
 def this_user() -> str:
