@@ -415,9 +415,11 @@ def _judged_anew(store: Store, topic: Topic, pages: Sequence[JudgedPage]) -> Ite
     for page in pages:
         record = store.records.get(page.page_id, page.crawl_id)
         if record is None:  # purged since: the page keeps what the older version found
-            yield replace(page, judgement=replace(page.judgement, version=topic.version))
+            yield msgspec.structs.replace(
+                page, judgement=replace(page.judgement, version=topic.version)
+            )
         else:
-            yield replace(page, judgement=judgement_of(topic, record))
+            yield msgspec.structs.replace(page, judgement=judgement_of(topic, record))
 
 
 def marked_example(record: CleanRecord, *, is_relevant: bool) -> ExampleText:
