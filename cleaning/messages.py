@@ -8,11 +8,9 @@ server, a library, or of an older version of this program.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache, partial, reduce
 from pathlib import Path
-from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
@@ -21,12 +19,10 @@ FILE = Path(__file__).with_name("messages.toml")
 Entry = tuple[str, ...]
 """English and Chinese; of what is counted: of one, of several, and Chinese."""
 
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
 
 def read_entries(file: Path) -> Mapping[str, Entry]:
     """The entries of a file of words by their keys; a key that stands twice is no TOML."""
-    import tomllib  # most processes print no line of these
+    import tomllib  # `--help` words no message
 
     entries = tomllib.loads(file.read_text("utf-8"))
     return MappingProxyType({key: tuple(entry) for key, entry in entries.items()})
@@ -46,6 +42,8 @@ def catalogue() -> Mapping[str, Entry]:
 @cache
 def places(key: str) -> Sequence[str]:
     """The names of a message's values, in the order of its English words."""
+    from string import Formatter  # `--help` words no message
+
     parts = Formatter().parse(english(catalogue()[key], 0))
     return tuple(name for _, name, *_ in parts if name)
 
@@ -88,7 +86,9 @@ def stored(line: str) -> str:
     """What is stored of a line: ``["reason","http_status",["status",404]]``."""
     if not isinstance(line, Message):
         return line
-    return _JSON.encode(_parts(line))
+    from crawlclean.cleaning.json_values import dump  # `--help` stores nothing
+
+    return dump(_parts(line)).decode()
 
 
 def _parts(line: Message) -> list[Any]:
@@ -99,8 +99,10 @@ def read_line(text: str) -> str:
     """The line of a stored text: a ``Message``, or the text itself if it is none."""
     if not text.startswith('["'):
         return text
+    import msgspec  # `--help` reads nothing
+
     try:
-        return _made(*json.loads(text))
+        return _made(*msgspec.json.decode(text))
     except (ValueError, LookupError, TypeError, RecursionError):
         return text
 
