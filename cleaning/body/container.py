@@ -17,7 +17,7 @@ would take much of the page's text the words were the body's own.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from html import unescape
 from itertools import accumulate
@@ -62,15 +62,6 @@ _PAGE_KINDS = frozenset(("related", "maybe"))
 _MAX_HEADED = 12  # farther below stands another block
 # Tags of text: each is a piece of a body and never all of it.
 TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
-
-
-@dataclass(slots=True)
-class Worth:
-    """Of each part its worth, and whether it is noise; and the part the body lies in."""
-
-    of: list[float]
-    is_noise: list[bool]
-    container: int
 
 
 def cut_after_comments(lines: Lines, noise: Noise) -> None:
@@ -239,7 +230,8 @@ def find_container(lines: Lines, weights: list[float]) -> int:
         child = max(tree.children(best), key=weights.__getitem__, default=-1)
         if child < 0 or weights[child] < _NEAR_SHARE * weights[best]:
             break
-        if _running(tree, before, child) < _TEXT_SHARE * _running(tree, before, best):
+        inside = before[tree.line_end(child)] - before[starts[child]]
+        if inside < _TEXT_SHARE * (before[tree.line_end(best)] - before[starts[best]]):
             break
         best = child
     while tree.block_tags[best] in TEXT_TAGS:
@@ -268,22 +260,23 @@ def _before_lines(lines: Lines) -> list[float]:
     return list(accumulate((max(worth, 0.0) for worth in lines.worth), initial=0.0))
 
 
-def _running(tree: Tree, before: list[float], part: int) -> float:
-    """The worth of a part's running text, without its links and plain lines."""
-    return before[tree.line_end(part)] - before[tree.block_lines[part]]
-
-
-def collect(lines: Lines, worth: Worth) -> list[int]:
+def collect(lines: Lines, weights: list[float], is_noise: list[bool], container: int) -> list[int]:
     """Collects the lines of the body: those of the container that are worth something.
 
     At its ends a few plain lines may stand that are not about the body; the title is never in it.
+
+    Args:
+        lines: The lines of the page.
+        weights: The worth of each part.
+        is_noise: For each part whether it is noise.
+        container: The part the body lies in.
     """
     tree, title_line = lines.tree, lines.title
     kept: list[int] = []
-    for piece in _pieces(tree, worth):
-        kept += _lines_of(lines, worth, piece)
+    for piece in _pieces(tree, weights, is_noise, container):
+        kept += _lines_of(lines, weights, is_noise, piece)
     kept = _behind_title(lines, kept)
-    kept = drop_promotions(lines, kept, worth.container)
+    kept = drop_promotions(lines, kept, container)
     running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
     if not running:
         return [i for i in kept if i != title_line]
@@ -326,9 +319,8 @@ def _behind_title(lines: Lines, kept: list[int]) -> list[int]:
     return behind
 
 
-def _pieces(tree: Tree, worth: Worth) -> list[int]:
+def _pieces(tree: Tree, weights: list[float], is_noise: list[bool], container: int) -> list[int]:
     """The container and the parts beside it with its tag and names."""
-    container = worth.container
     if container == 0:
         return [container]
     tag, names = tree.block_tags[container], tree.block_names[container]
@@ -338,13 +330,13 @@ def _pieces(tree: Tree, worth: Worth) -> list[int]:
         or (
             tree.block_tags[part] == tag
             and tree.block_names[part] == names
-            and worth.of[part] > 0
-            and not worth.is_noise[part]
+            and weights[part] > 0
+            and not is_noise[part]
         )
     ]  # fmt: skip
 
 
-def _lines_of(lines: Lines, worth: Worth, piece: int) -> list[int]:
+def _lines_of(lines: Lines, weights: list[float], is_noise: list[bool], piece: int) -> list[int]:
     """The lines of a part without lines of links and without worthless parts."""
     tree, sums = lines.tree, lines.sums
     parents = tree.block_parents
@@ -353,12 +345,12 @@ def _lines_of(lines: Lines, worth: Worth, piece: int) -> list[int]:
     for part in range(piece + 1, end):
         if parents[part] in dropped:
             dropped.add(part)
-        elif worth.of[part] < 0 and (
-            worth.is_noise[part]
+        elif weights[part] < 0 and (
+            is_noise[part]
             or (sums.linked[part] > sums.own[part] and not _is_cell_of_text(tree, sums, part))
         ):
             dropped.add(part)
-            if lines.trail is not None and not worth.is_noise[part]:
+            if lines.trail is not None and not is_noise[part]:
                 lines.trail.attempts[-1].link_lists.append(part)
     kept = []
     for i in range(tree.block_lines[piece], tree.line_end(piece)):

@@ -23,7 +23,6 @@ import re
 from dataclasses import dataclass, replace
 
 from crawlclean.cleaning.body.container import (
-    Worth,
     collect,
     cut_after_comments,
     cut_after_markers,
@@ -287,8 +286,7 @@ def _widen(lines: Lines, noise: Noise, article: list[int], source: BodySource) -
     is_manual = any(around <= block < behind for block in tree.code_blocks)
     if around == container or not (is_manual or is_short):
         return article
-    worth = Worth(of=weights, is_noise=noise.is_noise, container=around)
-    kept = collect(lines, worth)
+    kept = collect(lines, weights, noise.is_noise, around)
     if len(kept) <= len(article) + 1:
         return article  # with a byline or an abstract at most
     lines.end(kept)
@@ -341,8 +339,7 @@ def _find_article(lines: Lines, noise: Noise) -> tuple[list[int], BodySource]:
         container = find_container(lines, weights)
     if lines.declared:
         weights, container = find_declaring(lines, is_noise)
-    worth = Worth(of=weights, is_noise=is_noise, container=container)
-    kept = collect(lines, worth)
+    kept = collect(lines, weights, is_noise, container)
     lines.end(kept)
     if lines.trail is not None:
         attempt = lines.trail.attempts[-1]
