@@ -9,6 +9,7 @@ Cost: one reading of each page.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from crawlclean.cleaning.learn.views import View
 from crawlclean.cleaning.metadata.dates import time_reader
 from crawlclean.cleaning.model.rules import PostRule
 from crawlclean.cleaning.posts.groups import PostFinder
-from crawlclean.cleaning.posts.parts import DIGITS, POST_JUNK_COST, PostReader
+from crawlclean.cleaning.posts.parts import DIGITS, POST_JUNK_COST, PostReader, is_name
 from crawlclean.cleaning.posts.posts import (
     PostPlace,
     PostSlots,
@@ -317,6 +318,7 @@ _CLEAR_SHARE = 0.7  # pages with posts of that name whose posts hold most of the
 _TEXT_SHARE = 0.6  # text of a page in its posts
 _SHARED_SHARE = 0.5  # pages of a class with a line that is its frame
 _MOST_READ = 30  # pages of a class that vote
+_LAST_PART = re.compile(r"[^/=]+/?$")
 _FIRST_READ = 12  # of these, without a vote among them the class is none: chance .6^12, .2 %
 
 
@@ -410,7 +412,7 @@ def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
         return None
     own = reader.lines.own
     inside = {i for post in thread.posts for i in (*post.texts, *post.quotes, *post.others)}
-    if thread.first is not None:
+    if thread.first is not None and not _is_by_user(tree, thread):
         inside -= set(thread.posts[0].texts)
     units = [
         (i in inside, own[i])
@@ -428,6 +430,26 @@ def _have_authors(reader: PostFinder, thread: Thread) -> bool:
     read_time = time_reader(None, datetime(2999, 1, 1, tzinfo=UTC))
     around = [read_slots(reader.tree, post.others, reader.names) for post in thread.posts]
     return choose_slots(around, read_time).author is not None
+
+
+def _is_by_user(tree: Tree, thread: Thread) -> bool:
+    """Whether the first post has a link to a user as most others have: articles have editors."""
+    links = [_user_links(tree, post) for post in thread.posts]
+    counts = Counter(link for each in links[1:] for link in each)
+    return any(2 * counts[link] > len(links) - 1 for link in links[0])
+
+
+def _user_links(tree: Tree, post: PostPlace) -> set[str]:
+    """What links around a post with the name of a user begin with: ``/member/``."""
+    lines = set(post.others)
+    found = set()
+    for anchor in tree.anchors:
+        if anchor.start < anchor.end and tree.line_of[anchor.start] in lines:
+            text = " ".join("".join(tree.texts[anchor.start : anchor.end]).split())
+            start = _LAST_PART.sub("", anchor.href)
+            if start.strip("/") and is_name(text):
+                found.add(start)
+    return found
 
 
 def _reader(tree: Tree, title_line: int) -> PostFinder:
