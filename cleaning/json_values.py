@@ -29,7 +29,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def replace_surrogates(text: str) -> str:
     """Returns a text with U+FFFD for every lone surrogate."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    return _SURROGATE.sub("\ufffd", text) if _SURROGATE.search(text) else text
 
 
 def cleaned_value(value: Any) -> Any:

@@ -108,6 +108,8 @@ def read_line(text: str) -> str:
 
 
 def _made(key: str, *values: Any) -> Message:
+    if not {str, int, list}.issuperset(map(type, values)):
+        raise ValueError(key)
     return Message(key, *(_made(*v) if isinstance(v, list) else v for v in values))
 
 

@@ -390,7 +390,7 @@ class StoppedClasses:
             return ""
         template = class_of(url, self._rules[crawl_id, host])
         if REFUSED + template in stopped:  # a kind that is never fetched: no probe
-            return f"{template}: {stopped[REFUSED + template]}"
+            return Message("of", template, stopped[REFUSED + template])
         pattern = next((p for p in patterns_of(url) if p in stopped), "")
         if not pattern:
             return ""
@@ -398,4 +398,4 @@ class StoppedClasses:
         self._refused[key] = refused = self._refused.get(key, 0) + 1
         is_power_of_two = refused & (refused - 1) == 0
         is_probe = refused >= FIRST_PROBE and is_power_of_two
-        return "" if is_probe else f"{pattern}: {stopped[pattern]}"
+        return "" if is_probe else Message("of", pattern, stopped[pattern])

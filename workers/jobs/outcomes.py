@@ -42,7 +42,7 @@ from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.pictures import IMAGE_RANK
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.hooks.calling import HookCalls
-from crawlclean.workers.jobs.url_classes import MOVED, SAME_PAGE
+from crawlclean.workers.jobs.url_classes import MOVED
 
 # Pages on which workers died: named in an event, and by what cleaning them did.
 
@@ -505,7 +505,7 @@ def judge_index(ending: Ending, others: Sequence[Ending], store: Store) -> Endin
     # A page that is done again keeps the record that it has.
     if not same or store.records.get(page.page_id, page.crawl_id) is not None:
         return ending
-    excluded = failed(page, FailureReason.DUPLICATE, f"{SAME_PAGE}{same}")
+    excluded = failed(page, FailureReason.DUPLICATE, Message("same_as", same))
     return replace(excluded, outlinks=ending.outlinks)
 
 
@@ -558,9 +558,11 @@ def judge_loop(ending: Ending, earlier: Sequence[Ending], store: Store) -> tuple
             # What ended a moment ago cannot be offered before it is acknowledged.
             if not is_again and target not in [each.outcome.queued.url for each in earlier]:
                 return ending, page_id_of(target)
-            back = "redirects back" if hops == 1 else f"leads back by {hops} redirects"
-            detail = f"it redirects to {target}, which {back}"
-            detail += ", also with its cookies" * is_again
+            detail = Message("redirects_back", target)
+            if hops > 1:
+                detail = Message("leads_back", target, hops)
+            if is_again:
+                detail = Message("also_with_cookies", detail)
             return failed(page, FailureReason.BAD_REDIRECT, detail), ""
     return ending, ""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.cleaning.messages import Message
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.opening import DATABASE
 from crawlclean.storage.queue.counters import Counter
@@ -102,9 +103,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.events.add(Event(kind=EventKind.DRIFT, host="a.example", text=text, at=at))
     at = now - timedelta(hours=0.2)
     store.events.add(
-        Event(
-            kind=EventKind.NOT_LEARNED, host="a.example", text="not learned, its jobs died", at=at
-        )
+        Event(kind=EventKind.NOT_LEARNED, host="a.example", text=Message("not_learned"), at=at)
     )
     store.close()
     return data
