@@ -29,6 +29,7 @@ from crawlclean.cleaning.records import (
     PageKind,
     Post,
     Via,
+    in_plain_text,
 )
 
 
@@ -91,7 +92,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         InvalidUrl: The page's own URL is no absolute http(s) URL.
         TypeError: ``page`` is no RawPage.
     """
-    return read(page, model, blocks).record
+    return in_plain_text(read(page, model, blocks).record)
 
 
 def read(

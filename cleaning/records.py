@@ -575,3 +575,9 @@ class HostStats:
         }
         total = sum(self.links_by_kind.values())
         return sum(n for k, n in self.links_by_kind.items() if k in noise) / total if total else 0.0
+
+
+def in_plain_text(record: CleanRecord) -> CleanRecord:
+    """A record whose warnings are texts, no ``Message``: encoders of others refuse these."""
+    plain = (replace(each, detail=str.__str__(each.detail)) for each in record.warnings)
+    return replace(record, warnings=tuple(plain)) if record.warnings else record

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.model.site_model import SiteModel
-from crawlclean.cleaning.records import CleanRecord, HostStats, PageKind
+from crawlclean.cleaning.records import CleanRecord, HostStats, PageKind, in_plain_text
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
@@ -65,7 +65,7 @@ class DataFolder:
             is_unique=unique,
             since=since,
         )
-        return select(self._store, wanted)
+        return map(in_plain_text, select(self._store, wanted))
 
     def __iter__(self) -> Iterator[CleanRecord]:
         """All records, in the order in which they were saved."""
@@ -81,7 +81,8 @@ class DataFolder:
         Raises:
             InvalidUrl: It is no absolute http(s) URL.
         """
-        return self._store.records.get(page_id(url))
+        found = self._store.records.get(page_id(url))
+        return in_plain_text(found) if found else None
 
     def page(self, url: str) -> RawPage | None:
         """The newest archived answer of a URL, decoded, or None; ``clean`` takes it.

@@ -8,6 +8,7 @@ import pickle
 import msgspec
 import pytest
 
+from crawlclean import clean_html
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.json_values import dump
 from crawlclean.cleaning.messages import Message, joined, read_line, shortened, stored
@@ -38,6 +39,7 @@ def test_key_and_values_are_stored() -> None:
         "too slow, after lunch",
         "",
         '["unknown",3]',
+        '["of",null,"x"]',
         '["killed"]',
         '["killed",3,4]',
         '["killed","x"]',
@@ -80,3 +82,11 @@ def test_values_must_fill_the_places() -> None:
         Message("killed")
     with pytest.raises(KeyError):
         Message("unknown")
+
+
+def test_warnings_of_the_library_s_records_are_plain_text_for_every_encoder() -> None:
+    page = '<div id="root"></div><script src="a.js"></script>'
+    record = clean_html(page, "http://a.example/")
+    assert record.warnings
+    assert {type(each.detail) for each in record.warnings} == {str}
+    assert msgspec.json.encode(record)

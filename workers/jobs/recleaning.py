@@ -25,7 +25,7 @@ from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, PageError, 
 from crawlclean.cleaning.learn.model_diff import change_of
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SiteModel
-from crawlclean.cleaning.page import clean
+from crawlclean.cleaning.page import read
 from crawlclean.cleaning.records import CleanRecord, ImageKind
 from crawlclean.cleaning.topics.stories import record_signature
 from crawlclean.cleaning.url_classes.rules import class_of
@@ -164,7 +164,7 @@ def reclean_page(
     before = before or store.records.get(version.page_id, version.crawl_id)
     if before is None or before.fetched_at != version.fetched_at:
         return None  # deleted, or fetched again meanwhile
-    after = (hooks or HookCalls()).finish(clean(raw, model))[0]
+    after = (hooks or HookCalls()).finish(read(raw, model).record)[0]
     if after is None:
         return RecleanedPage(before=before, after=before, outcome=None)
     if after == before:
