@@ -33,6 +33,8 @@ PLACE = re.compile(r"\{(\w[^{}!:]*)[^{}]*\}")
 """A place for a value: ``{n}``, ``{count:,}``, ``{name!r}``."""
 VALUES = {"n": r"[\d,]+", "s": r"[\d,]+", "hint": ".*?"}
 """Patterns of the values of places; a hint may be left out."""
+MOST_CHARS = 240
+"""Of a line that is looked for by its form: the time grows with the cube of its length."""
 LEAST_CHARS = 4
 """Of its own that a message has which is known by its form: ``{reason}: {why}`` has two."""
 UNITS = str.maketrans({"d": "天", "h": "小时", "m": "分", "s": "秒"})
@@ -87,8 +89,10 @@ def told(line: str) -> str:
     """
     if not is_chinese() or isinstance(line, Message):
         return tell(LANGUAGE.get(), line)
-    for form, places, chinese in _forms():
-        if found := form.fullmatch(line):
+    if len(line) > MOST_CHARS:
+        return line
+    for texts, form, places, chinese in _forms():
+        if all(text in line for text in texts) and (found := form.fullmatch(line)):
             return _filled(chinese, dict(zip(places, found.groups(), strict=True)))
     first, _, rest = ("" if line in _chinese("chinese") else line).partition("; ")
     return f"{told(first)}；{told(rest)}" if rest else say(line)
@@ -99,8 +103,8 @@ def _filled(chinese: str, values: Mapping[str, str]) -> str:
 
 
 @cache
-def _forms() -> Sequence[tuple[re.Pattern[str], Sequence[str], str]]:
-    """(Form, places, Chinese) of each line that ``told`` knows, those with most text first."""
+def _forms() -> Sequence[tuple[Sequence[str], re.Pattern[str], Sequence[str], str]]:
+    """(Own texts, form, places, Chinese) of each line that is known, those with most text first."""
     from crawlclean.cleaning.lexicon import counted as in_english
 
     lines = {entry[0]: entry[-1] for entry in catalogue().values()}
@@ -112,9 +116,19 @@ def _forms() -> Sequence[tuple[re.Pattern[str], Sequence[str], str]]:
             one = key.removeprefix("{n} ")
             lines |= dict.fromkeys((key, in_english(2, one).replace("2", "{n}", 1)), text)
     return [
-        (re.compile(_form(english), re.DOTALL), PLACE.findall(english), lines[english])
+        (
+            _own(english),
+            re.compile(_form(english), re.DOTALL),
+            PLACE.findall(english),
+            lines[english],
+        )
         for english in sorted(lines, key=lambda english: -len(PLACE.sub("", english)))
     ]
+
+
+def _own(english: str) -> Sequence[str]:
+    """The texts between the places, which a line of this form has for certain."""
+    return [text for text in PLACE.split(english)[::2] if text]
 
 
 def _form(english: str) -> str:

@@ -44,7 +44,8 @@ class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Ends the program with status 2 (wrong use)."""
         for name in DROPPED:
-            if re.search(rf"[ ：]--{name}\b", message):  # "unrecognized arguments: --servers"
+            # "unrecognized arguments: --servers"
+            if re.search(rf"[ ：]--{name}(?![\w-])", message):
                 message = say("--{name} is gone: {instead}", name=name, instead=told(DROPPED[name]))
         line = say("{message}; see `{command} --help`", message=message, command=self.prog)
         self.exit(Exit.WRONG_USE, f"{__dist__}: {line}\n")

@@ -292,7 +292,12 @@ def _recleaned_lines(done: RecleaningReport) -> Iterator[str]:
     for each in done.examples:
         yield each.url
         for name, (old, new) in each.changes.items():
-            yield f"  {padded(term('field', name), 12)} {told(old)}  ->  {told(new)}"
+            yield f"  {padded(term('field', name), 12)} {_value(old)}  ->  {_value(new)}"
+
+
+def _value(text: str) -> str:
+    """A value of a record as it is; what stands for one is said in the language."""
+    return told(text) if text in ("none", "same kinds, other items or scores") else text
 
 
 def _pictured(pages: int, *, dry_run: bool) -> str:

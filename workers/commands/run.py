@@ -269,9 +269,9 @@ def _print_causes(result: RunSummary, failures: Sequence[UrlRow]) -> None:
 
 # `sites`: crawls a list of sites in parallel, each as a separate crawl, with a report.
 
-REASON_CHARS = 76  # a line of 80 columns, indented
+REASON_COLUMNS = 76  # a line of 80 columns, indented
 HEAD = {"RECORDS": 9, "FAILED": 7, "BODY CHARS": 13, "NOISE": 5, "MODEL": 5, "TIME": 6, "SITE": 0}
-"""Names of the columns, and how wide they are."""
+"""Names of the columns, and how wide they are: the name, or a million with its commas."""
 
 
 @command(
@@ -326,7 +326,7 @@ def sites(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def reports_text(reports: Sequence[SiteReport]) -> str:
     """Returns a table: a line for each site, below it why the site ended early or is empty."""
-    from crawlclean.workers.output.printing import text_width
+    from crawlclean.workers.output.printing import clip, text_width
 
     heads = {say(name): width for name, width in HEAD.items()}
     *numbers, site = (" " * (width - text_width(name)) + name for name, width in heads.items())
@@ -340,7 +340,7 @@ def reports_text(reports: Sequence[SiteReport]) -> str:
         state = "" if each.state == CrawlState.FINISHED else term("state", each.state)
         reason = readable_line(say(": ").join(filter(None, (state, told(each.why)))))
         if reason:
-            lines.append(f"    {reason[:REASON_CHARS]}\n")
+            lines.append(f"    {clip(reason, REASON_COLUMNS)}\n")
     finished = sum(each.state == CrawlState.FINISHED for each in reports)
     stopped = sum(bool(each.why) and each.state != CrawlState.FINISHED for each in reports)
     empty = sum(not each.records for each in reports)

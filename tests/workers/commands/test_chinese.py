@@ -7,6 +7,7 @@ import ast
 import inspect
 import os
 import re
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -15,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from crawlclean.workers import cli
+from crawlclean.workers import cli, spoken
 from crawlclean.workers.commands.names import COMMANDS, FAMILIES, GROUPS
 from crawlclean.workers.config import setting_keys
-from crawlclean.workers.spoken import LANGUAGE, language_of
+from crawlclean.workers.spoken import LANGUAGE, MOST_CHARS, language_of
 from crawlclean.workers.words import Language, all_words
 from tests.kit.crawls import crawlclean
 from tests.kit.web import Web, html
@@ -245,3 +246,17 @@ def test_a_crawl_and_the_questions_after_it_are_in_chinese(tmp_path: Path) -> No
     )
     spoken = crawlclean("why", f"{host}/n/1", "--json", *data).stdout
     assert spoken == crawlclean("why", f"{host}/n/1", "--json", *data[:2], "--lang", "en").stdout
+
+
+@pytest.mark.parametrize("words", ["x, and y: ", "a: b (c), d; ", "; "])
+def test_a_server_s_words_are_not_searched_for_long(words: str) -> None:
+    line = words * (MOST_CHARS // len(words))
+    token = LANGUAGE.set(Language.CHINESE)
+    try:
+        spoken.told("warm")
+        begun = time.process_time()
+        assert spoken.told(line)
+        assert spoken.told(line * 100) == line * 100
+        assert time.process_time() - begun < 1  # seconds; a list has 50 lines
+    finally:
+        LANGUAGE.reset(token)
