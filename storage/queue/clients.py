@@ -349,12 +349,7 @@ class Scripts:
 
     def __init__(self, client: Any) -> None:
         """Reads all scripts: the forks of a worker share them."""
-        names = [
-            each.name.removesuffix(".lua")
-            for each in _FOLDER.iterdir()
-            if each.name.endswith(".lua")
-        ]
-        self._scripts = {name: client.register_script(script_source(name)) for name in names}
+        self._scripts = {name: client.register_script(script_source(name)) for name in _names()}
 
     def __call__(self, name: str, *args: Arg) -> Any:
         """Runs a script; returns the server's answer as the client decodes it (bytes, ints).

@@ -160,7 +160,7 @@ class Maintenance(QueueMember):
                         pipe.zadd("cc:turn", {crawl_id: 0}, nx=True)
                     else:
                         pipe.zrem("cc:turn", crawl_id)
-                    with suppress(WatchError):
+                    with suppress(WatchError):  # another process was first: looks again
                         pipe.execute()
                         return
                 pipe.reset()

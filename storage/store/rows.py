@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from inspect import Parameter, signature
 from threading import get_ident
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 import zstandard
@@ -30,10 +30,6 @@ from crawlclean.cleaning.messages import read_line, stored
 from crawlclean.cleaning.records import CleanRecord, HostStats, Image, Link, Outlink
 from crawlclean.storage.crawl_types import CrawlSpec, Step
 from crawlclean.storage.store.ports import Member, PackedRecord, Scan
-
-if TYPE_CHECKING:
-    pass
-
 
 # Crawl orders, statistics and logs as JSON bytes and back; times as microseconds.
 #

@@ -159,8 +159,6 @@ def count_records(
 # 50, and twice as many for each event of the last 30 days, so that a host that changes with every
 # page is learned a number of times that grows with the logarithm of its pages.
 
-log = logging.getLogger(__name__)
-
 TRIES = 3  # to write the watch text, which other workers write, too
 QUIET_PAGES = 50  # not judged after an answer
 EVENTS_COUNT = timedelta(days=30)  # how long an event doubles the quiet pages

@@ -15,7 +15,7 @@ from crawlclean.workers.control_characters import readable_line
 from crawlclean.workers.output.printing import Row, listed, padded
 from crawlclean.workers.spoken import say
 
-FIELD_CHARS = 10
+FIELD_CHARS = 10  # the widest name and a space
 MOST_SHOWN = 20  # stored images of a record: a screen
 
 

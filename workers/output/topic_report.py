@@ -63,7 +63,7 @@ class TopicProgress(Progress):
         return [Part(self._text)] if self._text else []
 
 
-FIELD_CHARS = 9
+FIELD_CHARS = 9  # the widest name and a space
 MOST_HOSTS, MOST_SEEDS, MOST_DAYS = 20, 10, 60
 """Lines of a report for a terminal; its JSON has them all."""
 _BARS = " ▁▂▃▄▅▆▇█"

@@ -128,7 +128,7 @@ def _decide(backends: Backends, asked: Asked, word: str | None = None) -> Steps:
 def lift_traps(backends: Backends, asked: Asked) -> Steps:
     """Fetches stopped URL classes again."""
     facts = _counts(backends, asked.target)
-    with backends.queue_side() as side, suppress(ServiceError):
+    with backends.queue_side() as side, suppress(ServiceError):  # away: the effect is not counted
         if side.frontier is not None:
             facts[Fact.CLASSES] = len(stops_of(side.frontier, asked.target))
     yield Effect(facts, (Note.ALL_CRAWLS, Note.STAYS_ENDED))

@@ -275,9 +275,11 @@ def _offer(turn: Turn, crawls: Sequence[str], wanted: EndedFilter) -> bool:
     for number, crawl in enumerate(crawls[first:], first):
         after = turn.cursor.get("after", "") if number == first else ""
         for found, last in portions(store, crawl, wanted, after):
-            done = turn.done + queue.reopen(crawl, found)
-            record_state(queue, store, crawl)
-            if not turn.tell(done, turn.total, "", {"crawl": number, "after": last}):
+            reopened = queue.reopen(crawl, found)
+            if reopened:
+                record_state(queue, store, crawl)
+            cursor = {"crawl": number, "after": last}
+            if not turn.tell(turn.done + reopened, turn.total, "", cursor):
                 return False
     return True
 

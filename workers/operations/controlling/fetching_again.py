@@ -32,7 +32,7 @@ TRANSIENT = frozenset(
 )
 
 PORTION = 500
-"""URLs that are looked at together."""
+"""URLs that are looked at together: the work of a moment, which is what a stop waits for."""
 
 UNITS_S = {"m": 60, "h": 3600, "d": 86400}
 _AGO = re.compile(r"(\d{1,6})([mhd])")

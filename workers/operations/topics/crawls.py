@@ -184,6 +184,7 @@ def add_seeds(settings: Settings, name: str, given: Sequence[str]) -> None:
         row = store.crawls.get(name)
         if row is not None:
             store.crawls.put(spec, row.state)
+    # A queue that does not know the crawl is given it by the next run.
     with Backends(settings) as backends, suppress(NotFound), backends.queue_side() as side:
         frontier = side.frontier
         if frontier is not None and frontier.counts(name).state is CrawlState.RUNNING:

@@ -431,6 +431,7 @@ def _catch_up(
     topic = Topic.from_bytes(row.packed)
     while done := judge_anew(store, topic):
         judged(done)
+    # A queue that is away is told of it by the next run.
     with Backends(settings) as backends, suppress(ServiceError), backends.queue_side() as side:
         if side.frontier is not None:
             reach_queue(store, side.frontier, row)
