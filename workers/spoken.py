@@ -31,12 +31,19 @@ LOCALES = ("LC_ALL", "LC_MESSAGES", "LANG")
 NO_LOCALE = frozenset({"C", "POSIX"})
 PLACE = re.compile(r"\{(\w[^{}!:]*)[^{}]*\}")
 """A place for a value: ``{n}``, ``{count:,}``, ``{name!r}``."""
-VALUES = {"n": r"[\d,]+", "s": r"[\d,]+", "hint": ".*?"}
+VALUES = {"n": r"-?[\d,]+(?:\.\d+)?", "s": r"[\d,]+", "hint": "(?:[;；].*)?"}
 """Patterns of the values of places; a hint may be left out."""
+NAMES = re.compile(
+    r"path|name|host|crawl|topic|target|text|url|id|file|folder|place|template|pattern|value|option"
+    r"|other|story|key|query|words"
+)
+"""Places of what a user has named: ``pages`` may be the name of a topic."""
 MOST_CHARS = 240
 """Of a line that is looked for by its form: the time grows with the cube of its length."""
-LEAST_CHARS = 4
-"""Of its own that a message has which is known by its form: ``{reason}: {why}`` has two."""
+LEAST_CHARS = 12
+"""Of its own that a message has which is known by its form: ``{sign} since {minute}`` has seven."""
+IN_FILE = re.compile(r"(\S+?): (.+)", re.DOTALL)
+"""What is wrong in a file, or in a line of it: ``sites.csv:3: no URL``."""
 UNITS = str.maketrans({"d": "天", "h": "小时", "m": "分", "s": "秒"})
 
 
@@ -94,12 +101,17 @@ def told(line: str) -> str:
     for texts, form, places, chinese in _forms():
         if all(text in line for text in texts) and (found := form.fullmatch(line)):
             return _filled(chinese, dict(zip(places, found.groups(), strict=True)))
-    first, _, rest = ("" if line in _chinese("chinese") else line).partition("; ")
-    return f"{told(first)}；{told(rest)}" if rest else say(line)
+    if line in _chinese("chinese"):
+        return say(line)
+    if (found := IN_FILE.fullmatch(line)) and (what := told(found[2])) != found[2]:
+        return f"{found[1]}：{what}"
+    first, *rest = re.split("; |；", line, maxsplit=1)
+    return "；".join(map(told, (first, *rest))) if rest else line
 
 
 def _filled(chinese: str, values: Mapping[str, str]) -> str:
-    return PLACE.sub(lambda place: told(values[place[1]]), chinese)
+    said = {name: text if NAMES.fullmatch(name) else told(text) for name, text in values.items()}
+    return PLACE.sub(lambda place: said[place[1]], chinese)
 
 
 @cache

@@ -239,10 +239,10 @@ def test_a_crawl_and_the_questions_after_it_are_in_chinese(tmp_path: Path) -> No
     for words, expected in outputs.items():
         told = crawlclean(*words.split(), *data).stdout
         assert re.search(expected, told), told
-    refused = crawlclean("crawl", "pause", "nix", *data, check=False)
+    refused = crawlclean("crawl", "pause", "host", *data, check=False)
     assert (refused.returncode, refused.stderr) == (
         1,
-        "crawlclean: 没有名为 nix 的任务或主机；`crawls` 和 `hosts` 列出它们\n",
+        "crawlclean: 没有名为 host 的任务或主机；`crawls` 列出任务，`hosts` 列出主机\n",
     )
     spoken = crawlclean("why", f"{host}/n/1", "--json", *data).stdout
     assert spoken == crawlclean("why", f"{host}/n/1", "--json", *data[:2], "--lang", "en").stdout
