@@ -92,7 +92,8 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
         InvalidUrl: The page's own URL is no absolute http(s) URL.
         TypeError: ``page`` is no RawPage.
     """
-    return in_plain_text(read(page, model, blocks).record)
+    record = read(page, model, blocks).record
+    return in_plain_text(record) if record.warnings else record
 
 
 def read(

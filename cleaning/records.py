@@ -580,4 +580,4 @@ class HostStats:
 def in_plain_text(record: CleanRecord) -> CleanRecord:
     """A record whose warnings are texts, no ``Message``: encoders of others refuse these."""
     plain = (replace(each, detail=str.__str__(each.detail)) for each in record.warnings)
-    return replace(record, warnings=tuple(plain)) if record.warnings else record
+    return replace(record, warnings=tuple(plain))
