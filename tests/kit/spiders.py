@@ -51,7 +51,11 @@ class SpiderProcess(PrivateQueue):
             self.collect()
             return all(not self.frontier.counts(c).open for c in self.frontier.crawl_ids())
 
-        wait_until(at_rest, limit_s)
+        try:
+            wait_until(at_rest, limit_s)
+        except AssertionError as error:
+            left = {c: str(self.frontier.counts(c)) for c in self.frontier.crawl_ids()}
+            raise AssertionError(f"{error}: {left}\n{self.log}") from error
 
     def terminate(self, limit_s: float = LIMIT_S) -> int:
         """Exit status after SIGTERM."""
