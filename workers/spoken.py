@@ -39,9 +39,11 @@ NAMES = re.compile(
 )
 """Places of what a user has named: ``pages`` may be the name of a topic."""
 MOST_CHARS = 240
-"""Of a line that is looked for by its form: the time grows with the cube of its length."""
+"""Of a line that is looked for by its form: ours are shorter, and the time grows with the cube of
+the length."""
 LEAST_CHARS = 12
-"""Of its own that a message has which is known by its form: ``{sign} since {minute}`` has seven."""
+"""Of its own that a message has which is known by its form: one with fewer, as the seven of
+``{sign} since {minute}``, catches lines of others."""
 IN_FILE = re.compile(r"(\S+?): (.+)", re.DOTALL)
 """What is wrong in a file, or in a line of it: ``sites.csv:3: no URL``."""
 UNITS = str.maketrans({"d": "天", "h": "小时", "m": "分", "s": "秒"})

@@ -304,7 +304,8 @@ log = logging.getLogger(__name__)
 SLICE_S = 3.0  # new pages wait for a worker no longer than this
 TRIED_PAGES = 30  # of one model, after which its records stay when no verdict changed
 TRIED_OF_CLASS = 6  # of one URL class among them, after which the class's records stay
-# Share of a host's records that may be re-cleaned although their model was learned from many pages.
+# Share of a host's records that may be re-cleaned although their model was learned from many pages:
+# newer models rarely judge these otherwise, so what is looked for there costs at most this much.
 WELL_TAUGHT_SHARE = 0.15
 LEAST_WELL_TAUGHT = 100  # records that may be so at least
 WELL_TAUGHT_PAGES = 20  # pages of a sample from which on newer models rarely judge otherwise
