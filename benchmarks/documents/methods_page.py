@@ -195,18 +195,18 @@ def topics() -> Rows:
         yield [name, row["pages"], row["hosts"]]
 
 
-def articles_metadata() -> Rows:
-    """Author and date in visible text against declared ones."""
-    yield ["pages", "count", "date right of found", "found of declared", "author right", "found"]
-    for lang, row in kept("page")["metadata"]["articles"].items():
-        yield [
-            lang,
-            row["pages"],
-            f"{row['dates_right']} of {row['dates_found']}",
-            f"{row['dates_found']} of {row['dates_declared']}",
-            f"{row['authors_right']} of {row['authors_found']}",
-            f"{row['authors_found']} of {row['authors_declared']}",
-        ]
+def public() -> Rows:
+    """Bodies, dates, authors and titles by the public corpora's own measures."""
+    found = kept("public")
+    tools = ("product", *found["peers"])
+    yield ["measure", "ours", *(f"{tool} {version}" for tool, version in found["peers"].items())]
+    for what, figure in (
+        ("segments", "precision"), ("segments", "recall"), ("segments", "f"),
+        ("dates", "precision"), ("dates", "recall"), ("dates", "f"),
+        ("body", "f1"), ("authors", "named"), ("authors", "right"), ("title", "right"),
+    ):  # fmt: skip
+        rows = [found[tool].get(what) for tool in tools]
+        yield [f"{what}, {figure}", *(share(row[figure]) if row else "" for row in rows)]
 
 
 def titles() -> Rows:
@@ -286,7 +286,7 @@ PAGE_TABLES: dict[str, Callable[[], Rows]] = {
     "steps": steps,
     "link-blocks": link_blocks,
     "taken": taken,
-    "articles": articles_metadata,
+    "public": public,
     "titles": titles,
     "page-kinds": page_kinds,
     "usc": usc,

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.documents.labels import Box, annotate, check
 from benchmarks.documents.plots_site import SITE_PLOTS
-from benchmarks.kit.environments import move_to_experiments
+from benchmarks.kit.environments import EXPERIMENTS, move_to
 from benchmarks.kit.results import ROOT, kept
 
 FOLDER = ROOT / "docs" / "plots"
@@ -49,7 +49,7 @@ OURS = {"ours, record": "ours, whole record", "ours, body": "ours, body alone"}
 def main() -> int:
     """Draws every plot that has a kept result."""
     argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
-    move_to_experiments("benchmarks.documents.plots", "matplotlib")
+    move_to("experiments", EXPERIMENTS, "benchmarks.documents.plots", "matplotlib")
     import matplotlib as mpl
 
     mpl.use("agg")  # it measures texts; savefig writes SVG

@@ -21,6 +21,7 @@ CRAWL_PEERS = (
     "scrapy==2.19.0", "scrapy-redis==0.9.1", "crawlee[parsel]==1.11.0", "trafilatura==2.3.1",
     "lxml_html_clean",
 )  # fmt: skip
+PUBLIC_PEERS = ("trafilatura==2.3.1", "htmldate==1.11.0", "lxml_html_clean")
 EXPERIMENTS = ("matplotlib>=3.10,<4", "scikit-learn>=1.6,<2", "pygad>=3.5,<4")
 
 
@@ -52,10 +53,10 @@ def variables() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
 
 
-def move_to_experiments(module: str, needed: str) -> None:
-    """Restarts ``module`` in the experiments' environment when ``needed`` is not installed here."""
+def move_to(name: str, packages: Sequence[str], module: str, needed: str) -> None:
+    """Restarts ``module`` in the environment ``name`` when ``needed`` is not installed here."""
     if find_spec(needed) is None:
-        python = str(interpreter("experiments", EXPERIMENTS))
+        python = str(interpreter(name, packages))
         os.execve(  # noqa: S606 - our own program
             python, [python, "-m", module, *sys.argv[1:]], variables()
         )

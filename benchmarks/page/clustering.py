@@ -23,7 +23,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from benchmarks.kit.environments import move_to_experiments
+from benchmarks.kit.environments import EXPERIMENTS, move_to
 from benchmarks.kit.results import keep
 from benchmarks.kit.scoring import interval
 from benchmarks.kit.sources import every_source
@@ -59,7 +59,7 @@ TEXTS: dict[str, Callable[[RawPage], str]] = {
 def main() -> int:
     """Clusters the pages by each text and keeps the result."""
     argparse.ArgumentParser(description=__doc__).parse_args()  # none but --help
-    move_to_experiments("benchmarks.page.clustering", "pygad")
+    move_to("experiments", EXPERIMENTS, "benchmarks.page.clustering", "pygad")
     pages = list(topic_pages())
     names = sorted({page.topic for page in pages})
     topics = [names.index(page.topic) for page in pages]

@@ -1,14 +1,11 @@
-"""Author and date against declared metadata; title, language and page kind against labels.
+"""Titles and kinds of pages against the labels of sites, forums and articles.
 
-No data has labels of authors and dates, so declared metadata (JSON-LD, ``<meta>``) is the gold: it
-is removed from the page, and the author and date found in the visible text are compared with it.
-Titles are compared with the labels of sites and forums, languages with the labels of pages.
+Dates and authors are measured by the public corpora: ``public.py``.
 """
 
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,19 +13,14 @@ from typing import Any
 
 from benchmarks.forum.labelled import forums
 from benchmarks.kit.serving import labelled_sites
-from benchmarks.kit.sources import NO_URL, site_pages
+from benchmarks.kit.sources import site_pages
 from benchmarks.page.body import labelled_pages
-from crawlclean import CleanRecord, RawPage, WarningKind, clean
-from crawlclean.cleaning.document.document import Declared, read_declared
+from crawlclean import RawPage, WarningKind, clean
 from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.document.source import decode
 from crawlclean.cleaning.features.lines import plain_title
-from crawlclean.cleaning.metadata.byline import clean_names
-from crawlclean.cleaning.metadata.dates import read_declared_dates, zone_of
 from crawlclean.cleaning.urls.normal_form import host_of
 
-_DATA = re.compile(r"<script[^>]{0,200}ld\+json[^>]{0,200}>.*?</script>", re.S | re.I)
-_META = re.compile(r"<meta\b[^>]{0,3000}>", re.I)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _ARTICLES = ("gne", "magic-article", "aeb")
 # Page kinds by label of forums and sites; other labels have no page kind.
@@ -41,12 +33,8 @@ _PAGES_OF_SITE = 30
 
 
 def measure(_only_ours: bool = False) -> dict[str, Any]:
-    """Returns agreement with declared authors and dates, coverage, titles and languages."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for page in labelled_pages():
-        if page["set"] in _ARTICLES:
-            _count(page, counts["zh" if page["lang"] == "zh" else "other"])
-    return {"metadata": {"articles": {k: dict(v) for k, v in counts.items()}, "titles": _titles()}}
+    """Returns the shares of right titles."""
+    return {"metadata": {"titles": _titles()}}
 
 
 def measure_kinds(_only_ours: bool = False) -> dict[str, Any]:
@@ -70,46 +58,6 @@ def measure_kinds(_only_ours: bool = False) -> dict[str, Any]:
 
 def _page(html: str, url: str) -> RawPage:
     return RawPage(url=url, host=host_of(url), fetched_at=_EPOCH, html=html, encoding="utf-8")
-
-
-def _count(page: dict[str, Any], count: Counter[str]) -> None:
-    url, html = page["url"], page["html"]
-    record = clean(_page(html, url))
-    hidden = clean(_page(_META.sub("", _DATA.sub("", html)), url))
-    declared = read_declared(parse(html), NO_URL, "utf-8")
-    count["pages"] += 1
-    count["with_author"] += record.author is not None
-    count["with_date"] += record.published_at is not None
-    if page["lang"] in ("zh", "ja-ko"):
-        count["language_right"] += record.language in page["lang"].replace("ja-ko", "ja ko").split()
-    _count_date(record, hidden, declared, count)
-    _count_author(hidden, declared, count)
-
-
-def _count_date(
-    record: CleanRecord, hidden: CleanRecord, declared: Declared, count: Counter[str]
-) -> None:
-    language = record.language
-    first = next(read_declared_dates(declared, zone_of(language), language), None)
-    if first is None:
-        return
-    count["dates_declared"] += 1
-    if hidden.published_at is not None:
-        count["dates_found"] += 1
-        count["dates_right"] += (
-            hidden.published_at.date() == first.when.date()
-            or hidden.published_at.astimezone(UTC).date() == first.when.astimezone(UTC).date()
-        )
-
-
-def _count_author(hidden: CleanRecord, declared: Declared, count: Counter[str]) -> None:
-    names = {x.lower() for name in declared.data.authors for x in clean_names(name)}
-    if not names:
-        return
-    count["authors_declared"] += 1
-    if hidden.author is not None:
-        count["authors_found"] += 1
-        count["authors_right"] += any(name in hidden.author.lower() for name in names)
 
 
 def _titles() -> dict[str, Any]:

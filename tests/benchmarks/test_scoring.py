@@ -7,6 +7,7 @@ from itertools import pairwise
 from hypothesis import given, strategies as st
 
 from benchmarks.kit.scoring import common_length, interval, means, ratios, score, tokens_of
+from benchmarks.page.public import Figures
 
 TEXTS = st.text("ab一二 ,", max_size=40)
 
@@ -52,3 +53,26 @@ def test_means_of_scores_with_the_same_keys() -> None:
         "first": 0.5,
         "any": 0.375,
     }
+
+
+def test_public_corpora_count_as_their_authors_do() -> None:
+    row = {"present": ["a  b", "c"], "absent": ["menu", "share"], "date": "2026-05-01"}
+    figures = Figures()
+    wrong = figures.count(row, {"text": "a\nb menu", "date": "2026-05-02"})
+    assert wrong == {"missed": ["c"], "false": ["menu"], "date": "2026-05-02 for 2026-05-01"}
+    figures.count({"date": "2026-05-01"}, {"date": "2026-05-01"})
+    figures.count({"date": None}, {"date": "2026-05-01"})  # not labelled
+    result = figures.result()
+    assert result["segments"] == {"precision": 0.5, "recall": 0.5, "f": 0.5}
+    assert result["dates"] == {"precision": 0.5, "recall": 1.0, "f": 0.6667}
+
+
+def test_authors_are_named_or_right() -> None:
+    figures = Figures()
+    row = {"gold": "text", "authors": ["Ann Lee", "Bo Ek"], "title": "Rain: more"}
+    figures.count(row, {"authors": "Bo Ek, Ann Lee", "title": "Rain - more", "text": "text"})
+    figures.count(row, {"authors": "Ann Lee; Bo Ek; Site", "title": "Site", "text": ""})
+    result = figures.result()
+    assert result["authors"] == {"right": 0.5, "named": 1.0, "pages": 2}
+    assert result["title"] == {"right": 0.5, "pages": 2}
+    assert result["body"]["f1"] == 0.5
