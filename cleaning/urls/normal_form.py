@@ -196,23 +196,28 @@ def normal_page_id(url: str) -> str:
     return blake2b(url.encode(), digest_size=16).hexdigest()
 
 
-def domain_of(host: str) -> str:
+def domain_of(host: str, *, of_tenant: bool = True) -> str:
     """Returns the registered domain of a host: ``example.com.cn`` of ``news.example.com.cn``.
 
-    The rules are those of the registries in the public suffix list, as packaged with
-    ``publicsuffixlist``; nothing is fetched. An IP address, a host with a port and a suffix are
-    returned unchanged; an unknown top-level name counts as a suffix (the list's default rule).
+    The rules are those of the public suffix list, as packaged with ``publicsuffixlist``; nothing is
+    fetched. An IP address, a host with a port and a suffix are returned unchanged; an unknown
+    top-level name counts as a suffix (the list's default rule).
+
+    Args:
+        host: A host in normal form.
+        of_tenant: Whether the names that hosters give away are domains of their own, as in the
+            list's private section: ``a.github.io``; else the hoster's is meant, ``github.io``.
     """
     if ":" in host or host.startswith("[") or _IPV4.fullmatch(host):
         return host
-    return _suffixes().privatesuffix(host) or host
+    return _suffixes(only_registries=not of_tenant).privatesuffix(host) or host
 
 
-@lru_cache(maxsize=1)
-def _suffixes() -> PublicSuffixList:
+@lru_cache(maxsize=2)
+def _suffixes(*, only_registries: bool) -> PublicSuffixList:
     from publicsuffixlist import PublicSuffixList  # many commands need no domain
 
-    return PublicSuffixList(only_icann=True)
+    return PublicSuffixList(only_icann=only_registries)
 
 
 @lru_cache(maxsize=256)

@@ -138,10 +138,13 @@ _MARK = "."  # a field of cc:dn, so that the hash is there before the first host
 
 
 def owner_of(host: str) -> str:
-    """The registered domain of a host, whatever its port; an address with its port is its own."""
+    """The registered domain of a host, whatever its port; an address with its port is its own.
+
+    Of a hoster's tenants it is the hoster's: names below it cost nothing.
+    """
     name = host.partition(":")[0]
     is_address = host.startswith("[") or name.replace(".", "").isdigit()
-    return host if is_address else domain_of(name)
+    return host if is_address else domain_of(name, of_tenant=False)
 
 
 class TopicRanks(QueueMember):

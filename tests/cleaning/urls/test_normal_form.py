@@ -142,10 +142,27 @@ def test_hosts(url: str, host: str) -> None:
         ("www.example.com:8080", "www.example.com:8080"),
         ("[::1]", "[::1]"),
         ("shop.site.test", "site.test"),
+        ("xn--fiq.example.xn--fiqs8s", "example.xn--fiqs8s"),
     ],
 )
 def test_domains(host: str, domain: str) -> None:
     assert domain_of(host) == domain
+    assert domain_of(host, of_tenant=False) == domain
+
+
+@pytest.mark.parametrize(
+    ("host", "domain", "hoster"),
+    [
+        ("tea.github.io", "tea.github.io", "github.io"),
+        ("www.tea.github.io", "tea.github.io", "github.io"),
+        ("tea.blogspot.com", "tea.blogspot.com", "blogspot.com"),
+        ("www.tea.uk.com", "tea.uk.com", "uk.com"),
+        ("github.io", "github.io", "github.io"),
+    ],
+)
+def test_names_that_hosters_give_away_are_domains(host: str, domain: str, hoster: str) -> None:
+    assert domain_of(host) == domain
+    assert domain_of(host, of_tenant=False) == hoster
 
 
 def test_page_id_is_that_of_the_normal_form() -> None:

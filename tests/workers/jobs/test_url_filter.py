@@ -55,6 +55,13 @@ def test_registered_domains_are_those_of_the_public_list() -> None:
     assert UrlFilter(crawl).refusal("http://www.y.com.cn/", 1) is Refusal.OUT_OF_SCOPE
 
 
+def test_the_scope_of_a_domain_ends_at_a_hoster_s_other_tenants() -> None:
+    crawl = CrawlSpec(crawl_id="c", seeds=("http://tea.github.io/",), scope=Scope.DOMAIN)
+    assert UrlFilter(crawl).refusal("http://www.tea.github.io/a", 1) is None
+    for host in ("inn.github.io", "github.io"):
+        assert UrlFilter(crawl).refusal(f"http://{host}/", 1) is Refusal.OUT_OF_SCOPE
+
+
 def test_a_seed_s_redirect_widens_the_scope() -> None:
     assert url_filter("moved.example").refusal("http://moved.example/x", 1) is None
     widened = url_filter("moved.example", scope=Scope.DOMAIN)
