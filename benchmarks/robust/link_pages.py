@@ -12,7 +12,7 @@ import base64
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.kit.results import require_data
 from benchmarks.kit.sources import rows_of
@@ -30,6 +30,14 @@ from crawlclean.cleaning.metadata.title import read_title
 
 FILES = ("pages", "pages2")
 _NO_HREF = ("", "#", "javascript")
+
+
+class WithLabels(Protocol):
+    """A page with the labels of its links."""
+
+    @property
+    def labels(self) -> list[dict[str, Any]]:
+        """The labels, in the order of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ def kinds_of(
     return {number: verdicts[i][0] for number, i in page.places if i < len(verdicts)}
 
 
-def counts(page: LinkPage, kinds: dict[int, LinkKind]) -> tuple[int, int, int]:
+def counts(page: WithLabels, kinds: dict[int, LinkKind]) -> tuple[int, int, int]:
     """Returns (right, wrong, missed) related links."""
     right = wrong = missed = 0
     for i, link in enumerate(page.labels):
