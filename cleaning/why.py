@@ -194,8 +194,13 @@ class Reasons:
         if line == self._body.title_line:
             return Reason(VerdictReason.TITLE_LINE)
         if line in self._found:
-            return Reason(VerdictReason.LINE_NUMBERS)
+            return self._found_and_cut(line)
         return self._cut(line)
+
+    def _found_and_cut(self, line: int) -> Reason:
+        """The rule that cut a line from the lines of a container or a place."""
+        is_above = line < self._body.first
+        return Reason(VerdictReason.ABOUT_TEXT if is_above else VerdictReason.LINE_NUMBERS)
 
     def _kept(self, line: int) -> Reason:
         source, worth = self._body.source, self._attempt.worth
@@ -252,10 +257,10 @@ class Reasons:
             dropped = places.dropped[places.place][part]
             share = dropped.on.bit_count() / max(places.model.page_count, 1)
             return Reason(_OF_DROPPED[dropped.reason], score=share, by=self.paths.step(part))
-        if places.body <= block < self._tree.block_ends[places.body]:
-            return Reason(VerdictReason.LINE_NUMBERS)
         if line == self._body.title_line:
             return Reason(VerdictReason.TITLE_LINE)
+        if places.body <= block < self._tree.block_ends[places.body]:
+            return self._found_and_cut(line)
         by = self.paths.of(places.body)
         return Reason(VerdictReason.OUTSIDE_PLACE, score=places.trust, by=by)
 

@@ -13,6 +13,7 @@ lines around it, where
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -29,7 +30,7 @@ from crawlclean.cleaning.body.page_body import (
 )
 from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.document.tree import HEADINGS, Tree
-from crawlclean.cleaning.features.lines import Trail, is_meta
+from crawlclean.cleaning.features.lines import Trail, is_meta, plain_title
 from crawlclean.cleaning.model.paths import checksum_of, is_plain, line_key
 from crawlclean.cleaning.model.rules import Dropped, DropReason
 from crawlclean.cleaning.model.site_model import SiteIndex, SiteModel, SitePlaces
@@ -184,6 +185,7 @@ _OWN_SHARE = 0.2
 _LEAST_PAGES = 3
 _THREADS_SHARE = 0.1  # few threads of a class with bodies are pages read wrongly
 _BYLINE_CHARS = 60  # longest line about the body
+_SENTENCE = re.compile(r"[，。！？；…]|[.!?][”\"')]?$")  # marks that no line about a text has
 _SHOWN_CHARS = 80  # of a dropped body in its warning: enough to know it again
 _LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
@@ -214,6 +216,7 @@ def read_body(
         body = find_body(document, places, trail)
     else:
         body = body_of_site(document, alone, places)
+    body = without_head(tree, body)
     if places is not None and is_template(tree, url, body, places):
         places.body = places.place = -1
         dropped = PageWarning(kind=WarningKind.TEMPLATE_BODY, detail=body.text[:_SHOWN_CHARS])
@@ -221,6 +224,30 @@ def read_body(
         return replace(body, warnings=(*body.warnings, *script_warnings(tree, body)))
     warnings = script_warnings(tree, body) or empty_warning(tree, body)
     return replace(body, warnings=warnings) if warnings else body
+
+
+def without_head(tree: Tree, body: Body) -> Body:
+    """Returns a body without the title and the lines about it above its text.
+
+    They have fields of their own. Above the title nothing is of the body but running text. A list
+    and posts stay as they are, and so does a body of nothing else.
+    """
+    if body.source in (BodySource.LIST, BodySource.POSTS, BodySource.NONE):
+        return body
+    texts = [tree.line_text(i) for i in body.lines]
+    title = plain_title(tree.line_text(body.title_line)) if body.title_line >= 0 else ""
+    begin = 0
+    for n, text in enumerate(texts):
+        if title and plain_title(text) == title:
+            begin = n + 1
+        elif _SENTENCE.search(text) or len(text) > _BYLINE_CHARS:
+            break
+        elif begin == n and is_meta(text):
+            begin = n + 1
+    if not 0 < begin < len(texts):
+        return body
+    whole = make_body(tree, body.lines[begin:], body.source, body.title_line)
+    return replace(whole, warnings=body.warnings)
 
 
 def find_body(document: Document, places: SitePlaces, trail: Trail | None = None) -> Body:
@@ -346,12 +373,8 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             lines = _lines(tree, places)
             if places.left_out:
                 lines = _with_lists(tree, places, dropped, lines, chars)
-            is_known = _is_known(model, number, pattern)
             if is_tags:
                 lines = between_template(tree, url, _between(tree, lines, kept), model)
-            elif not is_known:
-                least = 0 if trust >= _LEAST_TRUST else _BYLINE_CHARS
-                lines = _without_ends(tree, lines, kept, alone.title_line, least)
             size = sum(chars[i] for i in lines)
             if not size:
                 continue
@@ -420,40 +443,9 @@ def _is_in_cell(tree: Tree, block: int) -> bool:
     return block > 0
 
 
-def _without_ends(
-    tree: Tree, lines: list[int], kept: list[int], title_line: int, least: int
-) -> list[int]:
-    """The lines without title, bylines and links before and behind those of the page's own body.
-
-    Pages of other classes may have their body in a part that holds more on this page: where some
-    had it elsewhere, lines of at most ``least`` characters are left out there as well.
-    """
-    both = [i for i in lines if kept[i]]
-    if not both:
-        return lines
-    first, last = both[0], both[-1]
-    return [
-        i
-        for i in lines
-        if first <= i <= last
-        or (
-            not (i == title_line or _is_byline(tree.line_text(i)) or _is_linked(tree, i))
-            and len(tree.line_text(i)) > least
-        )
-    ]
-
-
 def _is_byline(text: str) -> bool:
     """Whether a line is short and about the body: source, time, buttons."""
     return len(text) <= _BYLINE_CHARS and is_meta(text)
-
-
-def _is_linked(tree: Tree, line: int) -> bool:
-    """Whether most of a line's text is in links."""
-    start, end = tree.line_runs(line)
-    runs = zip(tree.texts[start:end], tree.anchor_of[start:end], strict=True)
-    sizes = [(len(text.strip()), anchor >= 0) for text, anchor in runs]
-    return 2 * sum(size for size, is_in in sizes if is_in) > sum(size for size, _ in sizes)
 
 
 def _count(tree: Tree, alone: Body) -> tuple[list[int], list[int]]:

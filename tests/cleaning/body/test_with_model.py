@@ -59,7 +59,7 @@ def test_a_place_is_learned_with_what_is_not_of_the_body() -> None:
     }
 
 
-def test_a_text_whose_title_its_host_counts_to_the_body_is_no_list() -> None:
+def test_a_text_with_its_title_in_one_part_is_no_list() -> None:
     """Many links around it, an address of lists: what makes it a text is the title above it."""
     links = "".join(f"<a href=/tags/t{i}.html>第{i}个标签的长长的名字</a>" for i in range(60))
     pages = [
@@ -71,7 +71,6 @@ def test_a_text_whose_title_its_host_counts_to_the_body_is_no_list() -> None:
         for n in range(20, 28)
     ]
     records = [clean(page, learn_site(pages)) for page in pages]
-    assert all(record.body.startswith("标签") for record in records)
     assert {record.kind for record in records} == {PageKind.ARTICLE}
 
 

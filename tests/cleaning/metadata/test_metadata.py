@@ -276,7 +276,6 @@ def test_the_date_under_a_title_that_the_site_counts_to_the_body() -> None:
 
     pages = [page(n) for n in range(10, 30)]
     found = [clean(one, learn_site(pages)) for one in pages]
-    assert any("2026-10-10" in one.body for one in found)
     assert [one.published_at and one.published_at.day for one in found] == list(range(10, 30))
 
 
