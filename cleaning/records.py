@@ -198,7 +198,7 @@ class LinkReason(StrEnum):
     LINK_LIST = "link_list"  # among links with little text between them (paper 2)
     HOST_REPEATS = "host_repeats"  # on many pages of the host (paper 3, m2)
     HOST_PLACE = "host_place"  # the kind of the links at its path on the host's other pages
-    HOST_CHANGES = "host_changes"  # in a list without a heading, and on no other page of the host
+    HOST_CHANGES = "host_changes"  # in older records: on no other page of the host
     NO_EVIDENCE = "no_evidence"  # nothing decided
 
 

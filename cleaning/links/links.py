@@ -76,29 +76,26 @@ def moves(document: Document) -> Iterator[str]:
 # A *slot* is a container path at which the host's pages have links of one kind. The first evidence
 # that applies decides:
 #
-# 1. In a body found by the model: BODY, also for words and fragments of the page, unless most pages
-#    have the URL and its line, the line is no sentence, and no list of the page explains the
-#    repeats.
+# 1. In a body found by the model, and not related: BODY, also for words and fragments of the page,
+#    unless most pages have the URL and its line, the line is no sentence, and no list of the page
+#    explains the repeats.
 # 2. A URL that many pages of the host link to (paper 3, m2): of the host's frame, with its kind on
-#    the page. Where that is RELATED, BODY or OTHER, and rests on the look of a list or most pages
-#    link there, a headline is HOT, others NAVIGATION. Exceptions: a slot of related links keeps
+#    the page. Where that is RELATED or BODY, and rests on the look of a list or most pages link
+#    there, a headline is HOT, others NAVIGATION. Exceptions: a slot of related links keeps
 #    links that repeat, and a related link stays one where an unchanging list of the page has it,
 #    too.
-# 3. Headlines behind the body that no heading governs and no other page has: OTHER, for nothing
-#    proves them noise.
-# 4. Links of a slot of one kind: that kind, where the page's verdict rests on the look of a list.
+# 3. Links of a slot of one kind: that kind, where the page's verdict rests on the look of a list.
 
 # Verdicts that rest on the look of a list alone.
 _WEAK_LINKS = frozenset((LinkReason.LINK_LIST, LinkReason.HEADLINES, LinkReason.NO_EVIDENCE))
 _SURE_LINKS = frozenset((LinkReason.REL, LinkReason.URL_SHAPE))
 # Kinds that change with the page.
 _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.OTHER))
-_NO_FRAME = frozenset((LinkKind.RELATED, LinkKind.BODY, LinkKind.OTHER))
+_OF_PAGE = frozenset((LinkKind.RELATED, LinkKind.BODY))
 _SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
 _OFTEN_SHARE = 0.5  # share of pages (m2) from which a URL is noise whatever its kind on the page
 _SLOT_SHARE = 0.8  # share of its kind from which a slot decides
 _SLOT_PAGES = 3  # fewest pages a slot was learned from
-_SURE_SCORE = 0.5  # score of a page's verdict below which a list is popular only where it repeats
 # Looking up a member of an enumeration takes ten times as long as a name.
 _BODY, _IN_BODY, _NOTHING = LinkKind.BODY, LinkReason.IN_BODY, LinkReason.NO_EVIDENCE
 
@@ -132,8 +129,8 @@ def apply_model_to_links(
             and _is_template(tree, anchor, model.index.often, link.text)
         ):
             # To a page, or to a place of its own page.
-            is_reference = reason not in _SURE_LINKS and (url or link.href.startswith("#"))
-            if kind is not _BODY and reason is not _IN_BODY and is_reference:
+            is_reference = link.href != "#" and (url or link.href.startswith("#"))
+            if is_reference and kind not in _OF_PAGE and reason not in _SURE_LINKS:
                 verdict = _BODY, 0.8, _IN_BODY
         elif not (share or link.text) and reason is _NOTHING and is_asset(url):
             verdict = _BODY, 0.5, LinkReason.SAME_ADDRESS  # a larger picture
@@ -147,14 +144,10 @@ def apply_model_to_links(
                 and not (kind is LinkKind.RELATED and url in unchanging)
             )
         ):
-            if kind in _NO_FRAME:  # repeating proves that a link is of the frame, not its kind
+            if kind in _OF_PAGE:  # repeating proves that a link is of the frame, not its kind
                 is_headline = headline_units(link.text) >= HEADLINE_UNITS and not is_home(url)
                 kind = LinkKind.HOT if is_headline else LinkKind.NAVIGATION
             verdict = kind, min(0.5 + share / 2, 1.0), LinkReason.HOST_REPEATS
-        elif (
-            kind is LinkKind.HOT and link.score < _SURE_SCORE and not share and model.page_count > 1
-        ):
-            verdict = LinkKind.OTHER, link.score, LinkReason.HOST_CHANGES
         elif (
             slot is not None
             and reason in _WEAK_LINKS

@@ -44,14 +44,41 @@ def test_links_of_a_body_stay_where_a_list_or_a_sentence_repeats_them() -> None:
     assert [kind for kind, _ in verdicts(record, "9001.html")] == [LinkKind.BODY, LinkKind.HOT]
 
 
-def test_a_list_without_a_heading_is_popular_where_it_repeats() -> None:
+def test_a_list_without_a_heading_keeps_its_kind_whether_it_repeats_or_not() -> None:
     other = headlines(501, 502, 503)
     same = clean(article(9, other), learn_site([article(n, other) for n in range(1, 5)]))
     assert {kind for kind, _ in verdicts(same, "501.html")} == {LinkKind.HOT}
     changing = learn_site([article(n, headlines(*range(9 * n, 9 * n + 3))) for n in range(1, 5)])
-    record = clean(article(9, other), changing)
-    assert verdicts(record, "501.html") == [(LinkKind.OTHER, LinkReason.HOST_CHANGES)]
-    assert clean(article(9, other)).links[1].kind is LinkKind.HOT
+    alone = clean(article(9, other))
+    known = clean(article(9, other), changing)
+    assert verdicts(known, "501.html") == verdicts(alone, "501.html")
+    assert verdicts(alone, "501.html") == [(LinkKind.HOT, LinkReason.NO_EVIDENCE)]
+
+
+def test_what_stands_on_cards_keeps_its_kind_where_it_repeats() -> None:
+    def cards(*numbers: int) -> str:
+        rows = "".join(
+            f"<li><a href=/news/{m}.html>码头装卸记录第{m}篇</a><p><a href=/c/boats>渔船动态</a>"
+            for m in numbers
+        )
+        return f"<h3>热门文章</h3><ul>{rows}</ul>"
+
+    model = learn_site([article(n, cards(*range(9 * n, 9 * n + 4))) for n in range(1, 6)])
+    record = clean(article(77, cards(501, 502, 503, 504)), model)
+    assert {kind for kind, _ in verdicts(record, "/c/boats")} == {LinkKind.OTHER}
+
+
+def test_related_links_and_buttons_in_a_known_body_keep_their_kinds() -> None:
+    def text(n: int) -> str:
+        related = f"<h3>相关阅读</h3><ul><li>{headlines(n + 1, n + 2)}</li></ul>"
+        return f"<p>请到<a href=#map>图示</a>一节看船的位置。</p><p><a href=#>展开</a></p>{related}"
+
+    model = learn_site([article(n, extra=text(n)) for n in range(1, 8)])
+    record = clean(article(77, extra=text(77)), model)
+    assert {kind for kind, _ in verdicts(record, "78.html")} == {LinkKind.RELATED}
+    kinds = {link.href: link.kind for link in record.links}
+    assert kinds["#"] is LinkKind.FUNCTION
+    assert kinds["#map"] is LinkKind.BODY
 
 
 def test_a_place_repeats_by_what_stands_there() -> None:
