@@ -54,7 +54,7 @@ PRIORS = {
     "finder:2": (0.8, 1.0),
     "finder:3": (1.5, 1.0),
 }
-_PRIOR = (0.0, 1.0)
+_PRIOR = (0.0, 1.0)  # mean and variance of a weight of which nothing is known before
 _MAX_GROUPS = 16_384  # of names whose ids are remembered
 MAX_WEIGHT = 6.0  # of one feature: odds of 400 to 1
 MAX_STEP = 1.0  # of one weight in one sweep
@@ -67,7 +67,7 @@ TITLE_WORDS = 8  # of a title that is learned as an anchor text
 # one page in ten, as a logit between the two bounds. Without it the first host with many links of
 # no meaning took a hundred pages before another had its turn.
 HOST_PAGES = 10.0
-BEST_HOST, WORST_HOST = 0.7, -1.5
+BEST_HOST, WORST_HOST = 0.7, -1.5  # twice the odds, a fifth: a host alone decides nothing
 # The record of a word: the share of relevant pages among those that have it in their text, against
 # the share among all pages, as a logit between the two bounds. A text has a hundred words where a
 # title has five: names that a topic's pages share (openvas, nmap) are known before a link has them.
@@ -75,20 +75,20 @@ TEXT_CHARS = 4_000  # in which words are looked for; the milliseconds of a job o
 # Simulated, 3 to 6 pages and .5 to 1 differ by less than two draws of a topic do.
 WORD_PAGES = 6.0  # usual pages added to each record: what few pages say counts little
 WORD_SHARE = 0.8  # of the logit: the weight of a word has learned a part of it from titles
-BEST_WORD, WORST_WORD = 2.0, -1.0
+BEST_WORD, WORST_WORD = 2.0, -1.0  # seven times the odds, a third: words tell more for than against
 _ALL_PAGES = 0  # the id of "bias", which all links have: its record is that of all pages
 MOST_PAGES = 400.0  # of a record; from here on half of the past is forgotten
 EXPLORATION = 0.3  # share of a score's standard deviation that a link's own noise may have
 
 FIRST_RANK = 101  # of a topic's URLs; seeds and images are before them
-LAST_RANK = 998
+LAST_RANK = 998  # no rank of the queue has four digits
 _MIDDLE_RANK = 550  # of a link that is as likely relevant as not
 _RANKS_A_LOGIT = 50  # logits from -9 to 9 have ranks of their own
 _SPREAD = sqrt(12.0)  # makes the variance of a uniform share 1
 
 HUB_CHILDREN = 12  # first children of a page that are looked at
 HUB_RELEVANT = 2  # of them make the page a hub
-HUB_LABEL = 0.5
+HUB_LABEL = 0.5  # between a page of the topic and one that leads nowhere
 
 
 class LinkExample(msgspec.Struct, frozen=True, kw_only=True, gc=False):

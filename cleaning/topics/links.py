@@ -40,8 +40,8 @@ from crawlclean.cleaning.records import LinkKind, Via
 from crawlclean.cleaning.topics.topic import is_unspaced, plain
 from crawlclean.cleaning.urls.shapes import readable
 
-MAX_FEATURES = 16
-MAX_IDS = 4096
+MAX_FEATURES = 16  # ids of a link; they wait with it in the queue, two bytes each
+MAX_IDS = 4096  # all buckets and words: a model is as many pairs of numbers, held by each worker
 MAX_WORDS = 1500  # of the vocabulary
 MAX_ANCHOR_WORDS = 6  # of one link: a longer anchor text is a summary, whose words say little each
 NEIGHBOURS = 2  # links on each side
@@ -80,7 +80,7 @@ _BUCKETS = {
 FIRST_WORD = sum(_BUCKETS["from"])  # behind the last bucket
 NAMED_IDS = range(HOST_IDS.start, FIRST_WORD)
 """Ids of buckets, whose names a model has to be told."""
-_FINDER_STEPS = (0.2, 0.5, 0.8)
+_FINDER_STEPS = (0.2, 0.5, 0.8)  # labels of the page with a link, from slightly to surely relevant
 _LATIN_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _LATIN_WORDS = re.compile("[a-z0-9]+").findall
 _NAMING = frozenset({"query:1", "query:2", "words:2", "words:3"})

@@ -42,7 +42,7 @@ LEAST_INK = 16
 
 PRINT_BYTES = 16  # 8 x 8 places, two bits each
 _SIDE = 256  # points of the grey picture from which all views are taken
-_CELLS = 8
+_CELLS = 8  # places each way, see PRINT_BYTES
 _BAND_BITS = 16  # of 8 parts a copy that differs in 5 bits has one without a difference
 _BANDS = 128 // _BAND_BITS
 _REFUSED = (OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, EOFError,

@@ -65,9 +65,8 @@ EXCLUDED_IN_BODY = 3
 """Occurrences of an excluded word in a body that make a page irrelevant; in a title one does."""
 MAX_PARTS_BYTES = 400
 """Bytes of an explanation as JSON: it is stored with every judged page."""
-_SHOWN_TERMS = 10
-_SHOWN_CONCEPTS = 6
-_SHOWN_EXCLUDED = 3
+# As many of each as a line of 80 to 120 characters shows; all fit MAX_PARTS_BYTES.
+_SHOWN_TERMS, _SHOWN_CONCEPTS, _SHOWN_EXCLUDED = 10, 6, 3
 _NAME_CHARS = 20
 """Of an explanation: more seldom fits into its bytes."""
 MAX_STEP = 0.1

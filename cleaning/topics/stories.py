@@ -30,7 +30,7 @@ SHORT_CHARS = 400
 characters on the levels A1 to C2 of one examination, each with its dates, agreed in 58 to 63
 bins; what a longer text has beside its dates tells form letters apart."""
 
-BINS = 64
+BINS = 64  # a byte each in a signature; see LEAST_AGREEING
 LEAST_AGREEING = 17
 """Bins in which two texts agree. Texts of two hosts that share a few lines agree in up to 16, and
 copies with 5 % other characters, without a third, and with another site's lines, in 26 on average.
@@ -64,7 +64,7 @@ _NAMES = re.compile(
     "april|may|june|july|august|(?:septem|octo|novem|decem)ber|one|two|three|four|five|six|seven|"
     "eight|nine|ten|first|second|third|fourth|fifth))(?![A-Za-z])"
 )
-_SIX_BYTES = (1 << 48) - 1
+_SIX_BYTES = (1 << 48) - 1  # a gram is six letters, a byte each
 _PER_BIN = 10
 """Hashes kept for each bin: of 22,000 bins one gets none by chance, and then all are looked at."""
 _FILLED_FROM_NEXT = (
