@@ -10,6 +10,7 @@ from crawlclean.cleaning.body.page_body import Body, without_lines
 from crawlclean.cleaning.document.document import Document, RawPage, read_document
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.features.lines import Trail
+from crawlclean.cleaning.images.captions import without_captions
 from crawlclean.cleaning.images.images import read_images
 from crawlclean.cleaning.json_values import cleaned_value
 from crawlclean.cleaning.links.links import read_links, read_outlinks
@@ -75,6 +76,8 @@ def read_page(
     taught = places if alone is None else None
     links, link_warnings = read_links(document, text, title, taught)
     images, links, image_warnings = read_images(document, text, links, taught)
+    if text is body and body.thread is None:
+        body = without_captions(document.tree, body, images)
     return body, title, links, images, link_warnings + image_warnings
 
 

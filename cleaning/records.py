@@ -60,6 +60,7 @@ class VerdictReason(StrEnum):
     PLAIN_TEXT = "plain_text"  # in the container of a page with hardly any sentences
     BETWEEN_TEXT = "between_text"  # a short line between lines of running text
     NEAR_TEXT = "near_text"  # a short line right before or behind the running text
+    LEAD = "lead"  # running text between the title and the body, in a part of its own
     POST_TEXT = "post_text"  # in the part of a post that holds its text
     POST_QUOTE = "post_quote"  # in a part of a post that quotes another one
     FIRST_POST = "first_post"  # an article found beside the posts: a first post of another shape

@@ -16,7 +16,7 @@ from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.code_blocks import find_code
 from crawlclean.cleaning.features.lines import Attempt, Lines, Trail
 from crawlclean.cleaning.features.sections import heading_kind
-from crawlclean.cleaning.images.captions import Captions
+from crawlclean.cleaning.images.captions import lines_of_captions
 from crawlclean.cleaning.model.paths import step_of
 from crawlclean.cleaning.model.rules import DropReason
 from crawlclean.cleaning.model.site_model import SiteModel, SitePlaces
@@ -204,6 +204,8 @@ class Reasons:
 
     def _kept(self, line: int) -> Reason:
         source, worth = self._body.source, self._attempt.worth
+        if line in self._body.lead:
+            return Reason(VerdictReason.LEAD)
         if source is BodySource.SITE and self._places is not None:
             path = self.paths.of(self._places.body)
             return Reason(VerdictReason.AT_PLACE, score=self._places.trust, by=path)
@@ -370,7 +372,7 @@ class _Judge:
             for number, place in enumerate(thread.posts):
                 self._quotes.update(place.quotes)
                 self._post_of |= dict.fromkeys((*place.texts, *place.quotes), number)
-        self._captions = self._lines_of_captions()
+        self._captions = lines_of_captions(self._tree, self._record.images)
         self._code = self._numbered_code()
 
     def blocks(self) -> Iterator[Verdict]:
@@ -439,12 +441,6 @@ class _Judge:
         )
         kind = kind_of_cut(reason.rule, linked, reason.by)
         return _Line(kind, reason, False, -1)
-
-    def _lines_of_captions(self) -> frozenset[int]:
-        """The lines that are captions of the record's images."""
-        numbers = [n for n, image in enumerate(self._record.images) if image.caption]
-        captions = Captions(self._tree)
-        return frozenset(line for n in numbers for line in captions.lines_of(n))
 
     def _numbered_code(self) -> dict[int, tuple[int, str, str]]:
         """First line -> (line behind, code, numbers) of code whose numbers are not in the body."""

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from crawlclean.cleaning.body.container import is_marker
+from crawlclean.cleaning.body.container import LEAST_LEAD_UNITS, is_marker
 from crawlclean.cleaning.body.page_body import (
     Body,
     binary_warning,
@@ -26,11 +26,12 @@ from crawlclean.cleaning.body.page_body import (
     make_body,
     script_warnings,
     weigh,
+    with_lines,
     without_lines,
 )
 from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.document.tree import HEADINGS, Tree
-from crawlclean.cleaning.features.lines import Trail, is_meta, plain_title
+from crawlclean.cleaning.features.lines import Lines, Trail, is_meta, plain_title
 from crawlclean.cleaning.model.paths import checksum_of, is_plain, line_key
 from crawlclean.cleaning.model.rules import Dropped, DropReason
 from crawlclean.cleaning.model.site_model import SiteIndex, SiteModel, SitePlaces
@@ -129,7 +130,7 @@ def without_template(document: Document, alone: Body, places: SitePlaces) -> Bod
         return alone
     first = kept.index(inner[0])
     places.template_lines = kept[:first] + kept[first + len(inner) :]
-    return make_body(tree, inner, alone.source, alone.title_line)
+    return with_lines(tree, alone, inner)
 
 
 def between_template(tree: Tree, url: str, lines: list[int], model: SiteModel) -> list[int]:
@@ -222,8 +223,16 @@ def read_body(
         dropped = PageWarning(kind=WarningKind.TEMPLATE_BODY, detail=body.text[:_SHOWN_CHARS])
         body = replace(make_body(tree, [], BodySource.NONE, body.title_line), warnings=(dropped,))
         return replace(body, warnings=(*body.warnings, *script_warnings(tree, body)))
+    body = _with_lead(tree, body, places)
     warnings = script_warnings(tree, body) or empty_warning(tree, body)
     return replace(body, warnings=warnings) if warnings else body
+
+
+def _with_lead(tree: Tree, body: Body, places: SitePlaces | None) -> Body:
+    """Returns a body with its lead in front, but for lines of the host's template."""
+    often = places.model.index.often if places is not None and body.lead else frozenset()
+    lead = [i for i in body.lead if i < body.first and line_key(tree.line_text(i)) not in often]
+    return with_lines(tree, body, lead + body.lines) if lead else body
 
 
 def without_head(tree: Tree, body: Body) -> Body:
@@ -246,8 +255,7 @@ def without_head(tree: Tree, body: Body) -> Body:
             begin = n + 1
     if not 0 < begin < len(texts):
         return body
-    whole = make_body(tree, body.lines[begin:], body.source, body.title_line)
-    return replace(whole, warnings=body.warnings)
+    return with_lines(tree, body, body.lines[begin:])
 
 
 def find_body(document: Document, places: SitePlaces, trail: Trail | None = None) -> Body:
@@ -267,7 +275,7 @@ def find_body(document: Document, places: SitePlaces, trail: Trail | None = None
     may_be_thread = rule is not None or model.post_rule is None
     has_no_posts = rule is None and not (may_be_thread and is_forum(url, tree.title))
     if has_no_posts or _has_no_posts(model.index, url):
-        body = _sure_body(document, weighed.title, places)
+        body = _sure_body(document, weighed, places)
         if body is not None:
             return body
     alone = extract_body(
@@ -296,11 +304,12 @@ def body_of_site(document: Document, alone: Body, places: SitePlaces) -> Body:
         article = extract_body(tree, document.page.url, may_be_thread=False, may_be_list=False)
         lines = _best_place(document, article, places)
     if lines:
-        return make_body(tree, lines, BodySource.SITE, alone.title_line)
+        body = make_body(tree, lines, BodySource.SITE, alone.title_line)
+        return replace(body, lead=alone.lead)
     return without_template(document, alone, places)
 
 
-def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body | None:
+def _sure_body(document: Document, weighed: Lines, places: SitePlaces) -> Body | None:
     """The body at a place that wins whatever the page's own body is; None without.
 
     The place beats all others by trust alone, its block has text outside headings, and hardly any
@@ -323,7 +332,7 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
         return None
     places.body, places.place, places.trust = blocks[0], number, trust
     places.left_out = find_left_out(tree, blocks[0], places.dropped.get(number, {}))
-    body = make_body(tree, _lines(tree, places), BodySource.SITE, title_line)
+    body = make_body(tree, _lines(tree, places), BodySource.SITE, weighed.title)
     headings = (i for i in body.lines if tree.block_tags[tree.line_blocks[i]] in HEADINGS)
     size = len("".join(body.text.split()))
     if size < LEAST_TEXT_CHARS + sum(len(tree.line_text(i)) for i in headings):
@@ -336,7 +345,8 @@ def _sure_body(document: Document, title_line: int, places: SitePlaces) -> Body 
         own = sum(len(tree.texts[run]) for run in runs if tree.anchor_of[run] < 0)
         if 2 * own > whole and line_key(tree.line_text(i)) not in model.index.often:
             left -= whole
-            if left < 0:
+            may_be_lead = -1 < weighed.title < i < first and weighed.worth[i] >= LEAST_LEAD_UNITS
+            if left < 0 or may_be_lead:
                 return None
     return body
 

@@ -33,6 +33,7 @@ from crawlclean.cleaning.features.lines import (
     plain_title,
     trim_to,
 )
+from crawlclean.cleaning.features.parts import TAG_KINDS, PartKind, is_caption, kind_of_names
 from crawlclean.cleaning.features.sections import drop_promotions, heading_kind
 from crawlclean.cleaning.lexicon import word_list
 from crawlclean.cleaning.posts.runs import name_of
@@ -48,6 +49,10 @@ _CHILD_COST = 30
 _NEAR_SHARE = 0.87
 _TEXT_SHARE = 0.65  # with less, a third of the text would be lost with the parent
 _HEAD_LINES = 8  # plain lines kept before the first line of running text: headings, places
+_MOST_BEFORE_BODY = 40  # lines between the title and a body with its lead between: byline, picture
+LEAST_LEAD_UNITS = 14  # of a line of a lead: two sentences mostly; buttons have fewer
+_MAX_LEAD_LINES = 3  # in a part with a weak name that is a lead
+_MOST_LEAD = 0.5  # units of a lead as a share of the text behind it
 _TAIL_LINES = 6  # plain lines kept behind the last line of running text: signatures, dates
 _MARKER_UNITS = 14  # longest marker
 # Text behind a marker is cut unless it is more than this share of the page's worth: then the words
@@ -302,6 +307,53 @@ def collect(lines: Lines, weights: list[float], is_noise: list[bool], container:
                 if why is not None:
                     lines.trail.cut((i,), why)
     return head + kept[first : last + 1] + tail
+
+
+def find_lead(lines: Lines, kept: list[int]) -> tuple[int, ...]:
+    """Finds the running text between the title and the first line of a body: its lead.
+
+    It often stands in a part of its own, beside byline and picture. More text than half of the
+    body's is another text.
+    """
+    if lines.declared or not kept or kept[0] > lines.title + _MOST_BEFORE_BODY:
+        return ()
+    worth = {i: _worth_as_lead(lines, i) for i in range(lines.title + 1, kept[0])}
+    lead = tuple(i for i, value in worth.items() if value >= LEAST_LEAD_UNITS)
+    most = _MOST_LEAD * sum(max(lines.worth[i], 0.0) for i in kept)
+    return lead if lines.title >= 0 and sum(worth[i] for i in lead) <= most else ()
+
+
+def _worth_as_lead(lines: Lines, line: int) -> float:
+    """The worth of a line under the title, less than nothing if it is no text of the page's own.
+
+    A part with hardly a line and no link is none for its weak name: a lead is a teaser, too.
+    """
+    tree, is_noise = lines.tree, lines.is_noise
+    block = part = tree.line_blocks[line]
+    if (
+        lines.own[line] < LEAST_LEAD_UNITS
+        or tree.block_tags[block] == "h1"
+        or is_meta(lines.texts[line])
+    ):
+        return -1.0
+    while part > 0:
+        if tree.block_tags[part] == "figure" or is_caption(tree, part):
+            return -1.0
+        part = tree.block_parents[part]
+    if not is_noise[block]:
+        return lines.worth[line]
+    part = block
+    while is_noise[tree.block_parents[part]]:
+        part = tree.block_parents[part]
+    inside = range(tree.block_lines[part], tree.line_end(part))
+    is_lead = (
+        lines.worth[line] < -1  # running text, for its part alone worth nothing
+        and len(inside) <= _MAX_LEAD_LINES
+        and tree.block_tags[part] not in TAG_KINDS
+        and kind_of_names(tree.block_names[part]) is PartKind.WEAK
+        and not any(lines.linked[i] for i in inside)
+    )
+    return lines.own[line] if is_lead else -1.0
 
 
 def _behind_title(lines: Lines, kept: list[int]) -> list[int]:

@@ -29,6 +29,7 @@ from crawlclean.cleaning.body.container import (
     find_container,
     find_declared,
     find_declaring,
+    find_lead,
     weigh_parts,
     with_title,
 )
@@ -90,6 +91,8 @@ class Body:
         is_kept: For each run of the tree whether it is part of the body.
         thread: Places of the posts, when the body is a thread.
         title_line: The line of the page's title, -1 without.
+        lead: Lines that stand apart from the others, under the title; ``read_body`` puts them in
+            front of the lines.
         warnings: Evidence that scripts make the page's text.
     """
 
@@ -99,12 +102,13 @@ class Body:
     is_kept: list[bool]
     thread: Thread | None = None
     title_line: int = -1
+    lead: tuple[int, ...] = ()
     warnings: tuple[PageWarning, ...] = ()
 
     @property
     def first(self) -> int:
-        """The first line of the body, -1 without a body."""
-        return self.lines[0] if self.lines else -1
+        """The first line of the body behind its lead, -1 without a body."""
+        return next((i for i in self.lines if i not in self.lead), -1)
 
     @property
     def last(self) -> int:
@@ -149,14 +153,15 @@ def extract_body(
     kept, source, thread = _find_lines(lines, posts, is_thread=is_thread, may_be_list=may_be_list)
     if thread is None and source is not BodySource.LIST:
         # Names alone do not decide that nearly all text of a page is beside its body.
-        body, whole = sum(lines.own[i] for i in kept), sum(lines.own)
-        if body < _FEW_UNITS and whole > _FEW_OF_UNITS:
+        few, whole = sum(lines.own[i] for i in kept), sum(lines.own)
+        if few < _FEW_UNITS and whole > _FEW_OF_UNITS:
             found, new_source = _find_without_names(lines)
-            if sum(lines.own[i] for i in found) >= max(_FEW_UNITS, _MORE_TIMES * body):
+            if sum(lines.own[i] for i in found) >= max(_FEW_UNITS, _MORE_TIMES * few):
                 kept, source = found, new_source
     if lines.trail is not None:
         lines.trail.choose(kept)
-    return make_body(tree, kept, source, lines.title, thread)
+    body = make_body(tree, kept, source, lines.title, thread)
+    return replace(body, lead=find_lead(lines, kept)) if source is BodySource.CONTAINER else body
 
 
 def make_body(
@@ -168,18 +173,28 @@ def make_body(
 ) -> Body:
     """Builds the body of some lines, without those that only number lines of code."""
     lines = drop_line_numbers(tree, lines)
-    is_kept = [False] * len(tree.texts)
-    for line in lines:
-        start, end = tree.line_runs(line)
-        is_kept[start:end] = [True] * (end - start)
     return Body(
         text=text_of(tree, lines),
         lines=lines,
         source=source if lines else BodySource.NONE,
-        is_kept=is_kept,
+        is_kept=_runs_kept(tree, lines),
         thread=thread,
         title_line=title_line,
     )
+
+
+def with_lines(tree: Tree, body: Body, lines: list[int]) -> Body:
+    """Returns a body with other lines."""
+    return replace(body, text=text_of(tree, lines), lines=lines, is_kept=_runs_kept(tree, lines))
+
+
+def _runs_kept(tree: Tree, lines: list[int]) -> list[bool]:
+    """For each run of the tree whether it is on one of some lines."""
+    is_kept = [False] * len(tree.texts)
+    for line in lines:
+        start, end = tree.line_runs(line)
+        is_kept[start:end] = [True] * (end - start)
+    return is_kept
 
 
 def without_lines(body: Body) -> Body:
@@ -324,7 +339,7 @@ def _find_listed(lines: Lines, cards: set[int]) -> list[int]:
 
 def _find_article(lines: Lines, noise: Noise) -> tuple[list[int], BodySource]:
     """The lines of an article's body in order, and the method that found them."""
-    is_noise = noise.is_noise
+    is_noise = lines.is_noise = noise.is_noise
     if lines.trail is not None:
         lines.trail.begin(noise_rules(lines.tree, noise))
     cut_after_markers(lines, is_noise)

@@ -134,6 +134,7 @@ class Lines:
         trail: Notes why lines are cut, where they are asked for.
         title: The line of the page's title, -1 without.
         declared: Lines that the page declares as the description of its product, growing.
+        is_noise: For each part whether it was noise in the last search for an article.
         sums: The sums of the parts, once ``add_up`` has made them.
     """
 
@@ -145,6 +146,7 @@ class Lines:
     trail: Trail | None = None
     title: int = -1
     declared: list[int] = field(default_factory=list)
+    is_noise: list[bool] = field(default_factory=list)
     sums: Sums = field(init=False)
 
     def cut(self, lines: Iterable[int], reason: VerdictReason) -> None:

@@ -51,11 +51,13 @@ TAG_KINDS = {
 NEVER_NOISE = frozenset(("html", "body", "main", "article"))
 # What a user wrote in a thread; a signature's content is none.
 _USER_TEXTS = [["user", "content"], ["user", "text"], ["user", "body"]]
+_OF_SCRIPTS = ("js-", "js_")  # what a script does with a part says nothing about the part
 _STATES = frozenset(
     ("has", "have", "with", "without", "no", "not", "bg", "background", "color", "colour", "border",
      "shadow")
 )  # fmt: skip
 _FOOTERS = frozenset(("footer", "foot"))
+_CAPTION_LEVELS = 3  # parts around a line of a caption: a paragraph, a box of its layout
 
 
 def kind_of_part(tag: str, names: str) -> PartKind:
@@ -80,6 +82,8 @@ def kind_of_names(names: str) -> PartKind:
 
 
 def _kind_of_name(name: str) -> PartKind:
+    if name[:3].lower() in _OF_SCRIPTS:
+        return PartKind.PLAIN
     table = word_table("part_names")
     # Up to those of what a part has or looks like: ``page-with-sidebar``.
     found_words = [*takewhile(lambda word: word.lower() not in _STATES, _WORD.findall(name))]
@@ -123,6 +127,17 @@ def kind_beside(name: str, silent: frozenset[str]) -> PartKind:
         return PartKind.PLAIN
     begun = [each for each in silent if name.startswith(each) and not name[len(each)].isalnum()]
     return _kind_of_name(name[max(map(len, begun)) :]) if begun else _kind_of_name(name)
+
+
+def is_caption(tree: Tree, block: int) -> bool:
+    """Whether a part is or lies in the caption of a picture: by its tag, or the word in a name."""
+    for _ in range(_CAPTION_LEVELS):
+        if block <= 0:
+            return False
+        if tree.block_tags[block] == "figcaption" or "caption" in tree.block_names[block].lower():
+            return True
+        block = tree.block_parents[block]
+    return False
 
 
 @lru_cache(maxsize=4096)

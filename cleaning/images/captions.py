@@ -16,12 +16,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
+from crawlclean.cleaning.body.page_body import Body, with_lines
 from crawlclean.cleaning.document.tree import HEADINGS, Picture, Tree
 from crawlclean.cleaning.features.lines import count_words, is_meta, plain_title
+from crawlclean.cleaning.features.parts import is_caption
 from crawlclean.cleaning.features.sections import promotes
 from crawlclean.cleaning.lexicon import word_list
+from crawlclean.cleaning.records import Image
 
 MAX_CHARS = 500  # of a caption in a record; the longest that are read have 120 units
 _LEVELS = 4  # parts around a picture that may be its figure
@@ -43,6 +47,33 @@ _NOTHING = re.compile(
     r"|img|click|enlarge|alt|thumbnail|\W|\d)+",
     re.I,
 )
+
+
+def lines_of_captions(tree: Tree, images: Iterable[Image]) -> dict[int, str]:
+    """Returns the lines of a page in the captions of its images, each with the whole caption."""
+    captions = Captions(tree)
+    return {
+        line: image.caption
+        for number, image in enumerate(images)
+        if image.caption
+        for line in captions.lines_of(number)
+    }
+
+
+def without_captions(tree: Tree, body: Body, images: Iterable[Image]) -> Body:
+    """Returns a body without the lines that are declared as captions, and are those of images.
+
+    A body keeps them where they are half of its text: they are what the page is for, then.
+    """
+    declared = {i for i in body.lines if is_caption(tree, tree.line_blocks[i])}
+    if not declared:
+        return body
+    found = lines_of_captions(tree, images)
+    captions = {i for i in declared if tree.line_text(i) in found.get(i, "")}
+    chars = sum(len(tree.line_text(i)) for i in captions)
+    if not captions or 2 * chars > len(body.text):
+        return body
+    return with_lines(tree, body, [i for i in body.lines if i not in captions])
 
 
 class Captions:
