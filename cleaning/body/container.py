@@ -412,7 +412,7 @@ def _lines_of(lines: Lines, weights: list[float], is_noise: list[bool], piece: i
             continue
         links = lines.linked[i]
         if links > lines.own[i]:
-            if links >= 2 and not _is_cell_of_text(tree, sums, block):
+            if not _is_cell_of_text(tree, sums, block):
                 continue
         elif lines.worth[i] <= -1:
             continue

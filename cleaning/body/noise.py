@@ -31,6 +31,8 @@ _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
 _WEAK_SHARE = 0.5
 _JOINT_SHARE = 0.5  # most text that weak names take together; taking more, none is evidence
 _NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
+# Of the own text around a hidden part: with more in hidden parts it is shown some time.
+_OPENED_SHARE = 0.5
 _SLUG_WORD = re.compile(r"[^\W_]+")
 _LEAST_SLUG_WORDS = 2  # "comments" names what a part is, "explicit-comments" what its text is about
 _MAX_PASSES = 4  # over a page, each without the names that held too much in the one before
@@ -170,7 +172,9 @@ def _mark(
     tags, names, own = tags_and_roles(tree), tree.block_names, marks.own
     is_held = set().union(*(_parts_around(tree, line) for line in held))
     kinds: dict[str, PartKind] = {"": PartKind.PLAIN}
-    hidden = set(tree.hidden_blocks)
+    hidden, opened = _hidden_parts(tree, sums)
+    if cards is None:  # what hides in a post, is a spoiler or of the engine
+        hidden, opened = hidden | opened, set()
     looked_at = hidden | cards if cards else hidden
     comments: list[int] = []
     is_noise = [False] * len(tags)
@@ -194,7 +198,8 @@ def _mark(
             continue  # forums put all posts into one form
         else:
             by_name = kind
-            kind = max(TAG_KINDS.get(tag, kind), kind)
+            if tag != "button" or not _opens(tree, part, opened):
+                kind = max(TAG_KINDS.get(tag, kind), kind)
             if kind is _USER and cards is None:
                 kind = _WEAK
             if kind <= _USER:
@@ -224,6 +229,41 @@ def _mark(
             end = tree.block_ends[part]
             is_noise[part:end] = [True] * (end - part)
     return Noise(is_noise=is_noise, comments=comments, cards=cards)
+
+
+def _hidden_parts(tree: Tree, sums: Sums) -> tuple[set[int], set[int]]:
+    """The parts that a style hides for good, and those that a click or a script shows.
+
+    The second ones stand below text that is shown, and hold most of the text around them: answers
+    below questions, panels of tabs, a text below its beginning, what a script moves to its place.
+    """
+    if not tree.hidden_blocks:
+        return set(), set()
+    own, parents = sums.own, tree.block_parents
+    units = [0.0] * len(own)
+    end = 0
+    for part in tree.hidden_blocks:
+        if part >= end:
+            units[part], end = own[part], tree.block_ends[part]
+    for part in range(len(own) - 1, 0, -1):
+        units[parents[part]] += units[part]
+    around = [0] * len(own)  # the smallest part around each one that shows some text
+    for part in range(1, len(own)):
+        outer = parents[part]
+        around[part] = outer if units[outer] < own[outer] else around[outer]
+    opened = {
+        part for part in tree.hidden_blocks
+        if own[part]
+        and units[around[part]] > _OPENED_SHARE * own[around[part]]
+        and tree.block_lines[around[part]] < tree.block_lines[part]
+    }  # fmt: skip
+    return set(tree.hidden_blocks) - opened, opened
+
+
+def _opens(tree: Tree, button: int, opened: set[int]) -> bool:
+    """Whether a button is the heading of a part that a click shows, or stands in a heading."""
+    around = tree.block_tags[tree.block_parents[button]]
+    return around in HEADINGS or tree.block_ends[button] in opened
 
 
 def tags_and_roles(tree: Tree) -> list[str]:

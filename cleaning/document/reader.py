@@ -2,6 +2,8 @@
 
 The parser is libxml2's, by lxml. It builds no tree of its own: its events are handled in document
 order (measured: 1.15 times a bare parse, attributes included; building and walking a tree 1.9).
+
+The file is longer than 700 lines: all its functions write one state, event by event.
 """
 
 from __future__ import annotations
@@ -15,13 +17,13 @@ from typing import Protocol
 
 from lxml import etree
 
+from crawlclean.cleaning.document.styles import hidden_names, hides
 from crawlclean.cleaning.document.tree import (
     BREAK,
     CELL,
     CODE,
     HEADING,
     INLINE,
-    INVISIBLE,
     LANDMARKS,
     LINK,
     MARK,
@@ -48,7 +50,15 @@ from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 # Characters XML has no place for; browsers ignore a NUL in text, the others have no glyph.
 _CONTROLS = bytes(range(9)) + b"\x0b\x0c" + bytes(range(14, 32)) + b"\x7f"
 _EACH_CONTROL = tuple(bytes((control,)) for control in _CONTROLS)
-_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+_SCREENS = frozenset(("", "all", "screen"))
+_READINGS = frozenset(("rt", "rp", "rtc"))
+# Brackets around tools of a heading, and how the address of a link to no page begins.
+_OPENING, _CLOSING, _NO_PAGE = ("[", "【", "［"), "]】］", "javascript:"
+_SHADOW_ROOTS = frozenset(("shadowrootmode", "shadowroot"))  # the second one in older browsers
+# Scripts that are formulas, and what the class of a formula's drawn form begins with.
+_FORMULAS, _DRAWN = ("math/tex", "math/asciimath"), "MathJax"
+_NO_TEX = re.compile(r"^\s*%?\s*<!\[CDATA\[|%?\s*\]\]>\s*$")
+_DISPLAYED_TEX = re.compile(r"\{\\(?:display|text)style (.*)\}", re.S)
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 _MAX_INDENT = 1000  # characters of white space before a line that are kept; code has fewer
 _PILCROW = "¶"  # leads to its own place wherever it stands, other symbols in headings alone
@@ -197,8 +207,17 @@ class _State:
         depth: Number of open elements.
         hidden: Number of open elements that hide their text.
         hidden_tag: Tag of the outermost of these.
+        is_veiled: Whether these are inline elements hidden by their looks alone.
+        around: (depth, tag, hidden and is_veiled outside) of each open element that changed these.
+        hider_depth: The depth of the innermost of these, -1 without.
+        hidden_names: Classes and ids that the page's own styles hide.
+        formula: Pieces of the open formula, None outside.
+        tex: Its source, as far as it is known.
+        formula_end: Number of runs behind the last formula of markup, -1 before.
+        is_watching: Whether hidden names or formulas of markup have been met.
         begun: Tag of the element whose first text comes next.
         is_data: Whether the present script is JSON-LD.
+        is_of_screens: Whether the present style is of screens.
         room: Characters of visible text that may still be kept.
         data_room: Characters of JSON-LD that may still be kept.
         cut: Characters of visible text that were left out.
@@ -219,7 +238,12 @@ class _State:
         self.region = self.indent = self.begun = self.hidden_tag = ""
         self.marked = self.depth = self.hidden = self.cut = self.cut_tags = 0
         self.at_line_start = True
-        self.is_data = False
+        self.is_data = self.is_of_screens = self.is_veiled = self.is_watching = False
+        self.around: list[tuple[int, str, int, bool]] = []
+        self.hider_depth = self.formula_end = -1
+        self.hidden_names: set[str] = set()
+        self.formula: list[str] | None = None
+        self.tex = ""
         self.room = limits.max_text_chars
         self.data_room = _MAX_DATA_CHARS
 
@@ -302,7 +326,7 @@ def _text_reader(tree: Tree, s: _State) -> Callable[[], None]:
 def _end_hidden_text(tree: Tree, s: _State, text: str) -> None:
     """Notes the use of a hidden text: JSON-LD, script state, noscript, title."""
     scripts, limits = tree.scripts, s.limits
-    if s.begun == "script":
+    if s.begun == "script" and s.formula is None:
         scripts.chars += len(text)
         if s.is_data:
             if len(text) <= s.data_room:
@@ -310,6 +334,15 @@ def _end_hidden_text(tree: Tree, s: _State, text: str) -> None:
                 scripts.data.append(text)
         elif not scripts.state and (state := _STATE.match(text)):
             scripts.state = state[1]
+    elif s.begun == "style":
+        if s.is_of_screens:
+            s.hidden_names |= hidden_names(text)
+            s.is_watching = s.is_watching or bool(s.hidden_names)
+    elif s.formula is not None:
+        if s.begun == "tex":
+            s.tex = text
+        elif s.around[-1][1] in ("math", "script"):
+            s.formula.append(text.strip())
     elif s.hidden_tag == "noscript":
         if len(scripts.noscript) < _MAX_NOSCRIPT_CHARS:
             text = text[:_MAX_NOSCRIPT_CHARS]
@@ -362,10 +395,19 @@ def _start_reader(
                 names.append((f"{name} {other}" if name else other) if other else name or "")
                 if "style" in attributes or "align" in attributes:
                     _note_style(tree, attributes)
+                if (
+                    s.hidden_names or "hidden" in attributes or "style" in attributes
+                ) and _is_hidden(tree, s, tag, attributes):
+                    tree.hidden_blocks.append(len(tags))
                 if "role" in attributes or "aria-modal" in attributes:
                     _note_landmark(tree, attributes)
             else:
                 names.append("")
+            if s.is_veiled:
+                # What holds parts is no word in a line: the part is judged as one that is hidden.
+                _hide(s, tag, 0)
+                if tree.hidden_blocks[-1:] != [len(tags)]:
+                    tree.hidden_blocks.append(len(tags))
             parents.append(s.block)
             s.block = len(tags)
             tags.append(tag)
@@ -390,7 +432,15 @@ def _start_reader(
             anchors.append(new)
         elif role is INLINE:
             if attributes and not s.hidden:
-                inlines.append((tag, attributes, len(texts)))
+                if (
+                    s.is_watching
+                    or "style" in attributes
+                    or "hidden" in attributes
+                    or attributes.get("class", "").startswith(_DRAWN)
+                ):
+                    _start_inline(tree, s, tag, attributes)
+                else:
+                    inlines.append((tag, attributes, len(texts)))
         else:
             _start_other(tree, s, role, tag, attributes)
 
@@ -403,11 +453,50 @@ def _note_style(tree: Tree, attributes: dict[str, str]) -> None:
     if style is None:
         if attributes["align"].lower() == "center":
             tree.centred_blocks.append(len(tree.block_tags))
-        return
-    if "center" in style:
+    elif "center" in style:
         tree.centred_blocks.append(len(tree.block_tags))
-    if _HIDING.search(style):
-        tree.hidden_blocks.append(len(tree.block_tags))
+
+
+def _start_inline(tree: Tree, s: _State, tag: str, attributes: dict[str, str]) -> None:
+    """Notes a visible inline element with attributes; of a hidden one, nothing but a time."""
+    if _is_hidden(tree, s, tag, attributes):
+        _hide(s, tag, 1)
+        s.is_veiled = True
+        if tag != "time":  # which has its value as an attribute
+            return
+    tree.inlines.append((tag, attributes, len(tree.texts)))
+
+
+def _is_hidden(tree: Tree, s: _State, tag: str, attributes: dict[str, str]) -> bool:
+    """Whether an element is hidden by its attributes or by the page's own styles.
+
+    So is the drawn form of a formula, whose source is text; no panel of tabs is.
+    """
+    get = attributes.get
+    style, names, is_inline = get("style"), get("class", ""), s.roles[tag] > CODE
+    if is_inline:
+        is_behind = "aria-hidden" in attributes and s.formula_end == len(tree.texts)
+        if is_behind or names.startswith(_DRAWN):
+            return True
+        if "-" in tag:
+            return False  # <x-slide> and the like stand for parts of a page
+    if get("role") == "tabpanel":
+        return False
+    if style and hides(style, is_inline=is_inline or tag == "p"):
+        return True
+    if "hidden" in attributes and get("hidden") != "until-found":
+        return True
+    return bool(s.hidden_names) and not s.hidden_names.isdisjoint((*names.split(), get("id", "")))
+
+
+def _hide(s: _State, tag: str, hidden: int) -> None:
+    """Notes that an element hides its text, or shows what is hidden around it (hidden 0)."""
+    if not s.hidden:
+        s.hidden_tag = tag
+    s.around.append((s.depth, tag, s.hidden, s.is_veiled))
+    s.hider_depth = s.depth
+    s.hidden = s.hidden + 1 if hidden else 0
+    s.is_veiled = False
 
 
 def _note_landmark(tree: Tree, attributes: dict[str, str]) -> None:
@@ -451,7 +540,7 @@ def _start_other(tree: Tree, s: _State, role: int, tag: str, attributes: dict[st
         s.marked |= MARKS[tag]
         if attributes:
             if not s.hidden:
-                tree.inlines.append((tag, attributes, len(tree.texts)))
+                _start_inline(tree, s, tag, attributes)
             if s.open_codes and tag == "code" and "class" in attributes:
                 tree.code_names.setdefault(s.open_codes[-1], attributes["class"])
     elif role is PICTURE:
@@ -466,16 +555,26 @@ def _start_other(tree: Tree, s: _State, role: int, tag: str, attributes: dict[st
         # Behind its end another one may begin; all are one root.
         s.at_line_start = True
         tree.attributes = tree.attributes or attributes
-    else:
-        if not s.hidden:
-            s.hidden_tag = tag
-        s.hidden += 1
+    elif tag == "rb":
+        if s.hidden_tag in _READINGS:  # a reading before it has no end tag
+            _hide(s, tag, 0)
+    elif not (tag == "template" and not _SHADOW_ROOTS.isdisjoint(attributes)):
+        _hide(s, tag, 1)
         if tag == "script":
             s.is_data = "ld+json" in attributes.get("type", "")
             if "src" in attributes:
                 tree.scripts.files += 1
             elif attributes.get("id", "") in _STATE_IDS:
                 tree.scripts.state = attributes["id"]
+            elif attributes.get("type", "").startswith(_FORMULAS):
+                s.formula = []
+        elif tag == "math":
+            s.formula, s.tex = [], ""
+        elif tag == "annotation":
+            if "tex" in attributes.get("encoding", "").lower():
+                s.begun = "tex"
+        elif tag == "style":
+            s.is_of_screens = attributes.get("media", "").lower() in _SCREENS
         elif tag == "iframe":
             tree.head.append((tag, attributes, len(tree.anchors)))
 
@@ -511,6 +610,11 @@ def _end_reader(tree: Tree, s: _State, end_text: Callable[[], None]) -> Callable
                 pieces.clear()
             else:
                 end_text()
+        if s.depth == s.hider_depth:
+            _, _, s.hidden, s.is_veiled = s.around.pop()
+            s.hider_depth = s.around[-1][0] if s.around else -1
+            if s.formula is not None and tag in ("math", "script"):
+                _end_formula(tree, s, tag, end_text)
         s.depth -= 1
         s.begun = ""
         role = roles[tag]
@@ -531,10 +635,31 @@ def _end_reader(tree: Tree, s: _State, end_text: Callable[[], None]) -> Callable
                 s.anchor = around
         elif role is MARK:
             s.marked = marks_around.pop()
-        elif role is INVISIBLE:
-            s.hidden -= 1
 
     return end
+
+
+def _end_formula(tree: Tree, s: _State, tag: str, end_text: Callable[[], None]) -> None:
+    """Adds a formula to the present line: its source, else what is written in its elements.
+
+    It is shown even if its markup is hidden, for a picture or a drawn form stands beside it. A
+    script right behind markup is the same formula once more.
+    """
+    source = _NO_TEX.sub("", s.tex or "".join(s.formula or ())).strip()
+    match = _DISPLAYED_TEX.fullmatch(source)
+    s.formula = None
+    if not source or (s.hidden and not s.is_veiled):
+        return
+    text = match[1].strip() if match else source
+    if tag == "script" and s.formula_end == len(tree.texts):
+        tree.texts[-1] = text
+        return
+    hidden, s.hidden = s.hidden, 0
+    s.pieces.append(text)
+    end_text()
+    s.hidden = hidden
+    if tag == "math":
+        s.formula_end, s.is_watching = len(tree.texts), True
 
 
 def _drop_permalink(tree: Tree, s: _State) -> None:
@@ -559,12 +684,36 @@ def _drop_permalink(tree: Tree, s: _State) -> None:
 def _end_block(tree: Tree, s: _State, role: int, tag: str) -> None:
     """Notes the end of a heading, region or code block."""
     if role is HEADING:
-        tree.headings.append((int(tag[1]), s.open_headings.pop(), len(tree.texts)))
+        start = s.open_headings.pop()
+        tree.headings.append((int(tag[1]), start, _end_heading(tree, s, start)))
     elif role is REGION:
         s.region = s.regions_around.pop()
     elif role is CODE:
         s.open_codes.pop()
         s.indent = ""
+
+
+def _end_heading(tree: Tree, s: _State, start: int) -> int:
+    """The run behind a heading's words: links at its end that are tools get a line of their own.
+
+    Tools stand in brackets behind the words, or lead to no page: ``History [edit]``.
+    """
+    texts, anchor_of, end = tree.texts, tree.anchor_of, len(tree.texts)
+    tool = next((run for run in range(start + 1, end) if anchor_of[run] >= 0), end)
+    if tool == end or tree.line_of[tool] != tree.line_of[start] or anchor_of[start] >= 0:
+        return end
+    before = texts[tool - 1].rstrip()
+    if before.endswith(_OPENING) and texts[-1].strip() in _CLOSING:
+        texts[tool - 1] = before[:-1]
+        del texts[-1], anchor_of[-1], tree.line_of[-1]
+        tree.marks.pop(len(texts), None)
+    elif anchor_of[-1] < 0 or not tree.anchors[anchor_of[tool]].href.startswith(_NO_PAGE):
+        return end
+    s.line += 1
+    tree.line_starts.append(tool)
+    tree.line_blocks.append(s.block)
+    tree.line_of[tool:] = [s.line] * (len(texts) - tool)
+    return tool
 
 
 def _close(tree: Tree, s: _State, end_text: Callable[[], None]) -> None:

@@ -13,9 +13,11 @@ White space is kept in ``<pre>`` and inline code: a run there may begin and end 
 ``<br>`` in ``<pre>`` is the line break its next run begins with.
 
 Text of script, style, noscript, template, title, select, textarea, iframe, svg, canvas, audio and
-video is not visible; links and pictures in them are listed all the same, and so are JSON-LD and the
-signs of a page made by scripts. A permalink, one symbol in a heading that leads to a place in the
-page, is an anchor without a run.
+video is not visible, nor are readings (ruby) and what a style hides inside a line; links and
+pictures in them are listed all the same, and so are JSON-LD and the signs of a page made by
+scripts. A declared shadow root is visible. A formula is one run, its source. A permalink, one
+symbol in a heading that leads to a place in the page, is an anchor without a run; tools at the end
+of a heading are a line of their own.
 """
 
 from __future__ import annotations
@@ -257,7 +259,8 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 _INVISIBLE = (
     "script", "style", "noscript", "template", "title", "select", "textarea", "iframe", "noframes",
-    "svg", "object", "canvas", "audio", "video",
+    "svg", "object", "canvas", "audio", "video", "math", "annotation", "annotation-xml", "rb", "rt",
+    "rp", "rtc",
 )  # fmt: skip
 # Marks of text in inline elements, as bits.
 STRONG, EMPHASIS, MONOSPACE = 1, 2, 4
@@ -275,7 +278,7 @@ ROLES: dict[str, int] = {
     **dict.fromkeys(HEADINGS, HEADING),
     **dict.fromkeys(REGIONS, REGION),
     **dict.fromkeys(("a", "area"), LINK),
-    "img": PICTURE,
+    **dict.fromkeys(("img", "amp-img"), PICTURE),
     **dict.fromkeys(("br", "hr"), BREAK),
     **dict.fromkeys(("meta", "link", "base", "frame"), SETTING),
     **dict.fromkeys(_INVISIBLE, INVISIBLE),
@@ -379,7 +382,7 @@ class Tree:
         block_ends: Number of blocks up to the end of each: inside block ``b`` are
             ``b + 1 .. block_ends[b] - 1``.
         block_lines: Number of lines before each block.
-        hidden_blocks: Blocks whose own style hides them, growing.
+        hidden_blocks: Blocks that their attributes or the page's own styles hide, growing.
         landmarks: Block -> tag that its ARIA role stands for (``LANDMARKS``), where it has one.
         centred_blocks: Blocks whose own attributes centre their text, growing.
         marks: Run -> bits of ``MARKS``, for marked runs alone.
