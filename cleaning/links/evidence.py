@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -272,7 +272,10 @@ def is_home(url: str) -> bool:
 # says most. The whole list is asked, never one link: a *run* of headlines that no heading parts and
 # that no region or body interrupts. It is about the topic where five titles have four words of the
 # topic on average; of a title two words count, so that those with a whole name make up for others.
-# A run that is as long as an archive shares words whatever the page is about, so it is not asked.
+# The words have to tell the run from the rest of the page: what many other links say, as the name
+# of a city or the form of a company, is no topic, nor is what nearly all titles of a long run say.
+# A page without a text, as a list or a home page is, has no topic; a run that is as long as an
+# archive shares words whatever the page is about.
 
 RunKey = tuple[int, str]
 """(section, region) of the links of a run."""
@@ -284,6 +287,11 @@ _MOST_WORDS = 2  # of one title that count
 _AGREED_SHARE = 1 / 3  # share of titles that have a word they agree on
 _MAX_BODY_CHARS = 5000  # of a body: its topic is told at its beginning
 _BODY_COUNT = 4  # times that it says them at least
+_MARKS = "。，！？；.,!?"
+_LEAST_MARKS = 3  # of sentences in a text; a slogan or an address of a home page has fewer
+_FREQUENT_SHARE = 0.05  # of the page's other links above which a word is the site's
+_LONG = 8  # titles; a longer run of one name is a list of goods or companies
+_SAME_SHARE = 0.7  # of the titles of a long run above which a word is the list's
 
 
 class Run(NamedTuple):
@@ -307,10 +315,19 @@ class Topic:
         names: Its title, and its first heading.
         body: Its body.
         runs: The runs of headlines behind its body.
+        links: (URL, text) of all links outside its body.
     """
 
-    def __init__(self, names: Sequence[str], body: str, runs: Sequence[Run]) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        body: str,
+        runs: Sequence[Run],
+        links: Sequence[tuple[str, str]],
+    ) -> None:
+        self._is_text = sum(map(body.count, _MARKS)) >= _LEAST_MARKS
         self._body = body[:_MAX_BODY_CHARS].lower()
+        self._links = links
         self._named = frozenset[str]().union(*map(grams, names))
         self._runs = runs
         self._run_of = {
@@ -326,7 +343,7 @@ class Topic:
         return self._answers[n]
 
     def _ask(self, run: Run) -> bool:
-        if not _LEAST <= len(run.titles) <= _MOST:
+        if not (self._is_text and _LEAST <= len(run.titles) <= _MOST):
             return False
         found = [grams(title) for title in run.titles.values()]
         # What many titles have and the body says often is its topic, too.
@@ -334,5 +351,19 @@ class Topic:
         least = max(_LEAST, _AGREED_SHARE * len(found))
         often = {word for word, count in counts.items() if count >= least}
         topic = self._named | {w for w in often if self._body.count(w) >= _BODY_COUNT}
-        shared = sum(min(len(words & topic), _MOST_WORDS) for words in found)
-        return shared >= _LEAST_WORDS * len(found)
+        if not _share_enough(found, topic):
+            return False
+        others = [text.lower() for url, text in self._links if url not in run.titles]
+        most_others = max(1, _FREQUENT_SHARE * len(others))
+        most = len(found) * (_SAME_SHARE if len(found) > _LONG else 1)
+        telling = {
+            word
+            for word in topic & counts.keys()
+            if counts[word] <= most and sum(word in text for text in others) <= most_others
+        }
+        return _share_enough(found, telling)
+
+
+def _share_enough(found: Sequence[frozenset[str]], topic: Set[str]) -> bool:
+    shared = sum(min(len(words & topic), _MOST_WORDS) for words in found)
+    return shared >= _LEAST_WORDS * len(found)

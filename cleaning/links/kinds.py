@@ -16,12 +16,12 @@
    directories; among pictures the texts to these (``LinkLists.is_title``).
 8. Under a marker such as 猜你喜欢: titles behind the body RELATED where enough share words with the
    title, or where they are names, which share nothing; else HOT.
-9. Headlines behind the body, without a heading or under one of a list, whose whole run is about
-   the page's topic (``topic``): RELATED.
+9. Headlines behind a body of sentences, without a heading or under one of a list, whose whole run
+   is about the page's topic, as the page's other links are not (``evidence.Topic``): RELATED.
 10. Among legal links: LEGAL. In a nav element, and where it is no headline in a header, footer or
    aside: NAVIGATION.
 11. Between lines of the body under any heading of a list, or in the smallest part around it:
-    several headlines on a line RELATED on its host, AD on other sites, all others BODY.
+    several headlines on a line that lead to other sites AD, all others BODY.
     Before the body: lists of headlines HOT, else NAVIGATION.
 12. Headlines and links on their lines, and all links under a heading of popular ones (热门): HOT.
     Behind the body without any heading this is the likeliest kind and no finding: its score is 0.3
@@ -216,12 +216,9 @@ def _judge_amid_body(lists: LinkLists, i: int, kind: str) -> Verdict | None:
         return None
     if lists.is_named(i, AD):
         return LinkKind.AD, 0.6, LinkReason.PART_NAME
-    if lists.headlines_on(i) > 1:
+    if lists.headlines_on(i) > 1 and not lists.is_same_site(i):
         # A block of links inside the body that is no part of it (paper 4, Figure 5-2).
-        if lists.is_same_host(i):
-            return LinkKind.RELATED, 0.5, LinkReason.HEADLINES
-        if not lists.is_same_site(i):
-            return LinkKind.AD, 0.5, LinkReason.HEADLINES
+        return LinkKind.AD, 0.5, LinkReason.HEADLINES
     return _LIST_OF_BODY
 
 

@@ -386,7 +386,12 @@ class LinkLists:
         if self._topic is None:
             tree = self.tree
             headings = [tree.text(start, end) for _, start, end in tree.headings[:1]]
-            self._topic = Topic([self._title, *headings], self._body_text, self._runs())
+            links = [
+                (url, text)
+                for line, url, text in zip(self.line, self.urls, self.texts, strict=True)
+                if text and not self.body_first <= line <= self.body_last
+            ]
+            self._topic = Topic([self._title, *headings], self._body_text, self._runs(), links)
         return self._topic.is_about(self.line[i])
 
     def _runs(self) -> list[Run]:
