@@ -21,7 +21,7 @@ from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.rules import ClassShares
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import CleanRecord
-from crawlclean.cleaning.urls.normal_form import normalize
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.jobs import LearningQueue
 from crawlclean.storage.store.hosts import StoredPage
@@ -318,8 +318,8 @@ def _learn_layout(
 ) -> tuple[DriftEvent, Learned | None]:
     """Learns a host from the pages since its redesign, and keeps a model that finds bodies.
 
-    Where the layout was in use for less than a day, these are pages of another kind, and the host
-    is learned from them and from those before.
+    Where the layout was in use for less than a day, these are pages of another kind, unless they
+    are short, and the host is learned from them and from those before.
     """
     event = replace(event, alarm=_with_beginning(event, events))
     as_learned = replace(event, outcome=DriftOutcome.LEARNED)
@@ -331,15 +331,24 @@ def _learn_layout(
         model = model_of(store, event.host, pages)
     except NotFound:  # deleted meanwhile
         return event, None
+    is_young = event.alarm.since - old.learned_at < HELD_FOR
+    if is_young and not _are_short(store, event.alarm, old):
+        event = replace(event, alarm=replace(event.alarm, sign=DriftSign.NEW_CLASSES))
     if not finds_bodies(model, old, event.alarm):
         outcome = DriftOutcome.NOTHING_BETTER
         detail = Message("no_place", model.page_count)
         return replace(event, outcome=outcome, detail=detail), None
-    if event.alarm.since - old.learned_at < HELD_FOR:
-        event = replace(event, alarm=replace(event.alarm, sign=DriftSign.NEW_CLASSES))
+    if is_young:
         both = _with_older(pages, of_present_layout(stored, events))
         return _keep(store, event, both, MAX_SAMPLE)
     return _kept(event, keep_model(store, model, LearnReason.DRIFT, _reason(event)))
+
+
+def _are_short(store: Store, alarm: Alarm, old: SiteModel) -> bool:
+    """Whether most examples of an alarm have hardly any text, as pages of a wall have."""
+    found = [store.records.get(page_id(url)) for url in alarm.examples]
+    short = [each is None or len(each.body) < old.expected.short_chars for each in found]
+    return 2 * sum(short) > len(short)
 
 
 def _with_beginning(event: DriftEvent, events: Iterable[DriftEvent]) -> Alarm:

@@ -176,6 +176,25 @@ def test_another_kind_of_page_that_is_met_within_a_day_is_no_change(host: Host) 
         assert "赞赏" not in host.record(n).body
 
 
+def scattered(n: int, days: int) -> QueuedPage:
+    """A page whose text is as long as before, at a depth that no other page has it at."""
+    depth = n - NEW
+    html = article_html(n).replace(b"<div class=article", b"<div>" * depth + b"<div data-x")
+    beside = "<ul>" + "<li>潮汐表每天早上六点更新一次" * 9 + "</ul>"
+    return with_html(n, html + b"</div>" * depth + beside.encode(), days=days)
+
+
+@pytest.mark.parametrize(("days", "is_change"), [(0, False), (2, True)])
+def test_pages_without_a_place_are_no_change_of_a_host_within_a_day(
+    host: Host, days: int, *, is_change: bool
+) -> None:
+    host.come(scattered(n, days) for n in range(NEW, NEW + 16))
+    host.work()
+    assert host.drift.outcome is DriftOutcome.NOTHING_BETTER
+    assert host.drift.is_change is is_change
+    assert len(host.store.events.read(limit=9, kind=EventKind.DRIFT.value)) == is_change
+
+
 @pytest.mark.parametrize(("hours", "is_change"), [(1, False), (23, False), (25, True), (900, True)])
 def test_a_layout_can_change_when_it_was_in_use_for_a_day(
     host: Host, hours: int, is_change: bool
@@ -199,6 +218,7 @@ def test_a_wall_teaches_nothing_and_is_not_asked_about_again_at_once(host: Host)
     event = host.drift
     assert (event.outcome, event.new_version) == (DriftOutcome.NOTHING_BETTER, 0)
     assert "no place of bodies" in event.detail
+    assert event.is_change, "a wall is told of, however young the model is"
     assert host.store.models.get(HOST) == model
     host.come(with_html(n, WALL) for n in range(300, 300 + QUIET_PAGES))
     assert not host.context.frontier.learning.is_busy(HOST)
