@@ -26,6 +26,24 @@ def word_table(name: str) -> dict[str, str]:
     return {key: value for key, _, value in rows}
 
 
+@lru_cache(maxsize=1)
+def month_names() -> dict[str, dict[str, int]]:
+    """Returns language -> name -> month, ``{"de": {"marz": 3}}``, all without accents.
+
+    Those of the language ``""`` are all names that mean one month wherever they are used.
+    """
+    found: dict[str, dict[str, int]] = {"": {}}
+    every = found[""]
+    doubtful: set[str] = set()
+    for code, line in word_table("month_names").items():
+        months = enumerate(line.split(), 1)
+        names = found[code] = {name: n for n, forms in months for name in forms.split("|")}
+        doubtful.update(name for name, n in names.items() if every.setdefault(name, n) != n)
+    for name in doubtful:
+        del every[name]
+    return found
+
+
 def by_first_letter(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Returns words by their first character, longer ones first: ``{"a": ("abc", "ab")}``."""
     index: dict[str, list[str]] = {}

@@ -29,11 +29,12 @@ from crawlclean.cleaning.document.tree import Anchor, Tree
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.lexicon import word_table
 from crawlclean.cleaning.metadata.byline import Byline, find_author
-from crawlclean.cleaning.metadata.dates import find_published
+from crawlclean.cleaning.metadata.published import find_published, is_dated
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 from crawlclean.cleaning.posts.posts import is_forum
 from crawlclean.cleaning.records import BodySource, Link, LinkKind, PageKind
 from crawlclean.cleaning.url_classes.classes import asks_password
+from crawlclean.cleaning.urls.normal_form import normalize, resolve
 
 # A defect of this program in one field of a record costs that field, not the record.
 
@@ -92,6 +93,7 @@ _MIN_LINKS = 3  # fewer are no list
 _TEXT_POINTS = 10  # one strong sign, or two weak ones: each has 5 to 25
 _MOST_OF_LINKS = 14 + 7  # most points for few links outside the body
 _LEAST_OF_LINKS = 7  # most points against many links outside the body
+_DATED = 20  # points for a date between title and body: a notice or pictures need no more
 _MANY_PIECES = 4  # headlines of other pages that part a text
 _LIST_SHARE = 0.7  # of the lines of a body; a text with many references stays below
 _TEXT_TYPES = frozenset(("article", "news", "newsarticle", "blog"))
@@ -112,6 +114,7 @@ _MAX_PARAMETERS = 20  # of an address; those with words come first
 _ACTIONS = frozenset(
     ("mod", "action", "act", "mode", "do", "view", "a", "m", "c", "r", "op", "page")
 )
+_NUMBER = re.compile(r"=\d{2,}")
 _HOME = re.compile(r"/?(?:(?:index|default|home|portal|forum)\.\w{2,5})?")
 _DIRECTORY = re.compile(r"/(?:index|default)\.\w{2,5}$")
 _WORD_FILE = re.compile(r"(?<=/)_*[a-z]+_*\.\w{2,5}$", re.I)
@@ -138,7 +141,7 @@ def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link
         return PageKind.INDEX
     if types & _THREAD_TYPES:
         return PageKind.THREAD
-    facts = _Facts(tree, body, lines, links)
+    facts = _Facts(document, body, lines, links)
     if words == "form" or (words == "login" and _is_login(document, facts)):
         return PageKind.OTHER
     words = kind_of_words(url, skip="login") if words == "login" else words
@@ -160,7 +163,9 @@ def decide_kind(document: Document, body: Body, lines: Byline, links: tuple[Link
         else facts.has_title or facts.chars > _HEADLINE_CHARS * facts.headlines
     ):
         return PageKind.THREAD
-    if body.text and body.source is not BodySource.LIST and _is_text(declared, facts, words, url):
+    # Many teasers beside a text make the body a list; who declares an article has one.
+    is_one = body.source is not BodySource.LIST or any(map(is_article, types))
+    if body.text and is_one and _is_text(declared, facts, words, url):
         return PageKind.THREAD if on_forum and is_forum(named, "") else PageKind.ARTICLE
     is_list = len(facts.others) >= _MIN_LINKS or facts.is_list
     return PageKind.INDEX if is_list else PageKind.OTHER
@@ -176,15 +181,27 @@ class _Facts:
         is_sure: Whether the body was found by running text or by the site's rule.
     """
 
-    def __init__(self, tree: Tree, body: Body, lines: Byline, links: tuple[Link, ...]) -> None:
-        self._tree, self._body, self._lines, self._links = tree, body, lines, links
+    def __init__(
+        self, document: Document, body: Body, lines: Byline, links: tuple[Link, ...]
+    ) -> None:
+        tree = document.tree
+        self._document, self._tree = document, tree
+        self._body, self._lines, self._links = body, lines, links
         self.chars = len(body.text) - sum(map(body.text.count, _WHITE))
         title = lines.title
         start, end = tree.line_runs(title) if title >= 0 else (0, 0)
-        self.title_is_linked = title >= 0 and all(x >= 0 for x in tree.anchor_of[start:end])
+        anchors = set(tree.anchor_of[start:end])
+        hrefs = {tree.anchors[anchor].href for anchor in anchors if anchor >= 0}
+        # Blogs link a title to its own page, home pages the site's name.
+        self.title_is_linked = bool(anchors) and -1 not in anchors and not _is_own(document, hrefs)
         is_above = title < lines.first or lines.has_title_inside
         self.has_title = title >= 0 and not self.title_is_linked and is_above
         self.is_sure = body.source in (BodySource.CONTAINER, BodySource.SITE)
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether a date stands between the title and the body."""
+        return is_dated(self._document, self._lines)
 
     @cached_property
     def others(self) -> list[int]:
@@ -269,6 +286,15 @@ def _fills_line(tree: Tree, anchor: Anchor) -> bool:
     return anchor.start <= start and end <= anchor.end
 
 
+def _is_own(document: Document, hrefs: set[str]) -> bool:
+    """Whether all addresses are the page's own, which is no home page."""
+    page = document.page
+    if _is_home(page.url):
+        return False
+    own = {normalize(page.url), document.declared.canonical_url}
+    return all(resolve(document.base, href, page.encoding) in own for href in hrefs)
+
+
 _start_of = attrgetter("start")
 _NO_HEADLINES = (LinkKind.NAVIGATION, LinkKind.FUNCTION, LinkKind.LEGAL)
 
@@ -300,6 +326,8 @@ def _is_text(declared: Declared, facts: _Facts, words: str, url: str) -> bool:
     elif _DIRECTORY.search(path):
         by_url = -15
     points += by_url
+    if _TEXT_POINTS - _DATED <= points - _LEAST_OF_LINKS < _TEXT_POINTS and facts.is_dated:
+        points += _DATED
     # Most pages are decided without counting their links.
     if points + _MOST_OF_LINKS < _TEXT_POINTS:
         return False
@@ -335,7 +363,9 @@ def _is_login(document: Document, facts: _Facts) -> bool:
 
 
 def _is_home(url: str) -> bool:
-    return _HOME.fullmatch(urlsplit(url).path) is not None
+    """Whether an address is that of a home page, and no number (``/?p=3289``) names another."""
+    parts = urlsplit(url)
+    return _HOME.fullmatch(parts.path) is not None and not _NUMBER.search(parts.query)
 
 
 @lru_cache(maxsize=4096)
@@ -421,7 +451,8 @@ def read_metadata(
 ) -> Metadata:
     """Reads kind, author, date of publication and language of a page.
 
-    INDEX and OTHER pages get neither author nor date: those on them belong to other pages.
+    INDEX and OTHER pages get no author, and only a date of their own: declared, beside the title or
+    in the URL. The others on them belong to other pages.
 
     Args:
         document: The parsed page.
@@ -432,13 +463,16 @@ def read_metadata(
     lines = Byline(document.tree, body)
     kind = lost.read("kind", lambda: decide_kind(document, body, lines, links), PageKind.OTHER)
     language = lost.read("language", lambda: find_language(document, body.text), None)
-    if kind not in (PageKind.ARTICLE, PageKind.THREAD):
-        return Metadata(kind=kind, author=None, published_at=None, language=language)
+    is_list = kind not in (PageKind.ARTICLE, PageKind.THREAD)
     return Metadata(
         kind=kind,
-        author=lost.read("author", lambda: find_author(document, lines, language), None),
+        author=None
+        if is_list
+        else lost.read("author", lambda: find_author(document, lines, language), None),
         published_at=lost.read(
-            "published_at", lambda: find_published(document, lines, language), None
+            "published_at",
+            lambda: find_published(document, lines, language, is_list=is_list),
+            None,
         ),
         language=language,
     )

@@ -44,7 +44,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.lexicon import month_names
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import CleanRecord, ImageKind
 
@@ -374,9 +374,14 @@ def _without_dates(text: str) -> str:
     return _DATE.sub("", _month_names().sub("", text))
 
 
+# Of the dates that figures of pages are told from; names of other languages begin other words.
+_LANGUAGES = ("en", "de", "fr", "es", "it", "pt")
+
+
 @lru_cache(maxsize=1)
 def _month_names() -> re.Pattern[str]:
-    names = "|".join(sorted(word_table("month_names")))
+    languages = [month_names()[code] for code in _LANGUAGES]
+    names = "|".join(sorted({name[:3] for names in languages for name in names}))
     return re.compile(rf"\b(?:{names}|mon|tues?|wednes|thurs?|fri|satur|sun)[^\W\d_]{{0,6}}+", re.I)
 
 

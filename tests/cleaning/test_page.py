@@ -241,7 +241,7 @@ def test_time_grows_with_the_page() -> None:
 
 
 def test_a_defect_in_one_field_costs_that_field(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise OverflowError("date value out of range")
 
     monkeypatch.setattr("crawlclean.cleaning.metadata.metadata.find_published", broken)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawlclean import CleanRecord, RawPage, clean, learn_site
+from crawlclean import CleanRecord, PageKind, RawPage, clean, learn_site
 
 URL = "http://news.example.com/guonei/88.html"
 TEXT = (
@@ -330,13 +330,17 @@ def test_the_whole_body_decides_the_language(
     assert record(html).language == language
 
 
-def test_index_pages_have_neither_author_nor_date() -> None:
+def test_index_pages_have_no_author_and_no_date_but_a_declared_one() -> None:
     rows = "".join(
         f"<li><a href=/{i}.html>第{i}条新闻的标题很长</a> 作者：张三 2026-11-01</li>"
         for i in range(30)
     )
-    found = record(f"<title>国内新闻</title><ul>{rows}</ul>", "http://news.example.com/list/")
+    html, url = f"<title>国内新闻</title><ul>{rows}</ul>", "http://news.example.com/list/"
+    found = record(html, url)
     assert (found.author, found.published_at) == (None, None)
+    declared = record("<meta property='article:published_time' content=2026-10-01>" + html, url)
+    assert declared.kind is PageKind.INDEX
+    assert declared.published_at == datetime(2026, 9, 30, 16, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -382,9 +386,66 @@ def test_a_thread_has_the_author_and_time_of_its_first_post() -> None:
     assert found.published_at == found.posts[0].published_at
 
 
-def test_a_date_far_behind_the_body_needs_words() -> None:
-    lines = "".join(f"<p>按钮{i}</p>" for i in range(7))
-    html = "<title>柿子熟了</title><h1>柿子熟了</h1>BODY" + lines
-    assert record(html + "<p>2026-11-01 08:20 热门</p>").published_at is None
-    found = record(html + "<p>posted @ 2026-11-01 08:20</p>").published_at
-    assert found == datetime(2026, 11, 1, 0, 20, tzinfo=UTC)
+@pytest.mark.parametrize(
+    ("lines", "day"),
+    [
+        ("<p>2026-11-01 08:20</p>", 1),
+        ("<p>2026-11-01 热门</p><p>2026-11-02 热门</p>", None),
+        ("<p>2026-11-02 热门</p><p>2026-11-03 热门</p><p>最后编辑：2026-11-01</p>", 1),
+        ("<p><a href=/a>2026-11-01</a></p>", None),
+        ("<div class=comments><p>路人 2026-11-01</p></div>", None),
+        ("<p>当前时间：2026-11-01 08:20</p>", None),
+    ],
+)
+def test_a_date_far_behind_the_body_is_alone_or_has_a_label(lines: str, day: int | None) -> None:
+    buttons = "".join(f"<p>按钮{i}</p>" for i in range(14))
+    html = f"<title>柿子熟了</title><h1>柿子熟了</h1>BODY{buttons}{lines}"
+    found = record(html).published_at
+    assert (found and found.day) == day
+
+
+@pytest.mark.parametrize(
+    ("stated", "shown", "when"),
+    [
+        ("2026-11-09T02:11:03Z", "November 8, 2026 21:11", "2026-11-08T21:11:00+00:00"),
+        ("2026-11-09T02:11:03Z", "November 8, 2026 20:47", "2026-11-09T02:11:03+00:00"),
+        ("2026-11-08T23:00:00Z", "November 9, 2026", "2026-11-09T00:00:00+00:00"),
+        ("2026-11-08T20:17:00Z", "November 9, 2026", "2026-11-08T20:17:00+00:00"),
+        ("2026-11-08T23:00:00+01:00", "November 9, 2026", "2026-11-08T23:00:00+01:00"),
+    ],
+)
+def test_a_moment_in_utc_is_on_the_day_that_the_page_shows(
+    stated: str, shown: str, when: str
+) -> None:
+    head = f"<meta property='article:published_time' content='{stated}'>"
+    html = f"<html lang=en><title>Road</title>{head}<h1>Road</h1><p>{shown}</p>BODY"
+    assert str(record(html, text=ENGLISH).published_at) == when.replace("T", " ")
+
+
+def test_the_day_that_most_sources_name_is_the_pages() -> None:
+    def day(head: str, byline: str) -> int:
+        found = article(byline, head).published_at
+        assert found is not None
+        return found.day
+
+    meta = "<meta property='article:published_time' content='2026-11-05T08:00:00+08:00'>"
+    data = linked_data(datePublished="2026-11-01T08:00:00+08:00")
+    assert day(data + meta, "") == 1
+    assert day(data + meta, "<p>2026-11-05 来源：山城晚报</p>") == 5
+    assert day(data, "<p>2026-11-05 来源：山城晚报</p>") == 1
+    other = "<meta name=date content=2026-11-09><meta name=dc.date content=2026-11-09>"
+    assert day(other, "") == 9
+    assert day(other, "<p>2026-11-05 来源：山城晚报</p>") == 5
+    assert day(data + other, "<p>更新时间：2026-11-09</p>") == 1
+
+
+@pytest.mark.parametrize(
+    ("start", "day"),
+    [
+        ("（2026年11月1日）", 1), ("山城，2026年11月1日——", 1), ("2026.11.01。", 1),
+        ("2026年11月1日", None), ("合作社的人从山上下来以后说，在2026年11月1日。", None),
+    ],
+)  # fmt: skip
+def test_datelines_of_a_long_paragraph(start: str, day: int | None) -> None:
+    found = article("", text=start + TEXT * 3).published_at
+    assert (found and found.day) == day

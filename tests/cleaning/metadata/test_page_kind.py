@@ -48,6 +48,58 @@ def test_kinds(html: str, path: str, expected: PageKind) -> None:
     assert kind(html, f"http://www.example.com/{path}") is expected
 
 
+NEWS = '<script type=application/ld+json>{"@type": "NewsArticle", "headline": "柿子熟了"}</script>'
+CHANNELS = "".join(f"<a href=/{i}/>栏目{i}</a> " for i in range(40))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>柿子节改在周日，地点不变。</p><p>请大家互相转告。</p>",
+        "<img src=/1.jpg><p>第一筐柿子下山。张三摄</p><img src=/2.jpg><p>孩子们在树下。</p>",
+        "<p>各村：</p><p>柿子节改在周日。</p>",
+    ],
+)
+@pytest.mark.parametrize("path", ["a/tz.html", "tz/"])
+@pytest.mark.parametrize(
+    ("between", "is_dated"),
+    [
+        ("<div class=info>2026-11-01 08:15 来源：山城日报</div>", True),
+        ("<p>发布日期：民國115年11月1日</p>", True),
+        ("<p>截止：2026-11-01</p>", False),
+        ("", False),
+    ],
+)
+def test_a_short_text_under_a_date_is_an_article(
+    text: str, path: str, between: str, *, is_dated: bool
+) -> None:
+    top = f"<title>柿子节的通知 - 山城网</title>{CHANNELS}<h1>柿子节的通知</h1>"
+    side = f"<div class=side><h3>热点</h3><ul>{HEADLINES[:160]}</ul></div>"
+    page = f"{top}{between}<div class=text>{text}</div>{side}"
+    assert (kind(page, f"http://www.example.com/{path}") is PageKind.ARTICLE) is is_dated
+
+
+def test_who_declares_an_article_has_one_beside_any_number_of_teasers() -> None:
+    page = f"<title>柿子熟了_山城网</title><h1>柿子熟了</h1><p>{TEXT}</p>{TEASERS}"
+    assert kind(page, "http://www.example.com/a/shizi.html") is PageKind.INDEX
+    assert kind(NEWS + page, "http://www.example.com/a/shizi.html") is PageKind.ARTICLE
+
+
+@pytest.mark.parametrize(
+    ("path", "href", "expected"),
+    [
+        ("a/shizi.html", "/a/shizi.html", PageKind.ARTICLE),
+        ("?p=3289", "/?p=3289", PageKind.ARTICLE),
+        ("a/shizi.html", "/a/others.html", PageKind.INDEX),
+        ("", "/", PageKind.INDEX),
+    ],
+)
+def test_a_title_that_leads_to_its_own_page(path: str, href: str, expected: PageKind) -> None:
+    title = f"<title>柿子熟了</title>{CHANNELS * 9}<h1><a href='{href}'>柿子熟了</a></h1>"
+    page = f"{title}<div class=c><p>{TEXT}<p>{TEXT[3:]}</div><ul>{HEADLINES}</ul>"
+    assert kind(page, f"http://www.example.com/{path}") is expected
+
+
 PROSE = f"<title>柿子_山城网</title>{NAVIGATION}<h1>柿子熟了</h1>" + f"<p>{TEXT}{TEXT[3:]}</p>" * 5
 LOGIN_BOX = "<form action=/in><input name=u><input type=password></form>"
 TERMS = "<title>注册</title><h1>注册</h1>" + f"<p>{TEXT}</p>" * 12 + LOGIN_BOX
