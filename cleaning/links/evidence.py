@@ -167,11 +167,12 @@ def _known_words() -> tuple[dict[str, Verdict], re.Pattern[str], re.Pattern[str]
     return whole, latin, pattern_of(legal), hint_of([*legal, *_PAIRS])
 
 
-def judge_address(href: str, url: str, rel: str, is_own: bool) -> Verdict | None:
+def judge_address(href: str, text: str, url: str, rel: str, is_own: bool) -> Verdict | None:
     """Judges a link by its URL and ``rel``: ``#top`` is FUNCTION, ``rel=tag`` TAG; else None.
 
     Args:
         href: As in the source, without white space around it.
+        text: Its visible text; one without letters and digits is a permanent link of a heading.
         url: The absolute URL, ``""`` for none.
         rel: Words in lower case.
         is_own: Whether it leads to the page's own host.
@@ -182,7 +183,8 @@ def judge_address(href: str, url: str, rel: str, is_own: bool) -> Verdict | None
             # Without a recipient it sends the page to a friend.
             kind = LinkKind.FUNCTION if address[7:8] in ("", "?") else LinkKind.LEGAL
             return kind, 0.5, LinkReason.NOT_A_PAGE
-        if address.startswith("#") and len(address) > 1 and not _BUTTONS.search(address):
+        is_place = address.startswith("#") and len(address) > 1 and any(map(str.isalnum, text))
+        if is_place and not _BUTTONS.search(address):
             return LinkKind.NAVIGATION, 0.5, LinkReason.NOT_A_PAGE  # a table of contents
         if not address or address.startswith(_NO_PAGE):
             return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
@@ -192,10 +194,8 @@ def judge_address(href: str, url: str, rel: str, is_own: bool) -> Verdict | None
             kind_of_rel = _OF_REL.get(word)
             if kind_of_rel is not None:
                 return kind_of_rel, 0.9, LinkReason.REL
-    if not is_own:
-        path, _, query = url.partition("?")
-        if query and _SHARES.search(path):
-            return LinkKind.FUNCTION, 0.8, LinkReason.URL_SHAPE
+    if not is_own and _SHARES.search(url.partition("?")[0]):
+        return LinkKind.FUNCTION, 0.8, LinkReason.URL_SHAPE
     return None
 
 

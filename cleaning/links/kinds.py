@@ -1,7 +1,8 @@
 """The kind of a link by the block it stands in; the first evidence that applies decides.
 
 1. In the body: BODY.
-2. A counter for a text (评论 12), or a link among comments in no list of headlines: FUNCTION.
+2. A counter for a text (评论 12), or a link in no list of headlines among comments or in a part
+   named after sharing or logging in: FUNCTION.
 3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
    as the list they stand in.
 4. On a card (``features.parts``) beside its title: OTHER, also for words of menus, which are its
@@ -30,7 +31,7 @@
 
 In a part with a class name of advertising, which does not hold the body, HOT links are AD, and
 links that nothing but their list speaks for. In a sentence of the body all are BODY. At last the
-links of one URL get one kind: pictures and notes of cards that of their headline.
+links of one URL get one kind: pictures and notes of cards that of their headline if not BODY.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from __future__ import annotations
 import re
 
 from crawlclean.cleaning.links.evidence import Verdict, asks_for, is_home
-from crawlclean.cleaning.links.lists import AD, COMMENT, TAGGED, LinkLists
+from crawlclean.cleaning.links.lists import ACTING, AD, TAGGED, LinkLists
 from crawlclean.cleaning.records import LinkKind, LinkReason
 
 _COUNTER = re.compile(
@@ -113,13 +114,12 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
     """Returns the verdict by words or URL, or what the place of the link says against it."""
     kind, _, reason = verdict
     if lists.is_in_body[i]:
-        if lists.is_in_sentence(i):
-            return LinkKind.BODY, 0.6, LinkReason.IN_BODY
-    elif kind is LinkKind.NAVIGATION:
+        return _OF_BODY if lists.is_in_sentence(i) else verdict
+    if kind is LinkKind.NAVIGATION:
         if reason is LinkReason.WORDS and lists.is_card_note(i):
             return _ON_CARD
     elif kind is LinkKind.FUNCTION:
-        if lists.texts[i].lower() in _OPINIONS:
+        if lists.texts[i].lower() in _OPINIONS and lists.urls[i]:
             return _IN_LIST  # without a count: the section of comments by editors
         is_early = lists.line[i] < lists.body_first
         if (
@@ -143,7 +143,7 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
     for i, url in enumerate(urls):
         if url not in asked or not texts[i] or i in is_weak:
             continue
-        if is_headline[i]:
+        if is_headline[i] and verdicts[i][0] is not LinkKind.BODY:
             by_url.setdefault(url, (verdicts[i][0], min(verdicts[i][1], 0.7)))
     for i in weak:
         same = by_url.get(urls[i])
@@ -159,7 +159,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     if section and section.first < lists.body_first <= lists.body_last < section.end:
         section = None  # it begins before the body and ends behind it: no list
     kind = section.kind if section else ""
-    if lists.is_named(i, COMMENT) and not lists.is_list_of_headlines(i):
+    if lists.is_named(i, ACTING) and not lists.is_list_of_headlines(i):
         return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, kind)

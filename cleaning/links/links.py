@@ -32,7 +32,7 @@ from crawlclean.cleaning.links.evidence import (
     judge_words,
 )
 from crawlclean.cleaning.links.kinds import judge_links
-from crawlclean.cleaning.links.lists import LinkLists
+from crawlclean.cleaning.links.lists import SENTENCE_CHARS, LinkLists
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.paths import line_key
 from crawlclean.cleaning.model.rules import LinkPlace
@@ -92,7 +92,6 @@ _SURE_LINKS = frozenset((LinkReason.REL, LinkReason.URL_SHAPE))
 # Kinds that change with the page.
 _CHANGING = frozenset((LinkKind.RELATED, LinkKind.TAG, LinkKind.BODY, LinkKind.OTHER))
 _OF_PAGE = frozenset((LinkKind.RELATED, LinkKind.BODY))
-_SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
 _OFTEN_SHARE = 0.5  # share of pages (m2) from which a URL is noise whatever its kind on the page
 _SLOT_SHARE = 0.8  # share of its kind from which a slot decides
 _SLOT_PAGES = 3  # fewest pages a slot was learned from
@@ -174,7 +173,7 @@ def _is_template(tree: Tree, anchor: Anchor, template: frozenset[str], text: str
     if anchor.start >= anchor.end:
         return True
     line = tree.line_text(tree.line_of[anchor.start])
-    return len(line) < _SENTENCE_CHARS + 2 * len(text) and line_key(line) in template
+    return len(line) < SENTENCE_CHARS + 2 * len(text) and line_key(line) in template
 
 
 MAX_LINKS = 20_000  # of a page: an index has some thousand, a trap any number
@@ -272,7 +271,7 @@ def read_anchors(document: Document) -> OwnValues:
         if verdict is None:
             is_own = url.startswith(own)
             if rel or not is_own or not href or href[0] == "#":
-                verdict = judge_address(href, url, rel, is_own)
+                verdict = judge_address(href, text, url, rel, is_own)
         texts.append(text)
         urls.append(url)
         titles.append(hint)

@@ -53,7 +53,7 @@ def share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-# Class names and ids that say what the links of a part are: keywords, comments, advertising.
+# Class names and ids that say what the links of a part are: keywords, actions, advertising.
 
 # tag-linux among the names of an article is one of its keywords, not a list of them.
 _TAG_NAMES = re.compile(
@@ -61,27 +61,31 @@ _TAG_NAMES = re.compile(
     r"(?:$|[\s_]|-(?:links?|list|box|cloud|wrap|wrapper|container|group|items?|area)\b)"
     r"|[a-z]Tags?(?:$|[\s_-])|[Tt]ags?(?:List|Box)"
 )
-# Each begins with the letters it is looked up by, which ``re`` finds quickly.
-_AD_NAMES = {
-    "ad": re.compile(r"ad(?<![^\s_-]ad)(?:s|v|vert\w*|sbygoogle)?(?:$|[\s_\d-])"),
-    "Ad": re.compile(r"Ad(?<=[a-z]Ad)s?(?:$|[\s_\dA-Z-])"),
-    "guanggao": re.compile(r"guanggao(?<![^\s_-]guanggao)(?:$|[\s_\d-])"),
-    "sponsor": re.compile(r"sponsor(?<![^\s_-]sponsor)"),
-    "taboola": re.compile("taboola"),
-    "outbrain": re.compile("outbrain"),
-}
-_TAG_WORDS = ("tag", "Tag", "keyword", "label")
-TAGGED, COMMENT, AD = 1, 2, 4  # bits
 _MAX_AD_LINES = 80  # longer parts are columns with advertising in them
+# Sharing and logging in, whatever the icons there lead to.
+_ACTING_NAMES = re.compile(r"share(?!d|holder)|login|toolbar", re.I)
+TAGGED, ACTING, AD = 1, 2, 4  # bits; ACTING is also said of comments
+# (flag, letters of a name, pattern): ``re`` finds patterns quickly that begin with their letters.
+_NAMES = (
+    (AD, "ad", re.compile(r"ad(?<![^\s_-]ad)(?:s|v|vert\w*|sbygoogle)?(?:$|[\s_\d-])")),
+    (AD, "Ad", re.compile(r"Ad(?<=[a-z]Ad)s?(?:$|[\s_\dA-Z-])")),
+    (AD, "guanggao", re.compile(r"guanggao(?<![^\s_-]guanggao)(?:$|[\s_\d-])")),
+    (AD, "sponsor", re.compile(r"sponsor(?<![^\s_-]sponsor)")),
+    (AD, "taboola", re.compile("taboola")),
+    (AD, "outbrain", re.compile("outbrain")),
+    *((TAGGED, word, _TAG_NAMES) for word in ("tag", "Tag", "keyword", "label")),
+    *((ACTING, word, _ACTING_NAMES) for word in ("hare", "ogin", "oolbar")),
+)
 
 
 def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[int]:
-    """Returns the flags TAGGED, COMMENT and AD of each block by the names around it.
+    """Returns the flags TAGGED, ACTING and AD of each block by the names around it.
 
     Args:
         tree: The page.
         line_ends: The line behind the last of each block.
-        body_first: The first line of the body, -1 without; a part that holds it is no advertising.
+        body_first: The first line of the body, -1 without; of a part that holds it
+            names tell other things.
     """
     flag_of = part_flags(set(tree.block_names))
     filled = [0] * len(tree.block_names)
@@ -92,11 +96,10 @@ def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[i
         if names not in flag_of:
             continue
         own = flag_of[names]
-        if own >= AD and (
-            line_ends[block] - lines[block] > _MAX_AD_LINES
-            or lines[block] <= body_first < line_ends[block]
-        ):
-            own -= AD
+        if line_ends[block] - lines[block] > _MAX_AD_LINES:
+            own &= ~AD
+        if lines[block] <= body_first < line_ends[block]:
+            own &= ACTING  # a text may stand among comments
         # Three flags: no block is filled more than three times, however deep they lie.
         if own & ~filled[block]:
             own |= filled[block]
@@ -105,7 +108,7 @@ def flags_of_blocks(tree: Tree, line_ends: list[int], body_first: int) -> list[i
 
 
 def part_flags(names: set[str]) -> dict[str, int]:
-    """Return the flags TAGGED, COMMENT and AD of class names and ids; most names have none.
+    """Return the flags TAGGED, ACTING and AD of class names and ids; most names have none.
 
     ``{"box ads-2", "read more"}`` gives ``{"box ads-2": AD}``.
     """
@@ -116,18 +119,15 @@ def part_flags(names: set[str]) -> dict[str, int]:
         for each in found:
             flags[each] = flags.get(each, 0) | flag
 
-    for word, pattern in _AD_NAMES.items():
-        if word in page and pattern.search(page):
-            note(AD, [each for each in names if word in each and pattern.search(each)])
-    for word in _TAG_WORDS:
+    for flag, word, pattern in _NAMES:
         if word in page:
-            note(TAGGED, filter(_TAG_NAMES.search, [each for each in names if word in each]))
+            note(flag, [each for each in names if word in each and pattern.search(each)])
     page = page.lower()
     words = [word for word in _comment_words() if word in page]
     if words:
         letters_of = [(each, each.lower()) for each in names]
         named = {each for word in words for each, letters in letters_of if word in letters}
-        note(COMMENT, [each for each in named if kind_of_names(each) is PartKind.COMMENT])
+        note(ACTING, [each for each in named if kind_of_names(each) is PartKind.COMMENT])
     return flags
 
 
@@ -138,16 +138,16 @@ def _comment_words() -> list[str]:
     return [word for word in words if not any(other in word for other in words if other != word)]
 
 
-NEAR_LINES = 15  # lines around the body in which its keywords and its title stand
 _WHOLE_PAGE = ("html", "body")
+NEAR_LINES = 15  # lines around the body in which its keywords and its title stand
 
 
 # Every threshold below stands in the middle of a wide plateau of scores on labelled pages.
 _CARD_UNITS = 7.0  # shortest headline where a picture leads to its URL
 _LIST_LINKS = 4  # fewest links with text that are a list
 _MIN_HEADLINES = 3  # fewest headlines before the body that are a list of news
+SENTENCE_CHARS = 20  # least text of a sentence on a line, besides twice that of a link in it
 _SURE_SHARE = 0.8  # share of headline lines in a list of news: menus of long words have fewer
-_SENTENCE_CHARS = 20  # least other text on a link's line, besides twice the link, of a sentence
 
 
 class LinkLists:
@@ -242,12 +242,11 @@ class LinkLists:
         self._topic: Topic | None = None
         self._near: list[int] | None = None
         self._directories: set[str] | None = None
-        self._line_chars: dict[int, int] = {}
 
     def _around_body(self) -> range:
         """The blocks in the smallest part that holds a body that is no thread.
 
-        None where the part ends far from the body, as a column does, or is the whole page.
+        None where the part ends far from the body, as a column or the whole page does.
         """
         if self.body_first < 0 or self._is_thread:
             return range(0)
@@ -286,7 +285,7 @@ class LinkLists:
         return _host(self.urls[i]) == self._page_host
 
     def is_named(self, i: int, flag: int) -> bool:
-        """Whether a block around a link has a class name of ``AD``, ``TAGGED`` or ``COMMENT``."""
+        """Whether a block around a link has a class name of ``AD``, ``TAGGED`` or ``ACTING``."""
         return self._flags[self.tree.anchors[i].block] & flag > 0
 
     def is_card_note(self, i: int) -> bool:
@@ -343,12 +342,8 @@ class LinkLists:
 
     def is_in_sentence(self, i: int) -> bool:
         """Whether most text on a link's line is outside the link."""
-        tree, line = self.tree, self.line[i]
-        chars = self._line_chars.get(line)
-        if chars is None:
-            start, end = tree.line_runs(line)
-            chars = self._line_chars[line] = sum(map(len, tree.texts[start:end]))
-        return chars >= _SENTENCE_CHARS + 2 * len(self.texts[i])
+        line = self.tree.line_text(self.line[i])
+        return len(line) >= SENTENCE_CHARS + 2 * len(self.texts[i])
 
     def is_title(self, i: int, section: Section) -> bool:
         """Whether a link is the title of an item of a section.
@@ -358,7 +353,7 @@ class LinkLists:
         """
         if self.is_headline[i]:
             return True
-        if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1 and not section.is_inline:
+        if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1:
             return False
         has_cards = self._cards[section.end] > self._cards[section.first]
         if has_cards and self.urls[i] not in self.picture_urls:

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from crawlclean.cleaning.lexicon import hint_of, pattern_of
 from crawlclean.cleaning.links.evidence import headline_units, is_home
-from crawlclean.cleaning.links.lists import AD, COMMENT, TAGGED, part_flags
+from crawlclean.cleaning.links.lists import ACTING, AD, TAGGED, part_flags
 
 WORDS = st.lists(st.text("ab相关评榜-]^", min_size=1, max_size=3), min_size=1, max_size=6)
 
@@ -30,11 +30,11 @@ def test_a_hint_is_found_wherever_a_word_is(words: list[str], text: str) -> None
         ("tags", TAGGED),
         ("post tag-linux", 0),
         ("postTags", TAGGED),
-        ("comment even depth-1", COMMENT),
-        ("Comments", COMMENT),
+        ("comment even depth-1", ACTING),
+        ("Comments", ACTING),
         ("comment footer", 0),
         ("uncommented", 0),
-        ("comment tag-list ad", AD | COMMENT | TAGGED),
+        ("comment tag-list ad", AD | ACTING | TAGGED),
     ],
 )
 def test_names_of_parts(names: str, flags: int) -> None:

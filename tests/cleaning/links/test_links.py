@@ -352,6 +352,32 @@ def test_words_in_a_sentence_are_of_the_sentence() -> None:
     assert kinds(record("<p><a href=/f>Facebook</a></p>")) == [LinkKind.FUNCTION]
 
 
+@pytest.mark.parametrize("mark", ["", "¶", "#", "<i class=icon></i>"])
+def test_a_permanent_link_of_a_heading_is_a_function(mark: str) -> None:
+    heading = f"<h2>步道<a href=#walk>{mark}</a></h2>"
+    html = f"<title>公告</title><div class=text>{BODY}{heading}{MORE}</div>"
+    page = clean(RawPage.from_bytes(URL, html.encode()))
+    assert kinds(page) == [LinkKind.FUNCTION]
+    contents = "<ul><li><a href=#walk>步道</a><li><a href=#lamps>路灯</a></ul>"
+    assert kinds(record(contents)) == [LinkKind.NAVIGATION] * 2
+
+
+@pytest.mark.parametrize("names", ["share", "bdsharebuttonbox", "Share-box", "navLogin", "toolbar"])
+def test_what_leads_away_from_parts_for_sharing_or_logging_in_are_functions(names: str) -> None:
+    icons = (
+        "<a href=//t.example.net/x></a><a href=/home/7><img src=/i/7.png></a><a href=/m>消息</a>"
+    )
+    for page in (
+        record(f"<div class={names}>{icons}</div>"),
+        record("", before=f"<p id={names}>{icons}"),
+    ):
+        assert kinds(page) == [LinkKind.FUNCTION] * 3
+    assert kinds(record(f"<div class={names}>{titles()}</div>")) == [LinkKind.HOT] * 4
+    assert LinkKind.FUNCTION not in kinds(
+        record(f"<div class='shared shareholder'>{titles()}</div>")
+    )
+
+
 def test_inline_headings_govern_the_links_behind_their_colon() -> None:
     links = " ".join(f"<a href=/n/{i}>{text}</a>" for i, text in enumerate(TITLES))
     assert kinds(record(f"<p>相关阅读：{links}</p>")) == [LinkKind.RELATED] * 4
