@@ -44,6 +44,17 @@ def month_names() -> dict[str, dict[str, int]]:
     return found
 
 
+def simplify(text: str) -> str:
+    """Returns a text in simplified Chinese, in which lists of words are: 隐私 of 隱私."""
+    return text if text.isascii() else text.translate(_simplified())
+
+
+@lru_cache(maxsize=1)
+def _simplified() -> dict[int, int]:
+    pairs = "".join(_lines("traditional_characters"))
+    return str.maketrans(pairs[::2], pairs[1::2])
+
+
 def by_first_letter(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Returns words by their first character, longer ones first: ``{"a": ("abc", "ab")}``."""
     index: dict[str, list[str]] = {}

@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from crawlclean.cleaning.lexicon import hint_of, pattern_of, word_list
+from crawlclean.cleaning.lexicon import hint_of, pattern_of, simplify, word_list
 from crawlclean.cleaning.records import LinkKind, LinkReason
 
 Verdict = tuple[LinkKind, float, LinkReason]  # kind, score 0..1, the evidence it rests on
@@ -38,21 +38,18 @@ _WHOLE_WORDS: dict[str, Verdict] = {
 MAX_WORDS_CHARS = 40  # longer texts are judged by their place alone
 _LEGAL_SHARE = 0.3  # share of a long text that its legal words are; licences have numbers
 # Inside a short text: to log in, to share, counts of comments.
-_SIGNS = frozenset("登注註享评評与")
+_SIGNS = frozenset("登注享评与")
 _BEGINNINGS = ("follow", "find", "share")
 # The Chinese texts that ``_DOES`` finds hold one of these.
-_PAIRS = ("登录", "登錄", "登入", "登陆", "注册", "注冊", "註册", "註冊", "分享", "参与",
-          "条评", "条評", "條评", "條評", "篇评", "篇評",
-          "个评", "个評", "個评", "個評")  # fmt: skip
+_PAIRS = ("登录", "登入", "登陆", "注册", "分享", "参与", "条评", "篇评", "个评")
 _DOES = re.compile(
-    r".{0,8}登[录錄入陆]$|登[录入].{0,4}$|.{0,6}[注註][册冊]$|分享[到至给給]"
-    r"|.*\d ?[条條篇个個][评評]|.*\d\]?人参与"
+    r".{0,8}登[录入陆]$|登[录入].{0,4}$|.{0,6}注册$|分享[到至给]|.*\d ?[条篇个]评|.*\d\]?人参与"
     r"|.{0,12}\b(?:log|sign) ?(?:in|up)$|(?:follow|find) us\b|follow @|.{0,9}\d comments?$"
     r"|share (?:on|via|to|this)\b"
 )
 # 上一篇 with the title of that page.
 _NEIGHBOUR = re.compile(
-    r"\W{0,3}(?:[上下前后後]一?[篇章节節页頁张張条條则則]|(?:next|prev|previous)(?: \w+)? ?:"
+    r"\W{0,3}(?:[上下前后]一?[篇章节页张条则]|(?:next|prev|previous)(?: \w+)? ?:"
     r"|(?:next|prev|previous) (?:article|post|story|page|chapter)\b)",
     re.I,
 )
@@ -125,7 +122,7 @@ def judge_words(text: str) -> Verdict | None:
         text: White space collapsed, 1 to ``MAX_WORDS_CHARS`` characters: the words of a longer one
             tell nothing.
     """
-    text = text.lower()
+    text = simplify(text.lower())
     whole, latin, words, hint = _known_words()
     is_latin = text.isascii()
     if len(text) <= _MAX_WORD_CHARS:

@@ -38,12 +38,13 @@ from __future__ import annotations
 
 import re
 
+from crawlclean.cleaning.lexicon import simplify
 from crawlclean.cleaning.links.evidence import Verdict, asks_for, is_home
 from crawlclean.cleaning.links.lists import ACTING, AD, TAGGED, LinkLists
 from crawlclean.cleaning.records import LinkKind, LinkReason
 
 _COUNTER = re.compile(
-    r"[\W\d_]*(?:(?:评论|評論|赞|回复|回覆|阅读|閱讀|人参与|人評論|跟贴|跟帖|播放|浏览|瀏覽|收藏|点赞|转发|"
+    r"[\W\d_]*(?:(?:评论|赞|回复|回覆|阅读|人参与|人评论|跟贴|跟帖|播放|浏览|收藏|点赞|转发|"
     r"comments?|views?|likes?|shares?|图)[\W\d_]*){0,2}",
     re.I,
 )
@@ -70,7 +71,7 @@ _BY_HEADING: dict[str, Verdict] = {
 }
 _MARKED: Verdict = (LinkKind.RELATED, 0.8, LinkReason.MARKER)
 _ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
-_OPINIONS = frozenset(("评论", "評論", "comment"))
+_OPINIONS = frozenset(("评论", "comment"))
 _ABOUT_TITLE: Verdict = (LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS)
 _IN_REGION: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG)
 _HEADLINE: Verdict = (LinkKind.HOT, 0.6, LinkReason.HEADLINES)
@@ -119,7 +120,7 @@ def _overruled(lists: LinkLists, i: int, verdict: Verdict) -> Verdict:
         if reason is LinkReason.WORDS and lists.is_card_note(i):
             return _ON_CARD
     elif kind is LinkKind.FUNCTION:
-        if lists.texts[i].lower() in _OPINIONS and lists.urls[i]:
+        if simplify(lists.texts[i].lower()) in _OPINIONS and lists.urls[i]:
             return _IN_LIST  # without a count: the section of comments by editors
         is_early = lists.line[i] < lists.body_first
         if (
@@ -246,4 +247,4 @@ def _is_counter(text: str) -> bool:
     """Whether a text is a count, alone or with its word: ``评论 (12)``, ``3 views``."""
     if len(text) > _MAX_COUNTER_CHARS or text[0].isalpha():
         return False
-    return _COUNTER.fullmatch(text) is not None
+    return _COUNTER.fullmatch(simplify(text)) is not None
