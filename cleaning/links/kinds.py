@@ -27,7 +27,8 @@
 12. Headlines and links on their lines, and all links under a heading of popular ones (热门): HOT.
     Behind the body without any heading this is the likeliest kind and no finding: its score is 0.3
     and its reason NO_EVIDENCE.
-13. Else NAVIGATION.
+13. A row of two to seven right behind the body, under no heading: FUNCTION, the buttons of a text.
+14. Else NAVIGATION.
 
 In a part with a class name of advertising, which does not hold the body, HOT links are AD, and
 links that nothing but their list speaks for. In a sentence of the body all are BODY. At last the
@@ -49,6 +50,7 @@ _COUNTER = re.compile(
     re.I,
 )
 _TAG_PATH = re.compile(r"/(?:tags?|keywords?|labels?)[/=]|[?&]tags?=", re.I)
+_MAX_BUTTONS = 7  # in a row below a text; a longer row is a menu
 _MAX_COUNTER_CHARS = 24  # longest count with its word
 # Shares of lines or links of a list, each in the middle of a wide plateau on labelled pages.
 _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
@@ -208,6 +210,9 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         if not kind and line > lists.body_last >= 0 and lists.is_same_host(i):
             return _UNNAMED
         return _HEADLINE
+    is_row = not section and 1 < lists.links_on(i) <= _MAX_BUTTONS
+    if is_row and is_near and line > lists.body_last >= 0:
+        return LinkKind.FUNCTION, 0.4, LinkReason.LINK_LIST
     return _IN_LIST
 
 

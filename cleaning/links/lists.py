@@ -340,6 +340,10 @@ class LinkLists:
         line = self.line[i]
         return self._headlines[line + 1] - self._headlines[line]
 
+    def links_on(self, i: int) -> int:
+        """Counts the links with a text on a link's line."""
+        return self._links[self.line[i] + 1] - self._links[self.line[i]]
+
     def is_in_sentence(self, i: int) -> bool:
         """Whether most text on a link's line is outside the link."""
         line = self.tree.line_text(self.line[i])
@@ -353,7 +357,7 @@ class LinkLists:
         """
         if self.is_headline[i]:
             return True
-        if self._links[self.line[i] + 1] - self._links[self.line[i]] > 1:
+        if self.links_on(i) > 1:
             return False
         has_cards = self._cards[section.end] > self._cards[section.first]
         if has_cards and self.urls[i] not in self.picture_urls:

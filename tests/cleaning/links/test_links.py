@@ -378,6 +378,19 @@ def test_what_leads_away_from_parts_for_sharing_or_logging_in_are_functions(name
     )
 
 
+def test_a_row_right_behind_the_body_is_buttons_and_a_long_one_a_menu() -> None:
+    def row(count: int) -> str:
+        return "<p>" + " ".join(f"<a href=/do/{i}>动作{i}</a>" for i in range(count))
+
+    for count in (2, 5, 7):
+        assert kinds(record(row(count))) == [LinkKind.FUNCTION] * count
+    assert kinds(record(row(9))) == [LinkKind.NAVIGATION] * 9
+    assert kinds(record("<p><a href=/do/1>动作</a>")) == [LinkKind.NAVIGATION]
+    far = "<p>一行</p>" * 30
+    assert kinds(record(far + row(4))) == [LinkKind.NAVIGATION] * 4
+    assert kinds(record("", before=row(4))) == [LinkKind.NAVIGATION] * 4
+
+
 def test_inline_headings_govern_the_links_behind_their_colon() -> None:
     links = " ".join(f"<a href=/n/{i}>{text}</a>" for i, text in enumerate(TITLES))
     assert kinds(record(f"<p>相关阅读：{links}</p>")) == [LinkKind.RELATED] * 4
