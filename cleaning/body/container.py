@@ -22,6 +22,7 @@ from functools import lru_cache
 from html import unescape
 from itertools import accumulate
 
+from crawlclean.cleaning.body.linked_lines import with_linked_lines
 from crawlclean.cleaning.body.noise import Noise
 from crawlclean.cleaning.document.tree import HEADINGS, Tree
 from crawlclean.cleaning.features.lines import (
@@ -29,6 +30,7 @@ from crawlclean.cleaning.features.lines import (
     TEASER_UNITS,
     Lines,
     Sums,
+    ends_sentence,
     is_meta,
     plain_title,
     trim_to,
@@ -151,7 +153,8 @@ def _goes_on(tree: Tree, sums: Sums, part: int, line: int) -> bool:
 def _heads_titles(lines: Lines, marker: int, end: int) -> bool:
     """Whether a marker is one by its whole line, or heads what may be titles of pages.
 
-    Manuals name what else they describe under ``See also``: short names, often with a text.
+    Manuals name what else they describe under ``See also``: short names, often with a text; an
+    encyclopedia has a sentence of names.
     """
     tree = lines.tree
     text = lines.texts[marker]
@@ -159,6 +162,8 @@ def _heads_titles(lines: Lines, marker: int, end: int) -> bool:
         return True
     for i in range(marker + 1, min(end, marker + 1 + _MAX_HEADED)):
         if tree.block_tags[tree.line_blocks[i]] in HEADINGS and lines.linked[i] <= lines.own[i]:
+            return False
+        if ends_sentence(tree, i):
             return False
         if lines.linked[i] >= max(TEASER_UNITS, lines.own[i]):
             return True
@@ -279,7 +284,8 @@ def collect(lines: Lines, weights: list[float], is_noise: list[bool], container:
     tree, title_line = lines.tree, lines.title
     kept: list[int] = []
     for piece in _pieces(tree, weights, is_noise, container):
-        kept += _lines_of(lines, weights, is_noise, piece)
+        found = _lines_of(lines, weights, is_noise, piece)
+        kept += with_linked_lines(lines, found, is_noise, tree.line_end(piece))
     kept = _behind_title(lines, kept)
     kept = drop_promotions(lines, kept, container)
     running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
@@ -410,13 +416,9 @@ def _lines_of(lines: Lines, weights: list[float], is_noise: list[bool], piece: i
         # Behind the part's end its parent may have a line of its own.
         if block in dropped or not piece <= block < end:
             continue
-        links = lines.linked[i]
-        if links > lines.own[i]:
-            if not _is_cell_of_text(tree, sums, block):
-                continue
-        elif lines.worth[i] <= -1:
-            continue
-        kept.append(i)
+        is_of_links = lines.linked[i] > lines.own[i]
+        if lines.worth[i] > -1 or (is_of_links and _is_cell_of_text(tree, sums, block)):
+            kept.append(i)
     return kept
 
 

@@ -96,6 +96,8 @@ class Trail:
 
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
+_SENTENCE_END = re.compile(r"[。！？.!?…؟۔।][”\"』」’)）\]\s\d]*$")
+_COST_IN_SENTENCE = 0.3  # of a linked word in a sentence, in own words; elsewhere it costs one
 _LEAST_WORDS = 2  # a plain line of one word is a label
 _META_COST = 8  # words about the body that are worth one word
 _DATE = re.compile(r"\d{4}\s*[-/年.]\s*\d{1,2}\s*[-/月.]\s*\d{1,2}")
@@ -227,10 +229,14 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
     for i in range(count):
         mine = own[i]
         links = linked[i]
+        start, end = starts[i], starts[i + 1]
         if links > mine:
             worth[i] = -links - 1
+            if mine >= MIN_UNITS and ends_sentence(tree, i):
+                # The links are words of a sentence, as encyclopedias have them.
+                texts[i] = " ".join("".join(runs[start:end]).split())
+                worth[i] = max(mine - _COST_IN_SENTENCE * links, PLAIN_WORTH)
             continue
-        start, end = starts[i], starts[i + 1]
         text = plain[start] if end - start == 1 else ""
         texts[i] = text = text or " ".join("".join(runs[start:end]).split())
         if mine >= MIN_UNITS and _is_running(text, mine):
@@ -249,6 +255,12 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
                 worth[i] = own[i] - linked[i]
     tree.known_texts = texts.copy()
     return Lines(tree, texts, own, linked, worth, trail)
+
+
+def ends_sentence(tree: Tree, line: int) -> bool:
+    """Whether a line ends as a sentence does, outside links."""
+    last = tree.line_runs(line)[1] - 1
+    return tree.anchor_of[last] < 0 and _SENTENCE_END.search(tree.texts[last]) is not None
 
 
 def cut_repeats(lines: Lines) -> None:
