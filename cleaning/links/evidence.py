@@ -23,14 +23,15 @@ from urllib.parse import unquote_to_bytes
 from crawlclean.cleaning.lexicon import hint_of, pattern_of, simplify, word_list
 from crawlclean.cleaning.records import LinkKind, LinkReason
 
-Verdict = tuple[LinkKind, float, LinkReason]  # kind, score 0..1, the evidence it rests on
+# (kind, score 0..1: the share of such verdicts that labels confirm, the evidence it rests on)
+Verdict = tuple[LinkKind, float, LinkReason]
 
 # Anchor text
 _MAX_WORD_CHARS = 20
-_FUNCTION: Verdict = (LinkKind.FUNCTION, 0.9, LinkReason.WORDS)
-_DOING: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
+_FUNCTION: Verdict = (LinkKind.FUNCTION, 0.8, LinkReason.WORDS)
+_DOING: Verdict = (LinkKind.FUNCTION, 0.5, LinkReason.WORDS)
 _TO_NEIGHBOUR: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.WORDS)
-_LEGAL: Verdict = (LinkKind.LEGAL, 0.9, LinkReason.WORDS)
+_LEGAL: Verdict = (LinkKind.LEGAL, 0.8, LinkReason.WORDS)
 _WHOLE_WORDS: dict[str, Verdict] = {
     "function_words": _FUNCTION,
     "navigation_words": (LinkKind.NAVIGATION, 0.9, LinkReason.WORDS),
@@ -184,7 +185,7 @@ def judge_address(href: str, text: str, url: str, rel: str, is_own: bool) -> Ver
         if is_place and not _BUTTONS.search(address):
             return LinkKind.NAVIGATION, 0.5, LinkReason.NOT_A_PAGE  # a table of contents
         if not address or address.startswith(_NO_PAGE):
-            return LinkKind.FUNCTION, 0.9, LinkReason.NOT_A_PAGE
+            return LinkKind.FUNCTION, 0.8, LinkReason.NOT_A_PAGE
         return LinkKind.OTHER, 0.0, LinkReason.NO_EVIDENCE
     if rel:
         for word in rel.split():

@@ -25,8 +25,8 @@
     several headlines on a line that lead to other sites AD, all others BODY.
     Before the body: lists of headlines HOT, else NAVIGATION.
 12. Headlines and links on their lines, and all links under a heading of popular ones (热门): HOT.
-    Behind the body without any heading this is the likeliest kind and no finding: its score is 0.3
-    and its reason NO_EVIDENCE.
+    Behind the body without any heading this is the likeliest kind and no finding: its reason is
+    NO_EVIDENCE.
 13. A row of two to seven right behind the body, under no heading: FUNCTION, the buttons of a text.
 14. Else NAVIGATION.
 
@@ -60,25 +60,25 @@ _NO_TOPIC = frozenset(("", "hot", "list", "rank"))
 _ANY_TOPIC = frozenset(("", "list"))
 _HOT = LinkKind.HOT
 _NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
-# The commonest verdicts, made once.
-_OF_BODY: Verdict = (LinkKind.BODY, 0.7, LinkReason.IN_BODY)
+# The commonest verdicts, made once. A score is the share of such verdicts that labels confirm.
+_OF_BODY: Verdict = (LinkKind.BODY, 0.8, LinkReason.IN_BODY)
 _LIST_OF_BODY: Verdict = (LinkKind.BODY, 0.4, LinkReason.IN_BODY)
-_COUNTS: Verdict = (LinkKind.FUNCTION, 0.7, LinkReason.WORDS)
+_COUNTS: Verdict = (LinkKind.FUNCTION, 0.6, LinkReason.WORDS)
 _BY_HEADING: dict[str, Verdict] = {
-    "links": (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER),
-    "nav": (LinkKind.NAVIGATION, 0.7, LinkReason.MARKER),
+    "links": (LinkKind.NAVIGATION, 0.9, LinkReason.MARKER),
+    "nav": (LinkKind.NAVIGATION, 0.9, LinkReason.MARKER),
     "ad": (LinkKind.AD, 0.7, LinkReason.MARKER),
     "search": (LinkKind.FUNCTION, 0.6, LinkReason.MARKER),
     "author": (LinkKind.OTHER, 0.5, LinkReason.MARKER),
 }
-_MARKED: Verdict = (LinkKind.RELATED, 0.8, LinkReason.MARKER)
-_ON_CARD: Verdict = (LinkKind.OTHER, 0.4, LinkReason.LINK_LIST)
+_MARKED: Verdict = (LinkKind.RELATED, 0.9, LinkReason.MARKER)
+_ON_CARD: Verdict = (LinkKind.OTHER, 0.6, LinkReason.LINK_LIST)
 _OPINIONS = frozenset(("评论", "comment"))
 _ABOUT_TITLE: Verdict = (LinkKind.RELATED, 0.6, LinkReason.TITLE_WORDS)
 _IN_REGION: Verdict = (LinkKind.NAVIGATION, 0.8, LinkReason.SEMANTIC_TAG)
-_HEADLINE: Verdict = (LinkKind.HOT, 0.6, LinkReason.HEADLINES)
-_UNNAMED: Verdict = (LinkKind.HOT, 0.3, LinkReason.NO_EVIDENCE)
-_IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST)
+_HEADLINE: Verdict = (LinkKind.HOT, 0.8, LinkReason.HEADLINES)
+_UNNAMED: Verdict = (LinkKind.HOT, 0.6, LinkReason.NO_EVIDENCE)
+_IN_LIST: Verdict = (LinkKind.NAVIGATION, 0.7, LinkReason.LINK_LIST)
 
 
 def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
@@ -147,7 +147,7 @@ def _join_addresses(lists: LinkLists, verdicts: list[Verdict], weak: list[int]) 
         if url not in asked or not texts[i] or i in is_weak:
             continue
         if is_headline[i] and verdicts[i][0] is not LinkKind.BODY:
-            by_url.setdefault(url, (verdicts[i][0], min(verdicts[i][1], 0.7)))
+            by_url.setdefault(url, (verdicts[i][0], min(verdicts[i][1], 0.8)))
     for i in weak:
         same = by_url.get(urls[i])
         if same is not None:
@@ -163,7 +163,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         section = None  # it begins before the body and ends behind it: no list
     kind = section.kind if section else ""
     if lists.is_named(i, ACTING) and not lists.is_list_of_headlines(i):
-        return LinkKind.FUNCTION, 0.6, LinkReason.PART_NAME
+        return LinkKind.FUNCTION, 0.7, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, kind)
     if lists.is_card_note(i):
@@ -187,12 +187,12 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return LinkKind.TAG, 0.5, LinkReason.URL_SHAPE
     titled, legal = lists.shares(i)
     if legal >= _LEGAL_SHARE:
-        return LinkKind.LEGAL, 0.6, LinkReason.LINK_LIST
+        return LinkKind.LEGAL, 0.7, LinkReason.LINK_LIST
     if section and (kind == "related" or (kind == "maybe" and is_behind)):
         if lists.is_title(i, section):
             if kind == "related" or lists.near_share(section) >= _NEAR_SHARE:
                 return _MARKED
-            return LinkKind.HOT, 0.6, LinkReason.MARKER
+            return LinkKind.HOT, 0.8, LinkReason.MARKER
         if kind == "related":
             return _ON_CARD
     is_listed = titled >= _HEADLINE_SHARE or (is_headline and lists.cards.around(anchor.block) > 0)
@@ -239,7 +239,7 @@ def _judge_picture(lists: LinkLists, i: int, kind: str) -> Verdict:
     if lists.line[i] < lists.body_first:
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST
     if kind == "related":
-        return LinkKind.RELATED, 0.5, LinkReason.MARKER
+        return LinkKind.RELATED, 0.7, LinkReason.MARKER
     titled, legal = lists.shares(i)
     if legal >= _LEGAL_SHARE:
         return LinkKind.LEGAL, 0.5, LinkReason.LINK_LIST
