@@ -28,14 +28,8 @@ from typing import Any
 MODULES = (
     "crawlclean.cleaning.features.parts",
     "crawlclean.cleaning.features.sections",
-    "crawlclean.cleaning.features.parts",
-    "crawlclean.cleaning.features.sections",
-    "crawlclean.cleaning.links.lists",
     "crawlclean.cleaning.links.evidence",
     "crawlclean.cleaning.links.kinds",
-    "crawlclean.cleaning.links.lists",
-    "crawlclean.cleaning.links.lists",
-    "crawlclean.cleaning.links.evidence",
     "crawlclean.cleaning.links.lists",
 )
 _LEAST_HOSTS = 3  # that a rule decides rightly

@@ -3,7 +3,7 @@
 1. In the body: BODY.
 2. A counter for a text (评论 12), or a link in no list of headlines among comments or in a part
    named after sharing or logging in: FUNCTION.
-3. A picture: amid or beside the body BODY; to the home page or before the body NAVIGATION; others
+3. A picture: beside the body BODY; to the home page or before the body NAVIGATION; others
    as the list they stand in.
 4. On a card (``features.parts``) beside its title: OTHER, also for words of menus, which are its
    channel.
@@ -21,9 +21,8 @@
    is about the page's topic, as the page's other links are not (``evidence.Topic``): RELATED.
 10. Among legal links: LEGAL. In a nav element, and where it is no headline in a header, footer or
    aside: NAVIGATION.
-11. Between lines of the body under any heading of a list, or in the smallest part around it:
-    several headlines on a line that lead to other sites AD, all others BODY.
-    Before the body: lists of headlines HOT, else NAVIGATION.
+11. In the smallest part around the body, on no line of it: several headlines on a line that lead to
+    other sites AD, all others BODY. Before the body: lists of headlines HOT, else NAVIGATION.
 12. Headlines and links on their lines, and all links under a heading of popular ones (热门): HOT.
     Behind the body without any heading this is the likeliest kind and no finding: its reason is
     NO_EVIDENCE.
@@ -56,7 +55,6 @@ _MAX_COUNTER_CHARS = 24  # longest count with its word
 _HEADLINE_SHARE = 0.4  # of lines with a headline from which the list's other links are headlines
 _LEGAL_SHARE = 0.4  # of legal links from which a list is about the site's legal side
 _NEAR_SHARE = 0.4  # of recommended headlines with a word of the title from which they are related
-_NO_TOPIC = frozenset(("", "hot", "list", "rank"))
 _ANY_TOPIC = frozenset(("", "list"))
 _HOT = LinkKind.HOT
 _NO_PROOF = frozenset((LinkReason.LINK_LIST, LinkReason.NO_EVIDENCE))
@@ -200,7 +198,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         return _ABOUT_TITLE
     if anchor.region == "nav" or (anchor.region and not is_headline):
         return _IN_REGION
-    if anchor.region != "aside" and (verdict := _judge_amid_body(lists, i, kind)):
+    if anchor.region != "aside" and (verdict := _judge_beside_body(lists, i)):
         return verdict
     if kind in _ANY_TOPIC and line < lists.body_first:
         if is_headline and lists.is_list_of_headlines(i):
@@ -216,9 +214,9 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     return _IN_LIST
 
 
-def _judge_amid_body(lists: LinkLists, i: int, kind: str) -> Verdict | None:
-    """Judges a link between or beside lines of the body that is in none of them; else None."""
-    if not (kind in _NO_TOPIC if lists.is_amid(i) else lists.is_beside(i)):
+def _judge_beside_body(lists: LinkLists, i: int) -> Verdict | None:
+    """Judges a link in the smallest part around the body that is on no line of it; else None."""
+    if not lists.is_beside(i):
         return None
     if lists.is_named(i, AD):
         return LinkKind.AD, 0.6, LinkReason.PART_NAME
@@ -230,7 +228,7 @@ def _judge_amid_body(lists: LinkLists, i: int, kind: str) -> Verdict | None:
 
 def _judge_picture(lists: LinkLists, i: int, kind: str) -> Verdict:
     """Judges a link without a text, under a heading of a kind."""
-    if verdict := _judge_amid_body(lists, i, kind):
+    if verdict := _judge_beside_body(lists, i):
         return verdict
     if is_home(lists.urls[i]):
         return LinkKind.NAVIGATION, 0.5, LinkReason.LINK_LIST

@@ -16,7 +16,7 @@ from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.parts import Cards, PartKind, kind_of_names
 from crawlclean.cleaning.features.sections import Section, find_sections
-from crawlclean.cleaning.lexicon import word_table
+from crawlclean.cleaning.lexicon import pattern_of, word_table
 from crawlclean.cleaning.links.evidence import (
     HEADLINE_UNITS,
     OwnValues,
@@ -122,20 +122,18 @@ def part_flags(names: set[str]) -> dict[str, int]:
     for flag, word, pattern in _NAMES:
         if word in page:
             note(flag, [each for each in names if word in each and pattern.search(each)])
-    page = page.lower()
-    words = [word for word in _comment_words() if word in page]
-    if words:
-        letters_of = [(each, each.lower()) for each in names]
-        named = {each for word in words for each, letters in letters_of if word in letters}
+    comment = _comment_words().search
+    if comment(page.lower()):
+        named = [each for each in names if comment(each.lower())]
         note(ACTING, [each for each in named if kind_of_names(each) is PartKind.COMMENT])
     return flags
 
 
 @lru_cache(maxsize=1)
-def _comment_words() -> list[str]:
-    """The words of comments that hold no other one of them."""
-    words = [word for word, kind in word_table("part_names").items() if kind == "comment"]
-    return [word for word in words if not any(other in word for other in words if other != word)]
+def _comment_words() -> re.Pattern[str]:
+    """The words of names of comments."""
+    table = word_table("part_names")
+    return pattern_of(word for word, kind in table.items() if kind == "comment")
 
 
 _WHOLE_PAGE = ("html", "body")
@@ -262,15 +260,6 @@ class LinkLists:
     def is_near(self, i: int) -> bool:
         """Whether a link stands in the body or a few lines from it."""
         return self.body_first - NEAR_LINES <= self.line[i] <= self.body_last + NEAR_LINES
-
-    def is_amid(self, i: int) -> bool:
-        """Whether a link stands on or between lines of a body that is no thread.
-
-        A link without a text is on no line; the nearest may be the body's last.
-        """
-        if self._is_thread or not self.body_first <= self.line[i] <= self.body_last:
-            return False
-        return bool(self.texts[i]) or self.body_first < self.line[i] < self.body_last
 
     def is_beside(self, i: int) -> bool:
         """Whether a link stands in the smallest block around a body that is no thread."""
