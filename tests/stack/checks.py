@@ -15,12 +15,15 @@ from tests.chaos.sites import Sites
 from tests.stack.machines import FIRST
 from tests.stack.project import Project
 
+QUEUE_PORT = 6379
 # Spiders live on. A URL that a machine left to others, or that met a cut network, has more steps in
 # its log than the rest.
 EXPECTED = re.compile("^left in cc:spiders:|,elsewhere|,away,")
 
 
-def at_rest(project: Project, crawl: str, sites: Sites, delay_s: float) -> dict[str, Any]:
+def at_rest(
+    project: Project, crawl: str, sites: Sites, delay_s: float, queue_port: int = QUEUE_PORT
+) -> dict[str, Any]:
     """Figures of a finished crawl, and what is wrong under ``complaints``.
 
     Args:
@@ -28,15 +31,16 @@ def at_rest(project: Project, crawl: str, sites: Sites, delay_s: float) -> dict[
         crawl: Its name in the queue.
         sites: What it crawled.
         delay_s: The pause that each of their servers must have seen.
+        queue_port: Where the queue's server is open.
     """
-    with closing(_client(project)) as client, closing(_store(project)) as store:
+    with closing(_client(project, queue_port)) as client, closing(_store(project)) as store:
         found = [c for c in complaints(client, crawl, store, sites) if not EXPECTED.search(c)]
         return _figures(store, crawl, sites, delay_s, found)
 
 
-def _client(project: Project) -> Any:
+def _client(project: Project, port: int) -> Any:
     password = project.password("redis_admin")
-    return Redis(FIRST, username="admin", password=password, decode_responses=True)
+    return Redis(FIRST, port, username="admin", password=password, decode_responses=True)
 
 
 def _store(project: Project) -> MongoStore:

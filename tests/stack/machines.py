@@ -12,8 +12,8 @@ from tests.kit.web import Page, Web
 from tests.machines.namespaces import HERE, Machine, Network
 
 FIRST, SECOND = "198.18.78.11", "198.18.78.12"
-SITES = tuple(f"198.18.78.{n}" for n in range(101, 107))
-HOSTS = 3  # of each crawl
+SITES = tuple(f"198.18.78.{n}" for n in range(101, 110))
+HOSTS = 3  # of each crawl, of which there are three
 PORT = 8000
 NETWORK = {
     "first": Machine(addresses=(FIRST,)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import resource
+import secrets
 import shlex
 import shutil
 import time
@@ -20,7 +21,7 @@ NAME = "crawl"
 COMPOSE_LIMIT_S = 300.0
 HEALTH_LIMIT_S = 600.0
 HEALTH_LOOK_S = 3.0
-PASSWORDS = "chmod 700 deploy/secrets"
+PASSWORDS, REPLICATION = "chmod 700 deploy/secrets", "+psync"
 BASE, SERVE, JOIN = "docker-compose.yml", "deploy/serve.yml", "deploy/join.yml"
 OVERRIDE, UPGRADE = "override.yml", "upgrade.yml"
 
@@ -40,6 +41,7 @@ class Project:
         self.folder = podman.folder / "checkout"
         self.settings = settings
         self.files: Sequence[str] = (BASE, OVERRIDE)
+        self.queue_server = f"{NAME}_redis_1"
         self._tools = tools
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
@@ -59,6 +61,14 @@ class Project:
         [block] = [b for b in blocks_of(ROOT / "docs/operate.md") if PASSWORDS in b.text]
         script = "\n".join(line[2:] for line in block.text.splitlines() if line[:2] in ("$ ", "> "))
         self.podman.run(["bash", "-ec", script], folder=self.folder)
+
+    def let_replicate(self) -> None:
+        """Adds the users that docs/operate.md names for a replica and its promotion."""
+        [users] = [b for b in blocks_of(ROOT / "docs/operate.md") if REPLICATION in b.text]
+        password = secrets.token_hex()
+        (self.folder / "deploy/secrets/replica_password").write_text(password, "utf-8")
+        with (self.folder / "deploy/redis-users.acl").open("a", encoding="utf-8") as file:
+            file.write(f"\n{users.text.replace('PASSWORD', password)}\n")
 
     def password(self, name: str) -> str:
         """A secret, ``redis_admin``."""
@@ -132,5 +142,5 @@ class Project:
         """Lines that redis-cli prints for a command of the user ``admin``."""
         login = ["--user", "admin", "--pass", self.password("redis_admin"), "--no-auth-warning"]
         return self.podman(
-            "exec", f"{NAME}_redis_1", "redis-cli", *login, *words, limit_s=20
+            "exec", self.queue_server, "redis-cli", *login, *words, limit_s=20
         ).splitlines()

@@ -19,7 +19,7 @@ from tests.stack.podman import Podman
 from tests.stack.project import NAME, Project
 
 MORE = 15  # records, which tell that work goes on
-SECOND_PART = 5  # of the pages
+SMALLER = 5  # times the later crawls are
 CRAWL_LIMIT_S = 900.0
 LOOK_S = 1.0
 SEED = f"{NAME}-seed"
@@ -41,7 +41,7 @@ class Stack(Running):
     Attributes:
         folder: For everything; images in it are used again.
         tools: The virtual environment with podman-compose.
-        pages: Of the first crawl; the second has a fifth of them.
+        pages: Of the first crawl; the others have a fifth of them.
         say: Gets lines of progress.
     """
 
@@ -63,7 +63,7 @@ class Stack(Running):
             self._podman("second", shared), self.tools, {"SERVERS_ADDRESS": FIRST}
         )
         self.crawls = []
-        for n, pages in enumerate((self.pages, self.pages // SECOND_PART)):
+        for n, pages in enumerate((self.pages, *[self.pages // SMALLER] * 2)):
             web = self.folder / "web" / f"{os.getpid()}-{n}"
             sites = news_sites(pages, n + 1, HOSTS)
             served = Sites(web, sites, partial(NumberedWeb, self.network, n * HOSTS))

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -16,12 +17,13 @@ from tests.stack import images
 from tests.stack.checks import at_rest
 from tests.stack.machines import FIRST, HOSTS, SITES
 from tests.stack.podman import Podman
-from tests.stack.project import BASE, JOIN, NAME, OVERRIDE, SERVE, UPGRADE, Project
+from tests.stack.project import BASE, HEALTH_LIMIT_S, JOIN, NAME, OVERRIDE, SERVE, UPGRADE, Project
 from tests.stack.stack import CRAWL_LIMIT_S, LOOK_S, Stack
 
 DELAY_S = 1.0  # what `run` keeps to without --delay
 RESTART_LIMIT_S = 30.0
 CUT_S = 6.0
+REPLICA_PORT = 6380  # at which this machine reaches it
 UPGRADED = "crawlclean:upgraded"
 ROLES = ("spider", "worker", "housekeeper", "console")
 SHOWN = 10  # complaints
@@ -40,6 +42,7 @@ def start(stack: Stack) -> Iterator[tuple[str, Any]]:
     """The stack comes up, locked in and healthy."""
     first = stack.first
     first.make_passwords()
+    first.let_replicate()
     first.compose("up", "--detach", "--no-build", "--scale", "spider=2")
     first.scale(worker=2)
     running = first.containers()
@@ -215,12 +218,76 @@ def check(stack: Stack) -> Iterator[tuple[str, Any]]:
     """Records, queue and the sites' own logs: nothing lost, nothing doubled, no host hurried."""
     stack.await_end()
     complaints = []
-    for name, crawl in zip(("first", "second"), stack.crawls, strict=True):
+    for name, crawl in zip(("first", "second"), stack.crawls[:2], strict=True):
         found = at_rest(stack.first, crawl.name, crawl.sites, DELAY_S)
         yield name, {k: v for k, v in found.items() if k != "complaints"}
         complaints += [f"{crawl.name}: {each}" for each in found["complaints"]]
+    _refuse(complaints)
+
+
+def _refuse(complaints: list[str]) -> None:
     if complaints:
         raise RuntimeError(f"{len(complaints)} complaints: {'; '.join(complaints[:SHOWN])}")
+
+
+def fail_over(stack: Stack) -> Iterator[tuple[str, Any]]:
+    """The queue's server dies in a third crawl; its replica takes over, at the same name."""
+    first, crawl = stack.first, stack.crawls[2]
+    stack.second.podman("stop", "--all", limit_s=220)  # they know the dead server's address alone
+    replica = f"{NAME}_replica_1"
+    _start_replica(first, replica)
+    stack.seed(crawl)
+    yield "at", stack.await_more(crawl)
+    first.podman("kill", first.queue_server)  # by a person: the policy does not restart it
+    first.queue_server = replica
+    yield "at_of_the_replica", stack.stored(crawl)
+    _as_fail_over(first, replica, "replicaof", "no", "one")
+    network = f"{NAME}_servers"
+    first.podman("network", "disconnect", network, replica)
+    first.podman("network", "connect", "--alias", "redis", network, replica)
+    yield "later", stack.await_more(crawl)
+    wait_until(lambda: stack.is_finished(crawl), CRAWL_LIMIT_S, LOOK_S)
+    stack.await_end()
+    url = f"CRAWLCLEAN_REDIS_URL=redis://admin:{first.password('redis_admin')}@redis:6379/0"
+    recover = ("python", "/opt/crawl/entrypoint.py", "crawl", "recover")
+    yield "recover", first.podman("exec", "--env", url, f"{NAME}_worker_1", *recover).strip()
+    found = at_rest(first, crawl.name, crawl.sites, DELAY_S, REPLICA_PORT)
+    yield "third", {k: v for k, v in found.items() if k != "complaints"}
+    _refuse(found["complaints"])
+
+
+def _start_replica(project: Project, name: str) -> None:
+    """A replica of the queue's server as docs/operate.md describes it; it is up to date."""
+    users = project.folder / "deploy/redis-users.acl"
+    its_own = users.with_name("replica-users.acl")  # the rest of what its server reads, too
+    login = f"masteruser replica\nmasterauth {project.password('replica')}\n"
+    its_own.write_text(f"{users.read_text('utf-8')}\nreplicaof redis 6379\n{login}", "utf-8")
+    places = {
+        "redis.conf": "/etc/crawl/redis.conf",
+        "redis-start.sh": "/etc/crawl/redis-start.sh",
+        its_own.name: "/etc/crawl/redis-users.acl",
+    }
+    secrets = (file.name for file in users.with_name("secrets").glob("redis_*"))
+    places |= {f"secrets/{name}": f"/run/secrets/{name}" for name in secrets}
+    mounts = [f"--volume={users.parent / k}:{v}:ro" for k, v in places.items()]
+    project.podman(
+        *("run", "--detach", "--name", name, "--user=999:999", "--entrypoint=sh", *mounts),
+        *(f"--network={NAME}_servers,{NAME}_private", f"--publish={FIRST}:{REPLICA_PORT}:6379"),
+        *(images.names()["redis"], "/etc/crawl/redis-start.sh"),
+    )
+    project.podman.hold_bridges()
+    wait_until(partial(_is_up_to_date, project, name), HEALTH_LIMIT_S, LOOK_S)
+
+
+def _is_up_to_date(project: Project, replica: str) -> bool:
+    with suppress(RuntimeError):  # not up yet
+        return "master_link_status:up" in _as_fail_over(project, replica, "info", "replication")
+    return False
+
+
+def _as_fail_over(project: Project, server: str, *words: str) -> str:
+    login = ("--user", "failover", "--pass", project.password("replica"), "--no-auth-warning")
+    return project.podman("exec", server, "redis-cli", *login, *words)
 
 
 def tear_down(stack: Stack) -> Iterator[tuple[str, Any]]:
@@ -233,4 +300,7 @@ def tear_down(stack: Stack) -> Iterator[tuple[str, Any]]:
     yield "left", 0
 
 
-STEPS = (build, start, scale, upgrade, kill, cut, back_up, restore, join, check, tear_down)
+STEPS = (
+    *(build, start, scale, upgrade, kill, cut, back_up, restore, join, check),
+    *(fail_over, tear_down),
+)
