@@ -116,7 +116,9 @@ class RawPage:
 
 MAX_BASE_CHARS = 2048  # of a base URL, which every relative URL of the page would repeat
 _MAX_VALUE_CHARS = 2000  # of a meta that are read: a title or a list of names is shorter
-_AUTHOR_NAMES = frozenset(("author", "article:author", "dc.creator", "byl", "parsely-author"))
+_AUTHOR_NAMES = frozenset(
+    ("author", "article:author", "og:article:author", "dc.creator", "byl", "parsely-author")
+)
 _MAX_OBJECTS = 2000  # of JSON-LD, so that a script of a million objects costs no more
 _MAX_CHARS = 500  # of a value of JSON-LD: headlines and lists of names have fewer
 # Parts that describe the page itself.
@@ -125,6 +127,10 @@ _ARTICLE_ENDINGS = ("article", "posting", "report")
 # Baidu's form of JSON-LD has no types and calls the date pubDate.
 _DATE_KEYS = ("datePublished", "pubDate", "dateCreated", "uploadDate")
 _NOT_ITS_OWN = frozenset(("breadcrumblist", "imageobject", "person", "comment"))
+_WRAPPER = re.compile(
+    r"(?://|/\*)?\s{0,4}(?:<!\[CDATA\[|\]\]>)(?:\s{0,4}\*/)?|<!--|(?://)?\s{0,4}-->"
+)
+_COMMA_AT_END = re.compile(r",(?=\s*+[}\]])")
 _DECODER = json.JSONDecoder(strict=False)
 _SITE_TYPES = frozenset(("website", "organization", "newsmediaorganization"))
 
@@ -136,7 +142,8 @@ class LinkedData:
     Attributes:
         types: Lower-case schema.org types of the objects that describe the page: ``newsarticle``.
         headline: Headline of the article, ``""`` without.
-        authors: Names of its authors, as written.
+        authors: Names of its authors who are persons, as written.
+        makers: All names in their place, those of organisations among them.
         published: Date of its publication as written, ``2024-05-01T08:00``; ``""`` without.
         sites: Names of the site and its publisher.
     """
@@ -144,6 +151,7 @@ class LinkedData:
     types: frozenset[str] = frozenset()
     headline: str = ""
     authors: tuple[str, ...] = ()
+    makers: tuple[str, ...] = ()
     published: str = ""
     sites: tuple[str, ...] = ()
 
@@ -267,6 +275,7 @@ def read_linked_data(sources: Iterable[str]) -> LinkedData:
     order = sorted(range(len(objects)), key=lambda i: not any(map(is_article, types[i])))
     headline = published = ""
     authors: tuple[str, ...] = ()
+    makers: tuple[str, ...] = ()
     sites: list[str] = []
     for i in order:
         each = objects[i]
@@ -279,18 +288,16 @@ def read_linked_data(sources: Iterable[str]) -> LinkedData:
         if any(map(is_article, types[i])):
             headline = headline or _text(each.get("headline")) or _text(each.get("name"))
         published = published or next(filter(None, map(_text, map(each.get, _DATE_KEYS))), "")
-        persons = each.get("author") or each.get("creator")
-        if not authors:
-            authors = tuple(
-                name
-                for person in (persons if isinstance(persons, list) else [persons])
-                if not (isinstance(person, dict) and _types(person) & _SITE_TYPES)
-                for name in _names(person, by_id)
-            )
+        stated = each.get("author") or each.get("creator")
+        each_maker = stated if isinstance(stated, list) else [stated]
+        persons = [x for x in each_maker if not isinstance(x, dict) or not _types(x) & _SITE_TYPES]
+        authors = authors or tuple(_names(persons, by_id))
+        makers = makers or tuple(_names(each_maker, by_id))
     return LinkedData(
         types=frozenset().union(*types),
         headline=headline,
         authors=authors,
+        makers=makers,
         published=published,
         sites=tuple(dict.fromkeys(sites)),
     )
@@ -298,9 +305,14 @@ def read_linked_data(sources: Iterable[str]) -> LinkedData:
 
 def _objects(source: str) -> list[dict[str, Any]]:
     """The objects of a JSON-LD script that describe the page; [] when it is no JSON."""
-    try:
-        root = _DECODER.decode(source.strip().strip(";"))
-    except (ValueError, RecursionError):
+    # Templates wrap it in CDATA or a comment, and leave a comma behind the last value.
+    for text in (source, _COMMA_AT_END.sub("", _WRAPPER.sub("", source))):
+        try:
+            root = _DECODER.decode(text.strip().strip(";"))
+            break
+        except (ValueError, RecursionError):
+            continue
+    else:
         return []
     found: list[dict[str, Any]] = []
     waiting = deque((root,))
@@ -330,7 +342,8 @@ def _names(value: Any, by_id: dict[str, dict[str, Any]]) -> list[str]:
     for each in value if isinstance(value, list) else [value]:
         name = each
         if isinstance(each, dict):
-            name = each.get("name")
+            parts = map(_text, map(each.get, ("givenName", "familyName")))
+            name = each.get("name") or " ".join(filter(None, parts))
             if not name and isinstance(each.get("@id"), str):
                 name = by_id.get(each["@id"], {}).get("name")
         names += name if isinstance(name, list) else [name]

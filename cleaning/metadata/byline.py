@@ -7,7 +7,9 @@
 2. labels before a name (作者：, 文/, 记者, By) or behind it (发表于);
 3. ``<meta>``;
 4. links and parts with ``rel=author``, ``itemprop=author`` or a class name of authors;
-5. 记者 in brackets at the ends of the body.
+5. 记者 in brackets at the ends of the body;
+6. on pages by a medium or an agency a name that is the last line, else the medium itself as JSON-LD
+   declares it.
 
 An editor (责任编辑), a source (来源) and a photographer (摄影) are no authors. Rejected are
 placeholders (``data/no_authors.txt``), media and companies (``data/organisation_words.txt``), the
@@ -25,7 +27,7 @@ from operator import itemgetter
 
 from crawlclean.cleaning.body.page_body import Body
 from crawlclean.cleaning.document.document import Document
-from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.document.tree import HEADINGS, Tree
 from crawlclean.cleaning.features.lines import plain_title
 from crawlclean.cleaning.features.parts import PartKind, kind_of_part
 from crawlclean.cleaning.lexicon import word_list
@@ -43,7 +45,7 @@ Inline = tuple[str, dict[str, str], int]
 """An inline element: tag, attributes, first run, such as ``("time", {"datetime": "2026"}, 41)``."""
 
 # Authors
-_MAX_NAMES = 8
+_MAX_NAMES = 16  # more are a masthead
 _END_MARKS = " :：/|-—·,，.。"
 _BRACKET_PAIRS = dict(zip("()（）[]【】", ")(）（][】【", strict=True))
 _NEAR_LINES = 5  # lines behind a body with its author; cards of other texts stand farther behind
@@ -97,9 +99,17 @@ _END = re.compile(
     r"|\b[Oo]n\b|\bat\s|\bfor\s|\bis\s|\b(?:[Pp]ublished|[Uu]pdated|[Pp]osted|[Ll]ast|[Ee]dited|[Cc]ategor|[Ff]iled|[Ss]hare|[Ss]enior|[Ss]taff|[Cc]ontribut|[Rr]eporter|[Cc]orrespondent|[Ee]ditor)"
     r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?\s\d"
 )
+# "And" in eighteen languages; short ones stand in names, too: Ortega y Gasset.
 _SPLIT = re.compile(
-    r"\s*(?:[、,，;；/／&＆+]|\band\b|\bund\b|\bet\b)\s*|\s*和\s*(?=[\u3400-\u9fff]{2,3}$)"
+    r"\s*(?:[、,，;；/／&＆+]|\b(?:and|und|et|og|och|ve|và|dan|és|și|και)\b)\s*"
+    r"|(?<=[^\W\d_])\s+(?:y|e|i|a|en|ja|и|і|та)\s+(?=\S+\s+\S)|\s*和\s*(?=[\u3400-\u9fff]{2,3}$)"
 )
+# Two to four words that begin in upper case: Lê Phương.
+_SIGNATURE = re.compile(
+    r"[A-Z\u00c0-\u00de\u0110]\w{1,14}(?:\s[A-Z\u00c0-\u00de\u0110]\w{1,14}){1,3}"
+)
+_INITIALS = re.compile(r"\s\([a-z.]{2,5}\)$")  # of a writer, behind the name
+
 _SPLIT_STRICT = re.compile(r"\s*[、/／&＆]\s*")
 # 文/某报记者 张三: the name comes behind the second word.
 _ROLE_BEHIND = re.compile(r"[^\s，。；：:、]{0,12}(?:记者|記者|作者|撰稿人|评论员)[\s:：]{1,3}")
@@ -112,12 +122,14 @@ _NO_AUTHOR = re.compile(
 )
 _ROLES = re.compile(
     r"^(?:本[报報刊网網台]|[^\s]{0,8}[报報社网網]|首席|实习|特约|特派)?(?:记者|記者|作者|编辑|文|撰文|摄影)\s*[:：/／]?\s*"
-    r"|^(?:(?:opinion|analysis|story|text|words|written|posted) )?(?:by|author)[:\s]\s*",
+    r"|^(?:(?:opinion|analysis|story|text|words|written|posted) )?(?:by|author)[:\s]\s*"
+    r"|^(?-i:Von|VON|Par|PAR|Por|POR|Door|DOOR)\s(?=(?-i:[A-Z\u00c0-\u00de])\w+\s\w)",
     re.I,
 )
 _AUTHOR_NAMES = re.compile(
     r"(?:^|[\s_-])(?:post|article|entry|news|art|story|p)?[_-]?(?:author|byline|writer|reporter|zuozhe|columnist)s?"
-    r"(?:$|[\s_-]|name)|[a-z](?:Author|Byline|Writer)(?:$|[\s_-]|Name)|authorName",
+    r"(?:$|[\s_-]|name)|[a-z](?:Author|Byline|Writer)(?:$|[\s_-]|Name)|authorName"
+    r"|rich_media_meta_text",  # WeChat's
     re.I,
 )
 
@@ -238,23 +250,26 @@ def find_author(document: Document, lines: Byline, language: str | None) -> str 
         language: Language of the page; Chinese and Japanese names are joined by 、.
     """
     tree, declared = document.tree, document.declared
-    sites: set[str] | None = None
+    sites = site_names(declared, document.page.host) | brand_names(tree)
+    # "News.example, Springfield" tells where the site is at home.
+    metas = [x for x in declared.authors if plain_title(_SPLIT.split(x)[0]) not in sites]
     sources = chain(
         ([x for name in declared.data.authors for x in clean_names(name)],),
         visible_authors(lines),
-        ([x for name in declared.authors for x in clean_names(name)],),
+        ([x for name in metas for x in clean_names(name)],),
         named_authors(tree, lines),
         _reporters(tree, lines),
+        _signatures(tree, lines) if declared.data.makers else (),
     )
-    for names in sources:
-        if not names:
-            continue
-        if sites is None:
-            sites = site_names(declared, document.page.host) | brand_names(tree)
-        kept = dict.fromkeys(name for name in names if plain_title(name) not in sites)
-        if kept:
-            return ("、" if language in ("zh", "ja") else ", ").join([*kept][:_MAX_NAMES])
-    return None
+    own = ([x for x in names if plain_title(x) not in sites] for names in sources)
+    # Where no person is named, the medium or agency that is declared as the author.
+    found = next(filter(None, own), None) or [
+        name
+        for name in map(_trim, declared.data.makers)
+        if 2 <= len(name) <= _MAX_NAME_CHARS and not _is_no_author(name) and _is_letters(name)
+    ]
+    joined = dict.fromkeys(found[:_MAX_NAMES])
+    return ("、" if language in ("zh", "ja") else ", ").join(joined) or None
 
 
 def visible_authors(lines: Byline) -> Iterator[list[str]]:
@@ -324,6 +339,16 @@ def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:
                 yield _names_behind(match["names"], is_strict=True)
 
 
+def _signatures(tree: Tree, lines: Byline) -> Iterator[list[str]]:
+    """Yields a name in Latin letters that is the whole last line of the body, and no heading."""
+    line = lines.last
+    if line > lines.first and tree.block_tags[tree.line_blocks[line]] not in HEADINGS:
+        start, end = tree.line_runs(line)
+        text = tree.line_text(line)
+        if _SIGNATURE.fullmatch(text) and all(x < 0 for x in tree.anchor_of[start:end]):
+            yield clean_names(text)
+
+
 def clean_names(text: str) -> list[str]:
     """Returns the names in a text of names and roles alone (记者 张三 李四), else []."""
     text = " ".join(text[:200].split())
@@ -331,7 +356,7 @@ def clean_names(text: str) -> list[str]:
         return []
     text = _trim(_ROLES.sub("", _ADDRESS.sub(" ", text)))
     pieces = [x for x in _SPLIT.split(text) if x]
-    names = [_once(_trim(x)) for piece in pieces for x in _split_wide(piece)]
+    names = [_once(_trim(_INITIALS.sub("", x))) for piece in pieces for x in _split_wide(piece)]
     return [name for name in names if _is_name(name)]
 
 
@@ -403,17 +428,24 @@ def _is_name(text: str) -> bool:
         return False
     if len(_WIDE.findall(text)) > _MAX_WIDE_CHARS:
         return False
-    if text.lower() in word_list("no_authors") or _is_organisation(text):
+    if _is_no_author(text):
         return False
     if _NO_NAME.search(text) or _DOMAIN.search(text) or text.lower().endswith(" staff"):
         return False
     if len(text.split()) > 2 and text[0].islower():
         return False
-    return sum(map(str.isalpha, text)) >= 0.6 * len(text.replace(" ", ""))
+    return _is_letters(text)
 
 
-def _is_organisation(text: str) -> bool:
-    """Whether a name is a medium's, a company's or an office's, such as 人民日报社."""
+def _is_letters(text: str) -> bool:
+    """Whether a text is mostly letters, and no address."""
+    return "/" not in text and sum(map(str.isalpha, text)) >= 0.6 * len(text.replace(" ", ""))
+
+
+def _is_no_author(text: str) -> bool:
+    """Whether a name is a placeholder, or a Chinese medium's, company's or office's: 人民日报社."""
+    if text.lower() in word_list("no_authors"):
+        return True
     words = word_list("organisation_words")
     if _WIDE.match(text) is None:
         return False

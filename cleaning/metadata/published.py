@@ -10,7 +10,8 @@ The sources, the surest first:
    those within a sentence; a date of change (更新时间) counts where there is no other.
 4. ``<meta>`` names that other dates have, too.
 5. The day in the URL: ``/2026/11/22/``.
-6. Where there is none of these, a labelled date anywhere, or the only one behind the title.
+6. Where there is none of these, the variable of a script that writes the date (WeChat), else a
+   labelled date anywhere, or the only one behind the title.
 
 Pages that are no text have only the dates of head and URL: those they show are of other pages.
 A day without a time of day takes it from another source of that day. Dates after the fetch are
@@ -25,7 +26,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -78,6 +79,12 @@ _MOST_LOWER = 4  # words in lower case: bylines have few
 _MOST_AT_EDGE = 4.0  # in the first and last field of a line that has sentences, too
 _LABEL_CHARS = 20  # characters before a date that may hold its label
 _MAX_LEVELS = 8  # parts around a date that may be comments
+# WeChat's ct and createTime, and the names of metas.
+_VARIABLE = re.compile(
+    r"\b(?:ct|(?:create|publish|pub)_?(?:time|date))\s{0,3}=\s{0,3}[\"']"
+    r"(?P<value>1\d{9}(?:\d{3})?\b|20\d\d-\d\d-\d\d[^\"'<;,]{0,30})",
+    re.I,
+)
 _DATELINE_CHARS = 80  # of a paragraph that may begin with a place and a date
 _MOST_PLACE = 3.0  # words before the date of a dateline
 _DATELINE = re.compile(r"\s?[)\]）】.。:|]|\s?[-–—]")
@@ -138,7 +145,9 @@ def find_published(
     # The day that most of them name; of as many the day of the surest.
     stated = [*data, *metas, *shown, *others]
     if not (data or metas or others):
-        found = seen or day or (None if is_list else _find_anywhere(document.tree, lines, clock))
+        found = seen or day
+        if found is None and not is_list:
+            found = _find_in_scripts(document, clock) or _find_anywhere(document.tree, lines, clock)
         return found.when if found is not None else None
     votes = Counter(
         named
@@ -178,6 +187,15 @@ def _visible_dates(
             and _DATELINE.match(text, date_.end)
         ):
             yield date_, lines.first, _LEAST_SCORE
+
+
+def _find_in_scripts(document: Document, clock: _Clock) -> FoundDate | None:
+    """The date in a variable of a script that writes it on the page: ``var ct = "1709596800"``."""
+    match = _VARIABLE.search(document.page.html)
+    found = read_timestamp(match["value"], clock.zone, clock.language) if match else None
+    if found is None or is_future(found, clock.now):
+        return None
+    return replace(found, when=found.when.astimezone(clock.zone))
 
 
 def _find_anywhere(tree: Tree, lines: Byline, clock: _Clock) -> FoundDate | None:
@@ -230,14 +248,6 @@ def _by_own_clock(stated: FoundDate, others: Sequence[FoundDate]) -> datetime:
         ):
             return other.when
     return stated.when
-
-
-def read_declared_dates(
-    declared: Declared, zone: tzinfo, language: str | None
-) -> Iterator[FoundDate]:
-    """Yields the machine-readable dates of publication, the surest first."""
-    for dates in _declared_dates(declared, zone, language):
-        yield from dates
 
 
 def _declared_dates(

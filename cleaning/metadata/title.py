@@ -9,7 +9,9 @@ separators is cut only by evidence:
 2. A piece at an end of ``<title>`` is the site's if it is a declared name, the host's name, ends
    with a word such as 频道 or 论坛, or is the whole text of a link of the page (a channel, a board,
    a keyword). One piece is always left.
-3. The headline replaces a ``<title>`` that is empty or the site's name alone.
+3. A headline (``og:title``, JSON-LD, h1, a line at the begin of the text that the text tells of)
+   replaces a ``<title>`` that is empty, the site's name alone, or of which neither the text nor a
+   heading has a word: ``Untitled``, ``新闻详情``.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from crawlclean.cleaning.body.page_body import Body
 from crawlclean.cleaning.document.document import Declared, Document
@@ -24,6 +27,7 @@ from crawlclean.cleaning.document.tree import HEADINGS, Limits, Tree
 from crawlclean.cleaning.features.lines import plain_title
 from crawlclean.cleaning.lexicon import word_list
 from crawlclean.cleaning.model.site_model import SiteIndex, SitePlaces
+from crawlclean.cleaning.records import BodySource
 
 MAX_TITLE_CHARS = Limits().max_title_chars
 # Marks that no sentence has separate alone, a dash only with a space or a wide character.
@@ -51,6 +55,10 @@ _MAX_SITE_CHARS = 20  # longest piece that is the site's by its last word
 _LATIN_WORD = re.compile(r"[A-Za-z]+$")
 _HOST = re.compile(r"(?:https?://)?(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,6}/?", re.I)
 _PAGE_NUMBER = re.compile(r"\s?[(（\[]?(?:第\s?\d{1,5}\s?[页頁]|\bpage\s?\d{1,5})[)）\]]?$", re.I)
+_TOLD = re.compile(r"[a-z]{4,}|[^\W\d_a-z]{2,}")  # shorter Latin words stand in any text
+_LINES_ABOVE = 4  # of a text, of which one may be its title: kicker, title, byline, date
+_MAX_HEADLINE_CHARS = 80
+_NO_HEADLINE = re.compile(r"(?:19|20)\d\d|[。.；;：:]$")  # a date, a sentence, a label
 _SITE_METAS = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 _HEADLINE_METAS = ("og:title", "twitter:title", "title", "dc.title", "articletitle")
 
@@ -63,8 +71,7 @@ def read_title(document: Document, body: Body, places: SitePlaces | None = None)
         body: The body, with the number of the title line.
         places: The site model's places on the page, None without a model.
     """
-    host = document.page.host
-    title = find_title(document.tree, document.declared, body.title_line, host)
+    title = find_title(document.tree, document.declared, body.title_line, document.page.host, body)
     return title if places is None else cut_site_name(title, places.model.index)
 
 
@@ -84,7 +91,9 @@ def cut_site_name(title: str, index: SiteIndex) -> str:
     return title
 
 
-def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") -> str:
+def find_title(
+    tree: Tree, declared: Declared, title_line: int, host: str = "", body: Body | None = None
+) -> str:
     """Returns the title by the evidence of the page alone, ``""`` for a page without a title.
 
     Args:
@@ -92,16 +101,28 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
         declared: The declarations of its head and its JSON-LD.
         title_line: Number of the line that is the title, -1 without one.
         host: The host of the page.
+        body: The body, None where it is not known.
     """
+    if body is not None and body.source not in (BodySource.CONTAINER, BodySource.SITE):
+        body = None  # no running text, which tells of its title
     title = tree.title
     headline = tree.line_text(title_line)[:MAX_TITLE_CHARS] if title_line >= 0 else ""
     sites = site_names(declared, host)
-    if not title or plain_title(title) in sites:
-        others = [*declared.metas(_HEADLINE_METAS[0]), declared.data.headline, headline]
-        others = [x for x in others if x and plain_title(x) not in sites]
-        if not others:
+    stated = [*declared.metas(_HEADLINE_METAS[0]), declared.data.headline, headline]
+    stated = [x for x in stated if x and plain_title(x) not in sites]
+    # 山城网 alone, of which neither heading nor text tells, is a site.
+    is_name = len(_bounds(title)) == 1 and _has_site_word(title)
+    is_name = is_name and title not in f"{headline} {body.text if body is not None else title}"
+    if not title or is_name or plain_title(title) in sites:
+        stated = [x for x in (*stated, *_lines_above(tree, body)) if title not in x or not title]
+        if not stated:
             return (title or headline)[:MAX_TITLE_CHARS]
-        title = others[0]
+        title = stated[0]
+    elif body is not None and not _tells(title, f"{body.text} {headline}"):
+        # What neither text nor heading has a word of is a title of all pages: Untitled, 新闻详情.
+        others = (x for x in (*stated, *_lines_above(tree, body)) if x not in title)
+        told = (x for x in others if _tells(x, body.text))
+        title = next(told, title)
     known = _Site(tree, title, sites)
     shown: dict[str, bool] = {}
     for level, start, end in tree.headings[:_MAX_HEADINGS]:
@@ -114,10 +135,38 @@ def find_title(tree: Tree, declared: Declared, title_line: int, host: str = "") 
     found = _longest_part(title, shown, known)
     if not found:
         # A declared headline may itself hold a part of the site's name.
-        stated = declared.data.headline, *declared.metas(*_HEADLINE_METAS)
+        stated = [declared.data.headline, *declared.metas(*_HEADLINE_METAS)]
         found = _longest_part(title, {x: True for x in stated if x}, known)
     title = found or _without_site(title, known)
     return (_PAGE_NUMBER.sub("", title) or title)[:MAX_TITLE_CHARS]
+
+
+def _tells(title: str, text: str) -> bool:
+    """Whether a text has a word of a title, or two Han characters of it side by side."""
+    lower = text.lower()
+    return any(word in lower for word in _words(title))
+
+
+def _words(title: str) -> Iterator[str]:
+    for word in _TOLD.findall(title.lower()):
+        yield from (word,) if word.isascii() else map("".join, pairwise(word))
+
+
+def _lines_above(tree: Tree, body: Body | None) -> Iterator[str]:
+    """Yields the lines above a body that its text tells of, without links; the nearest first.
+
+    The first line of the body is one of them: a heading without a tag begins many bodies.
+    """
+    if body is None or not body.lines:
+        return
+    rest = body.text.partition("\n")[2].lower()
+    for line in range(body.first, max(-1, body.first - _LINES_ABOVE), -1):
+        start, end = tree.line_runs(line)
+        text = tree.line_text(line)
+        words = [*_words(text)] if len(text) <= _MAX_HEADLINE_CHARS else []
+        is_told = 2 * sum(word in rest for word in words) >= len(words) > 1
+        if is_told and not _NO_HEADLINE.search(text) and -1 in set(tree.anchor_of[start:end]):
+            yield text
 
 
 def brand_names(tree: Tree) -> set[str]:

@@ -83,6 +83,34 @@ def test_titles(html: str, title: str) -> None:
     assert record(html).title == title
 
 
+@pytest.mark.parametrize("generic", ["", "山城网", "Untitled Document", "新闻详情", "Welcome!"])
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<meta property=og:title content=青石镇的柿子熟了>",
+        "<h1>青石镇的柿子熟了</h1>",
+        "<div class=t><b>青石镇的柿子熟了</b></div>",
+        "<p>青石镇的柿子熟了</p><p>2026-11-01 来源：山城晚报</p>",
+    ],
+)
+def test_a_title_of_all_pages_yields_to_the_headline(generic: str, shown: str) -> None:
+    menu = "<div class=menu><a href=/>首页</a> <a href=/n/>新闻</a></div>"
+    page = f"<title>{generic}</title>{menu}{shown}BODY<p>© 2026 {generic}</p>"
+    assert record(page).title == "青石镇的柿子熟了"
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("三百亩果园丰收", "<h1>青石镇的柿子熟了</h1>"),  # the text tells of both
+        ("物联网", "<p>青石镇的柿子熟了</p><p>物联网</p>"),  # no site's name: the text has it
+    ],
+)
+def test_a_title_of_which_the_text_tells_is_kept(title: str, shown: str) -> None:
+    page = f"<title>{title}</title>{shown}BODY"
+    assert record(page, text=f"{TEXT}物联网也用上了。").title == title
+
+
 @pytest.mark.parametrize(
     ("byline", "author"),
     [
@@ -154,6 +182,69 @@ def test_english_bylines() -> None:
 def linked_data(**said: object) -> str:
     text = json.dumps({"@type": "NewsArticle", **said}, ensure_ascii=False)
     return f"<script type='application/ld+json'>{text}</script>"
+
+
+@pytest.mark.parametrize(
+    ("author", "found"),
+    [
+        ({"@type": "Person", "givenName": "Ann Eva", "familyName": "Lee"}, "Ann Eva Lee"),
+        ({"@type": "Person", "name": "Ann Lee og Bo Eva Roe"}, "Ann Lee, Bo Eva Roe"),
+        ({"@type": "Person", "name": "José Ortega y Gasset"}, "José Ortega y Gasset"),
+        ({"@type": "Person", "name": "Ann Lee y Bo Roe"}, "Ann Lee, Bo Roe"),
+        ([{"name": f"Ann Lee{chr(97 + n)}"} for n in range(9)],
+         ", ".join(f"Ann Lee{chr(97 + n)}" for n in range(9))),
+        ([{"name": "Ann Lee (ale)"}, {"name": "Bo Roe (bro.)"}], "Ann Lee, Bo Roe"),
+        ({"@type": "Organization", "name": "Road Herald"}, "Road Herald"),
+        ({"@type": "Person", "name": "road.example"}, "road.example"),
+        ({"@type": "Organization", "name": "山城日报"}, None),
+        ({"@type": "Organization", "name": "https://road.example/"}, None),
+        ({"@type": "Person", "name": "admin"}, None),
+        ("10.2.8.1", None),
+    ],
+)  # fmt: skip
+def test_authors_of_linked_data(author: object, found: str | None) -> None:
+    data = linked_data(author=author, publisher={"name": "Road Herald"})
+    html = f"<html lang=en><title>Road opened</title>{data}<h1>Road opened</h1>BODY"
+    assert record(html, "http://road.example/1", text=ENGLISH).author == found
+
+
+def test_a_medium_is_the_author_where_no_person_signs() -> None:
+    data = linked_data(author={"@type": "Organization", "name": "Road Herald"})
+    html = f"<html lang=en><title>Road opened</title>{data}<h1>Road opened</h1>%s<p>{ENGLISH}</p>%s"
+    assert record(html % ("", f"<p>{ENGLISH[4:]}</p><p>Lê Phương</p>")).author == "Lê Phương"
+    assert record(html % ("", f"<p>{ENGLISH[4:]}</p><h3>Read More</h3>")).author == "Road Herald"
+    signed = f"<p>{ENGLISH[4:]}</p><p>Von Eva Lee</p>"
+    assert record(html % ("", signed)).author == "Eva Lee"
+
+
+def test_a_meta_that_begins_with_the_site_is_its_address() -> None:
+    head = "<meta name=author content='News.example.com, Springfield'>"
+    assert article("", head).author is None
+
+
+@pytest.mark.parametrize(
+    "slips",
+    [
+        "//<![CDATA[\n%s\n//]]>", "/* <![CDATA[ */ %s /* ]]> */", "<!-- %s -->", "%s;",
+    ],
+)  # fmt: skip
+def test_linked_data_with_slips(slips: str) -> None:
+    data = '{"@type": "Article", "headline": "柿子\n熟了", "author": [{"name": "张三"},],}'
+    head = f"<script type=application/ld+json>{slips % data}</script>"
+    assert article("", head).author == "张三"
+
+
+def test_author_and_time_that_a_script_writes() -> None:
+    page = (
+        "<title></title><meta property=og:title content=柿子熟了><h1>柿子熟了</h1><div>"
+        "<span class='rich_media_meta rich_media_meta_text'>山里老周</span>"
+        "<a id=js_name>山城发布</a><em id=publish_time></em></div>BODY<script>%s</script>"
+    )
+    for said in ('var ct = "1793491200";', "var createTime = '2026-11-01 08:00';"):
+        found = record(page % said)
+        assert (found.title, found.author) == ("柿子熟了", "山里老周")
+        assert found.published_at == datetime(2026, 11, 1, tzinfo=UTC)
+    assert record(page % 'var ct = "1999999999";').published_at is None  # after the fetch
 
 
 def test_linked_data_comes_first() -> None:
