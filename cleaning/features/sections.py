@@ -22,7 +22,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from crawlclean.cleaning.document.tree import Tree
-from crawlclean.cleaning.features.lines import TEASER_UNITS, Lines, Sums, count_words, trim_to
+from crawlclean.cleaning.features.lines import (
+    TEASER_UNITS,
+    Lines,
+    Sums,
+    count_words,
+    trim_to,
+)
 from crawlclean.cleaning.features.parts import (
     Cards,
     find_panels,
@@ -159,21 +165,28 @@ def _heading_words() -> tuple[
 
 # Promotions in a body: lines that ask the reader to follow, scan, download or share.
 #
-# Their words are in ``data/promotions.txt``; only short lines are looked at, because a text about
-# these things needs a sentence. A box goes with its line: the largest part around it that is short
-# and, unless the line is a label of advertising, holds no running text. Lines behind a promotion at
-# the end go too: behind the last paragraph a body does not begin again. Headings such as 延伸阅读
-# go when the links below them are not in the body (chapter 5 of the link block paper, Figure 5-2:
-# blocks of links inside a body).
+# Their words are in ``data/promotions.txt``; only short lines are looked at. A sentence with such
+# words in a quotation, or in its middle while the text goes on behind it, tells of them. A box goes
+# with its line: the largest part around it that is short and, unless the line is a label of
+# advertising, holds no running text. Lines behind a promotion at the end go too, where no sentence
+# follows; never those behind a label that says that the text goes on, such as 展开全文. Headings
+# such as 延伸阅读 go when the links below them are not in the body (chapter 5 of the link block
+# paper, Figure 5-2: blocks of links inside a body).
 
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _GAP = ".{0,20}"
 _MAX_LEVELS = 6  # parts around a line that may be its box; boxes nest no deeper
 _PROMOTION_UNITS = 40  # longest line, and largest box, of a promotion
-# Shortest line that is surely a paragraph: behind the last one a promotion ends the body.
-_PARAGRAPH_UNITS = 30
+_PARAGRAPH_UNITS = 30  # shortest line that is surely a paragraph, whatever it ends with
 _OUTER_HEADING_UNITS = 14  # longest heading of links that are not in the body
 _SENTENCE_END = "。！？.!?"
+_QUOTES = ("“”", "「」", "『』", "«»", "„“")
+_WHOLLY_QUOTED = frozenset((*_QUOTES, '""'))
+_TOLD_ENDS = tuple('。.”"」』')  # of a sentence of a text; promotions like to end with !
+# Before words that turn to the reader: a sentence or clause begins with them.
+_TURNS_TO = re.compile(
+    r"(?:^|[.。!?！？:：,，;；、—-])\W*(?:请|請|欢迎|歡迎|please|to|and|or)?\s*$"
+)
 
 
 def drop_promotions(lines: Lines, kept: list[int], container: int) -> list[int]:
@@ -187,11 +200,23 @@ def drop_promotions(lines: Lines, kept: list[int], container: int) -> list[int]:
         container: The part of the body; boxes are smaller.
     """
     tree, sums = lines.tree, lines.sums
+    last = max(
+        (
+            line for line in kept
+            if lines.worth[line] > 0
+            and (
+                lines.own[line] >= _PARAGRAPH_UNITS
+                or (not lines.linked[line] and lines.texts[line].endswith(_TOLD_ENDS))
+            )
+            and not promotes(lines.texts[line])
+        ),
+        default=-1,
+    )  # fmt: skip
     promoting = {
         line
         for line in kept
         if lines.own[line] + lines.linked[line] <= _PROMOTION_UNITS
-        and promotes(lines.texts[line] or tree.line_text(line))
+        and promotes(lines.texts[line] or tree.line_text(line), goes_on=line < last)
     }
     bare = _bare_headings(lines, kept)
     promoting |= bare
@@ -200,15 +225,14 @@ def drop_promotions(lines: Lines, kept: list[int], container: int) -> list[int]:
     dropped = set(promoting)
     prose = {n for n, worth in enumerate(lines.worth) if worth > 0} - promoting
     for line in promoting:
-        is_label = heading_kind(lines.texts[line]) == "ad"
-        box = _box(tree, sums, line, container, set() if is_label else prose)
+        of_ads = heading_kind(lines.texts[line]) == "ad"
+        box = _box(tree, sums, line, container, set() if of_ads else prose)
         dropped.update(range(tree.block_lines[box], tree.line_end(box)) if box else ())
-    last = max(
-        (n for n in kept if lines.worth[n] > 0 and lines.own[n] >= _PARAGRAPH_UNITS
-         and n not in promoting),
-        default=-1,
-    )  # fmt: skip
-    end = min((n for n in promoting if n > last >= 0), default=len(lines.own))
+    onward = _promotion_words()[1]
+    end = min(
+        (n for n in promoting if n > last >= 0 and _label(lines.texts[n]) not in onward),
+        default=len(lines.own),
+    )
     lines.cut((n for n in kept if n >= end), VerdictReason.BEHIND_PROMOTION)
     lines.cut(dropped.intersection(kept), VerdictReason.PROMOTION)
     lines.cut(bare, VerdictReason.NO_LINKS_BELOW)
@@ -246,18 +270,34 @@ def _box(tree: Tree, sums: Sums, line: int, container: int, prose: set[int]) -> 
 
 
 @lru_cache(maxsize=8192)
-def promotes(text: str) -> bool:
-    """Whether a short line asks to follow, scan or share, or is a label of advertising."""
-    whole, inside = _promotion_words()
+def promotes(text: str, *, goes_on: bool = False) -> bool:
+    """Whether a short line asks to follow, scan or share, or is a label of advertising.
+
+    Args:
+        text: The line.
+        goes_on: Whether a text goes on behind it.
+    """
+    labels, onward, inside = _promotion_words()
     text = text.lower()
-    return trim_to(text, _LETTER_OR_DIGIT) in whole or inside.search(text) is not None
+    match = inside.search(text)
+    if match is None:
+        return _label(text) in labels | onward
+    before = text[: match.start()]
+    if before.count('"') % 2 or any(before.count(q[0]) > before.count(q[1]) for q in _QUOTES):
+        return text[:1] + text[-1:] in _WHOLLY_QUOTED  # else somebody says so
+    return not (goes_on and text.endswith(_TOLD_ENDS) and _TURNS_TO.search(before) is None)
+
+
+def _label(text: str) -> str:
+    """The words of a line as they stand in the list."""
+    return trim_to(text.lower(), _LETTER_OR_DIGIT)
 
 
 @lru_cache(maxsize=1)
-def _promotion_words() -> tuple[frozenset[str], re.Pattern[str]]:
-    """(whole lines, pattern of words inside a line) that promote."""
+def _promotion_words() -> tuple[frozenset[str], frozenset[str], re.Pattern[str]]:
+    """(whole lines, those that say that the text goes on, pattern of words inside) that promote."""
     words = word_list("promotions")
-    inside = by_first_letter(word for word in words if word[0] != "=")
+    inside = by_first_letter(word for word in words if word[0] not in "=>")
     # Alternatives that begin with different letters: one of them is tried at a place.
     pieces = (
         f"{re.escape(first)}(?:{'|'.join(re.escape(word[1:]) for word in found)})"
@@ -265,6 +305,7 @@ def _promotion_words() -> tuple[frozenset[str], re.Pattern[str]]:
     )
     return (
         frozenset(word[1:] for word in words if word[0] == "="),
+        frozenset(word[1:] for word in words if word[0] == ">"),
         re.compile("|".join(pieces).replace("…", _GAP)),
     )
 

@@ -62,3 +62,89 @@ def test_links_of_blocks_inside_the_body_are_not_the_bodys() -> None:
     )
     kinds = [link.kind for link in read(f"<p>{ads}</p>{own}{cited}").links]
     assert kinds == [*[LinkKind.AD] * 3, LinkKind.RELATED, LinkKind.BODY]
+
+
+SHORT = (
+    "镇长说，棚子花的钱比春天预计的少。",
+    "“天气帮了忙。”他对记者说。",
+    "卖豆腐的老王送了每人一块豆腐。",
+    "第一天来了两千人。",
+)
+SHORT_EN = (
+    "The mayor said that the sheds had cost less than feared.",
+    '"We were lucky with the weather," he told the reporters.',
+    "A baker gave bread to everyone who came before noon.",
+    "About two thousand people came on the first day.",
+)
+
+
+@pytest.mark.parametrize("texts", [SHORT, SHORT_EN])
+@pytest.mark.parametrize(
+    "label",
+    [
+        "<p>ADVERTISEMENT</p>",
+        "<div class=x><span>广告</span></div>",
+        "<p>請繼續往下閱讀...</p>",
+        "<p>展开全文</p>",
+        "<div><a href='javascript:;'>展开全文</a></div>",
+        "<p>Story continues below advertisement</p>",
+        "<p>— Continue reading below —</p>",
+        "<amp-ad width=300><div placeholder>Advertisement</div></amp-ad>",
+        "<p>Sign up for our newsletter</p>",
+        "<p>扫码关注我们的公众号</p>",
+    ],
+)
+def test_a_text_of_short_paragraphs_goes_on_behind_what_promotes(
+    texts: tuple[str, ...], label: str
+) -> None:
+    shorts = "".join(f"<p>{text}</p>" for text in texts)
+    for middle in (label + shorts, shorts + label + shorts.replace("<p>", "<p>又：")):
+        page = f"<title>早市</title><div class=art><p>{FIRST}<p>{SECOND}{middle}</div>"
+        body = clean(RawPage.from_bytes("http://a.example/1", page.encode())).body
+        assert body.count(texts[0]) == middle.count(texts[0])
+        assert body.endswith(texts[-1])
+        assert not {"展开全文", "ADVERTISEMENT", "Advertisement", "广告"} & set(body.split("\n"))
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["请继续往下阅读", "Article continues below advertisement", "点击展开全文"],
+)
+def test_a_label_that_says_so_ends_no_text_without_sentences(label: str) -> None:
+    page = (
+        f"<title>早市</title><div class=art><p>{FIRST}<p>{SECOND}<p>{label}</p>"
+        "<ul><li>豆腐 三元<li>青菜 两元</ul></div>"
+    )
+    body = clean(RawPage.from_bytes("http://a.example/1", page.encode())).body
+    assert body == f"{FIRST}\n{SECOND}\n豆腐 三元\n青菜 两元"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“请大家多关注我们的早市。”管理处的人说。",
+        "管理处的人说：「歡迎關注我們，多下載一個app來看菜價。」",
+        "Stall holders can sign up for our courses at the town hall.",
+        '"Follow us on the river," the boatman called to the crowd.',
+        "She asked everyone to share this story with the people at home.",
+        "有人提醒摊主多关注我们身边的老人。",
+    ],
+)
+def test_a_sentence_of_the_story_with_such_words_stays(text: str) -> None:
+    shorts = "".join(f"<p>{each}</p>" for each in SHORT)
+    page = f"<title>早市</title><div class=art><p>{FIRST}<p>{SECOND}<p>{text}</p>{shorts}</div>"
+    body = clean(RawPage.from_bytes("http://a.example/1", page.encode())).body
+    assert body == "\n".join((FIRST, SECOND, text, *SHORT))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sign up for our newsletter and read on Mondays.",
+        "喜欢早市，请关注我们的公众号。",
+        "Did you like it? Share this story with your friends.",
+        "“扫码关注我们”",
+    ],
+)
+def test_a_sentence_that_turns_to_the_reader_does_not(text: str) -> None:
+    assert read(f"<p>{text}</p>").body == f"{FIRST}\n{SECOND}"
