@@ -12,9 +12,10 @@ The first evidence that applies decides:
 7. no evidence and no link: CHROME.
 
 **Position** (``BodyRegion``): inside the smallest part with all lines of the body, from two lines
-before the first to one behind the last (large pictures anywhere in the part). Never in a part of
-sharing, players or comments, nor behind a line that asks to scan a code; behind the text no small
-square (portraits, QR codes); before and behind the text no link to another page.
+before the first to one behind the last (large pictures anywhere in the part). So is a picture alone
+in a box before the text, below the title, or right behind the text. Never in a part of sharing,
+players or comments, nor behind a line that asks to scan a code; behind the text no small square
+(portraits, QR codes); before and behind the text no link to another page.
 
 **Names** are the words in a picture's file name and folders (``data/picture_names.txt``). Sizes in
 a URL count too: ``16x16``, ``w16_h16``.
@@ -221,6 +222,7 @@ _MASTHEAD = re.compile(r"(?:^|[\s_-])(?:header|masthead|topbar|logo)(?:$|[\s_-])
 _HIDING = re.compile(r"display\s*+:\s*+none", re.I)
 _LARGE_PX = 300  # narrowest picture of a gallery without text
 _CODE_PX = 430  # widest QR code or portrait behind a text; WeChat's codes have 430
+_PAGE = frozenset(("html", "body"))
 _LINES = frozenset(("p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "pre"))
 LISTED = frozenset((LinkKind.RELATED, LinkKind.HOT))
 _OF_LIST = frozenset((LinkReason.MARKER, LinkReason.SAME_ADDRESS))
@@ -407,6 +409,7 @@ class BodyRegion:
         first: The first line of the body, -1 without a body.
         last: The last line of the body.
         part: The smallest block with all lines of the body.
+        around: The smallest block around that with the title before it.
     """
 
     def __init__(self, tree: Tree, body: Body) -> None:
@@ -418,6 +421,10 @@ class BodyRegion:
             tree.line_end(self.part) <= self.last or tree.block_tags[self.part] in _LINES
         ):
             self.part = tree.block_parents[self.part]
+        # A picture before a text stands in a box of its own below the title.
+        self.around = max(tree.block_parents[self.part], 0)
+        while 0 <= body.title_line < tree.block_lines[self.around]:
+            self.around = tree.block_parents[self.around]
 
     def holds(self, picture: Picture, size: Size, around: Link | None) -> bool:
         """Whether a picture belongs to the body; ``around`` is a link to another page, or None."""
@@ -435,18 +442,27 @@ class BodyRegion:
         lines = tree.line_of
         line = lines[picture.run] if picture.run < len(lines) else len(tree.line_starts)
         part = self.part
-        if not self.first <= line <= self.last + 1:
+        box = picture.block
+        is_inside = part <= box < tree.block_ends[part]
+        if self.first <= line <= self.last + 1 and not is_inside:
+            # In a box of its own, it belongs to the text below the title that is in one part with
+            # it. Beside other words it is of a person, a button, a code.
+            part = self.around if line == self.first else max(tree.block_parents[part], 0)
+            has_words = tree.block_lines[box] < tree.line_end(box) and box > self.part
+            if around is not None or has_words or tree.block_tags[part] in _PAGE:
+                return False
+        elif not self.first <= line <= self.last + 1:
             is_near = self.first - _LEAD_LINES <= line <= self.last + 1 + _TAIL_LINES
             is_large = (width or 0) >= _LARGE_PX and (height or _LARGE_PX) >= _LARGE_PX / 2
             if around is not None or not (is_near or is_large):
                 return False
             if is_near:
                 part = max(tree.block_parents[part], 0)
-            if _MASTHEAD.search(tree.block_names[picture.block]):
-                return False
+        if part != self.part and _MASTHEAD.search(tree.block_names[box]):
+            return False
         if line > self.last and width is not None and width == height and width <= _CODE_PX:
             return False
-        if not part <= picture.block < tree.block_ends[part]:
+        if not part <= box < tree.block_ends[part]:
             return False
         # A picture that links to its larger form is content, whatever class its box has.
         is_linked = picture.anchor >= 0 and around is None

@@ -1,5 +1,7 @@
 """Which pictures of a page belong to its text, and what the others are."""
 
+# ruff: noqa: E501 - pieces of pages
+
 from __future__ import annotations
 
 import pytest
@@ -140,3 +142,35 @@ def test_lines_about_codes() -> None:
     assert is_about_code("Scan the QR code")
     assert not is_about_code("扫描电镜照片")
     assert not is_about_code("二维码" + "的历史" * 40)
+
+
+@pytest.mark.parametrize("box", ["pic", "image", "img-box", "article-img", "photo", "x7"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div class=article><h1>城市公园改造今日完工</h1><div class={0}>{1}</div><div class=text>{2}</div></div>",
+        "<article><header><h1>城市公园改造今日完工</h1></header><div class={0}>{1}</div>"
+        "<div class=wrap><div class=text>{2}</div></div></article>",
+        "<div class=article><h1>城市公园改造今日完工</h1><div class=text>{2}</div><div class={0}>{1}</div></div>",
+    ],
+)
+@pytest.mark.parametrize("tag", ["img", "amp-img"])
+def test_a_picture_in_a_box_of_its_own_beside_the_text_is_of_the_article(
+    page: str, box: str, tag: str
+) -> None:
+    picture = f"<{tag} src=a.jpg></{tag}>" if tag != "img" else "<img src=a.jpg>"
+    side = "<div class=side><h3>热门排行</h3><ul><li><a href=/1>老城区将新修三条公交线路</a></ul></div>"
+    assert images(page.format(box, picture, TEXT * 4) + side) == [ImageKind.CONTENT]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<div class=box><img src=a.jpg><p>作者：李河生</p></div>",
+        "<div class=box><a href=/2><img src=a.jpg></a></div>",
+        "<div class=box><img src=a.jpg width=120 height=120></div>",
+    ],
+)
+def test_a_portrait_or_a_way_to_another_page_behind_the_text_is_none_of_it(beside: str) -> None:
+    page = f"<div class=article><h1>城市公园改造今日完工</h1><div class=text>{TEXT * 4}</div>{beside}</div>"
+    assert ImageKind.CONTENT not in images(page + "<div>版权所有</div>")
