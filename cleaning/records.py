@@ -84,7 +84,7 @@ class VerdictReason(StrEnum):
     NO_LINKS_BELOW = "no_links_below"  # a heading of links that are not in the body
     ABOUT_TEXT = "about_text"  # a short line at an end: source, author, time, buttons
     NO_WORDS = "no_words"  # a line at an end with a word or a mark at most
-    FAR_FROM_TEXT = "far_from_text"  # a short line too far before or behind the running text
+    FAR_FROM_TEXT = "far_from_text"  # a short line behind the running text, in another part
     LINE_NUMBERS = "line_numbers"  # numbers of the lines of code beside it
     OUTSIDE_POSTS = "outside_posts"  # in no part with the text of a post
     ABOUT_POST = "about_post"  # beside the text of a post: author, time, floor, buttons

@@ -4,8 +4,6 @@ The worth of a part is that of its lines and parts, with a bound on the cost of 
 (``_CHILD_COST``). Text of noise parts and teasers counts against the parts around it. The part of
 greatest worth is the container, less the running text between the title and its beginning; then a
 child that holds nearly everything replaces it, and a paragraph or list gives way to its parent.
-Parts beside it with its tag and names belong to it: bodies cut in pieces by advertising, or in
-sections.
 
 *Markers* are headings of text that is not the body, such as 相关阅读, 网友评论, Related posts:
 short lines outside links whose words, without punctuation and counts, stand in
@@ -50,12 +48,10 @@ _CHILD_COST = 30
 # beside it may cost as much as text is worth.
 _NEAR_SHARE = 0.87
 _TEXT_SHARE = 0.65  # with less, a third of the text would be lost with the parent
-_HEAD_LINES = 8  # plain lines kept before the first line of running text: headings, places
 _MOST_BEFORE_BODY = 40  # lines between the title and a body with its lead between: byline, picture
 LEAST_LEAD_UNITS = 14  # of a line of a lead: two sentences mostly; buttons have fewer
 _MAX_LEAD_LINES = 3  # in a part with a weak name that is a lead
 _MOST_LEAD = 0.5  # units of a lead as a share of the text behind it
-_TAIL_LINES = 6  # plain lines kept behind the last line of running text: signatures, dates
 _MARKER_UNITS = 14  # longest marker
 # Text behind a marker is cut unless it is more than this share of the page's worth: then the words
 # were the body's own.
@@ -69,6 +65,7 @@ _PAGE_KINDS = frozenset(("related", "maybe"))
 _MAX_HEADED = 12  # farther below stands another block
 # Tags of text: each is a piece of a body and never all of it.
 TEXT_TAGS = HEADINGS | {"p", "ul", "ol", "li", "dl", "dt", "dd", "pre", "blockquote"}
+_IN_PARTS = TEXT_TAGS | {"table", "thead", "tbody", "tr", "td", "th"}
 
 
 def cut_after_comments(lines: Lines, noise: Noise) -> None:
@@ -273,7 +270,8 @@ def _before_lines(lines: Lines) -> list[float]:
 def collect(lines: Lines, weights: list[float], is_noise: list[bool], container: int) -> list[int]:
     """Collects the lines of the body: those of the container that are worth something.
 
-    At its ends a few plain lines may stand that are not about the body; the title is never in it.
+    A plain line behind the text belongs to it when it stands with its last line; the title is never
+    in it.
 
     Args:
         lines: The lines of the page.
@@ -281,38 +279,54 @@ def collect(lines: Lines, weights: list[float], is_noise: list[bool], container:
         is_noise: For each part whether it is noise.
         container: The part the body lies in.
     """
-    tree, title_line = lines.tree, lines.title
-    kept: list[int] = []
-    for piece in _pieces(tree, weights, is_noise, container):
-        found = _lines_of(lines, weights, is_noise, piece)
-        kept += with_linked_lines(lines, found, is_noise, tree.line_end(piece))
+    tree = lines.tree
+    kept = _lines_of(lines, weights, is_noise, container)
+    kept = with_linked_lines(lines, kept, is_noise, tree.line_end(container))
     kept = _behind_title(lines, kept)
     kept = drop_promotions(lines, kept, container)
     running = [n for n, i in enumerate(kept) if lines.worth[i] > 0]
     if not running:
-        return [i for i in kept if i != title_line]
+        return [i for i in kept if i != lines.title]
     first, last = running[0], running[-1]
-    end = kept[last] + _TAIL_LINES
+    found = kept[first : last + 1]
+    tags, blocks = tree.block_tags, tree.line_blocks
+    texts = (kept[n] for n in reversed(running) if tags[blocks[kept[n]]] not in HEADINGS)
+    text = next(texts, kept[last])
+    for n in (*range(first), *range(last + 1, len(kept))):
+        i = kept[n]
+        if i == lines.title:
+            reason = VerdictReason.TITLE_LINE
+        elif lines.own[i] + lines.linked[i] <= 1:
+            reason = VerdictReason.NO_WORDS
+        elif is_meta(tree.line_text(i)):
+            reason = VerdictReason.ABOUT_TEXT
+        elif n < first or _stands_with(tree, i, text):
+            found.append(i)
+            continue
+        else:
+            reason = VerdictReason.FAR_FROM_TEXT
+        lines.cut((i,), reason)
+    return sorted(found)
 
-    def fault(i: int) -> VerdictReason | None:
-        if i == title_line:
-            return VerdictReason.TITLE_LINE
-        if lines.own[i] + lines.linked[i] <= 1:
-            return VerdictReason.NO_WORDS
-        return VerdictReason.ABOUT_TEXT if is_meta(tree.line_text(i)) else None
 
-    start = max(0, first - _HEAD_LINES)
-    head = [i for i in kept[start:first] if fault(i) is None]
-    tail = [i for i in kept[last + 1 :] if i <= end and fault(i) is None]
-    if lines.trail is not None:
-        for n, i in enumerate(kept):
-            if n < first or n > last:
-                why = fault(i)
-                if why is None and (n < start or i > end):
-                    why = VerdictReason.FAR_FROM_TEXT
-                if why is not None:
-                    lines.trail.cut((i,), why)
-    return head + kept[first : last + 1] + tail
+def _stands_with(tree: Tree, line: int, text: int) -> bool:
+    """Whether a line stands in the part of a line before it, around it, or in one like it beside.
+
+    Paragraphs, lists and tables are of the part around them.
+    """
+    here, there = _part_of(tree, line), _part_of(tree, text)
+    if tree.block_lines[here] <= text:
+        return True
+    tags, names, parents = tree.block_tags, tree.block_names, tree.block_parents
+    is_like = tags[here] == tags[there] and names[here] == names[there]
+    return is_like and parents[here] == parents[there]
+
+
+def _part_of(tree: Tree, line: int) -> int:
+    part = tree.line_blocks[line]
+    while tree.block_tags[part] in _IN_PARTS:
+        part = tree.block_parents[part]
+    return part
 
 
 def find_lead(lines: Lines, kept: list[int]) -> tuple[int, ...]:
@@ -375,23 +389,6 @@ def _behind_title(lines: Lines, kept: list[int]) -> list[int]:
         return kept
     lines.cut((i for i in kept if i <= title_line), VerdictReason.BEFORE_TITLE)
     return behind
-
-
-def _pieces(tree: Tree, weights: list[float], is_noise: list[bool], container: int) -> list[int]:
-    """The container and the parts beside it with its tag and names."""
-    if container == 0:
-        return [container]
-    tag, names = tree.block_tags[container], tree.block_names[container]
-    return [
-        part for part in tree.children(tree.block_parents[container])
-        if part == container
-        or (
-            tree.block_tags[part] == tag
-            and tree.block_names[part] == names
-            and weights[part] > 0
-            and not is_noise[part]
-        )
-    ]  # fmt: skip
 
 
 def _lines_of(lines: Lines, weights: list[float], is_noise: list[bool], piece: int) -> list[int]:

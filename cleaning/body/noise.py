@@ -15,7 +15,6 @@ from crawlclean.cleaning.features.parts import (
     NEVER_NOISE,
     TAG_KINDS,
     PartKind,
-    kind_beside,
     kind_of_names,
     telling_names,
 )
@@ -147,7 +146,8 @@ class _Marks:
         """The kind of a part by its names, as far as these are evidence."""
         kind = kind_of_names(names)
         if kind and self.silent:
-            kind = max(kind_beside(each, self.silent) for each, _ in telling_names(names))
+            others = (kind for name, kind in telling_names(names) if name not in self.silent)
+            kind = max(others, default=PartKind.PLAIN)
         return kind if kind >= self.least else PartKind.PLAIN
 
     def note(self, names: str, part: int, end: int, units: float) -> None:
@@ -473,7 +473,8 @@ def _dates(lines: Lines, part: int) -> int:
             if lines.linked[i] > lines.own[i]:
                 return _MAX_DATES + 1
         elif lines.own[i] + lines.linked[i] <= _DATE_UNITS:
-            dates += is_date(tree.line_text(i))
+            # A date inside a sentence is of what the sentence tells.
+            dates += lines.worth[i] <= 0 and is_date(tree.line_text(i))
             if dates > _MAX_DATES:
                 break
     return dates

@@ -116,19 +116,6 @@ def telling_names(names: str) -> tuple[tuple[str, PartKind], ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=4096)
-def kind_beside(name: str, silent: frozenset[str]) -> PartKind:
-    """Returns the kind of one name where some names are no evidence.
-
-    What follows a silent name is read alone: beside ``elementor-widget``, the kind of
-    ``elementor-widget-menu`` is that of ``menu``.
-    """
-    if name in silent:
-        return PartKind.PLAIN
-    begun = [each for each in silent if name.startswith(each) and not name[len(each)].isalnum()]
-    return _kind_of_name(name[max(map(len, begun)) :]) if begun else _kind_of_name(name)
-
-
 def is_caption(tree: Tree, block: int) -> bool:
     """Whether a part is or lies in the caption of a picture: by its tag, or the word in a name."""
     for _ in range(_CAPTION_LEVELS):

@@ -93,3 +93,13 @@ def test_the_reason_of_their_lines_is_that_of_comments() -> None:
     assert record.kind is not PageKind.THREAD
     reasons = {each.reason for each in verdicts if each.text.startswith("I waited")}
     assert reasons == {VerdictReason.COMMENT_PART}
+
+
+def test_numbered_clauses_with_dates_are_no_replies() -> None:
+    clauses = "".join(
+        f"<li><p>From 1 January 202{n} the tax is {n} crowns.</p>"
+        f"<p>Lamps made before that year stay free of it for {n} more years, says the law.</p></li>"
+        for n in range(1, 6)
+    )
+    text = body_of(page("", f"<ol>{clauses}</ol>").replace(ABOUT, LONG))
+    assert all(f"the tax is {n} crowns" in text for n in range(1, 6))
