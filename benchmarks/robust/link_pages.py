@@ -20,13 +20,14 @@ from benchmarks.page.links import LABELS, aligned
 from benchmarks.robust.figures import host_interval, host_means
 from crawlclean import LinkKind, RawPage
 from crawlclean.cleaning.body.body import read_body
-from crawlclean.cleaning.body.page_body import Body
+from crawlclean.cleaning.body.page_body import Body, without_lines
 from crawlclean.cleaning.document.document import Document, read_document
 from crawlclean.cleaning.links.evidence import OwnValues
 from crawlclean.cleaning.links.kinds import judge_links
 from crawlclean.cleaning.links.links import read_anchors
 from crawlclean.cleaning.links.lists import LinkLists
 from crawlclean.cleaning.metadata.title import read_title
+from crawlclean.cleaning.records import BodySource
 
 FILES = ("pages", "pages2")
 _NO_HREF = ("", "#", "javascript")
@@ -72,6 +73,8 @@ def read_page(row: dict[str, Any], page: RawPage) -> LinkPage:
     """Returns a page or a copy of it with the labels of its row."""
     document = read_document(page)
     body = read_body(document, None, None, None)
+    if body.source is BodySource.LIST:  # as the product reads links
+        body = without_lines(body)
     lang = "zh" if row["lang"] == "zh" else "en"
     title = read_title(document, body, None)
     numbers = {id(anchor): i for i, anchor in enumerate(document.tree.anchors)}

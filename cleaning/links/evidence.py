@@ -306,60 +306,45 @@ class Run(NamedTuple):
     titles: dict[str, str]
 
 
-class Topic:
-    """The topic of a page, and the runs that are about it.
+def lines_about(
+    names: Sequence[str], body: str, runs: Sequence[Run], links: Sequence[tuple[str, str]]
+) -> set[int]:
+    """Returns the lines of the runs that are about the topic of the page.
 
     Args:
-        names: Its title, and its first heading.
+        names: The title of the page, and its first heading.
         body: Its body.
         runs: The runs of headlines behind its body.
         links: (URL, text) of all links outside its body.
     """
+    found: set[int] = set()
+    if sum(map(body.count, _MARKS)) >= _LEAST_MARKS:
+        named = frozenset[str]().union(*map(grams, names))
+        body = body[:_MAX_BODY_CHARS].lower()
+        for run in runs:
+            if _LEAST <= len(run.titles) <= _MOST and _is_about(run, named, body, links):
+                found.update(range(run.lines[0], run.lines[-1] + 1))
+    return found
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        body: str,
-        runs: Sequence[Run],
-        links: Sequence[tuple[str, str]],
-    ) -> None:
-        self._is_text = sum(map(body.count, _MARKS)) >= _LEAST_MARKS
-        self._body = body[:_MAX_BODY_CHARS].lower()
-        self._links = links
-        self._named = frozenset[str]().union(*map(grams, names))
-        self._runs = runs
-        self._run_of = {
-            line: n for n, run in enumerate(runs) for line in range(run.lines[0], run.lines[-1] + 1)
-        }
-        self._answers: dict[int, bool] = {-1: False}
 
-    def is_about(self, line: int) -> bool:
-        """Whether a line lies in a run that is about the topic."""
-        n = self._run_of.get(line, -1)
-        if n not in self._answers:
-            self._answers[n] = self._ask(self._runs[n])
-        return self._answers[n]
-
-    def _ask(self, run: Run) -> bool:
-        if not (self._is_text and _LEAST <= len(run.titles) <= _MOST):
-            return False
-        found = [grams(title) for title in run.titles.values()]
-        # What many titles have and the body says often is its topic, too.
-        counts = Counter(word for words in found for word in words)
-        least = max(_LEAST, _AGREED_SHARE * len(found))
-        often = {word for word, count in counts.items() if count >= least}
-        topic = self._named | {w for w in often if self._body.count(w) >= _BODY_COUNT}
-        if not _share_enough(found, topic):
-            return False
-        others = [text.lower() for url, text in self._links if url not in run.titles]
-        most_others = max(1, _FREQUENT_SHARE * len(others))
-        most = len(found) * (_SAME_SHARE if len(found) > _LONG else 1)
-        telling = {
-            word
-            for word in topic & counts.keys()
-            if counts[word] <= most and sum(word in text for text in others) <= most_others
-        }
-        return _share_enough(found, telling)
+def _is_about(run: Run, named: Set[str], body: str, links: Sequence[tuple[str, str]]) -> bool:
+    found = [grams(title) for title in run.titles.values()]
+    # What many titles have and the body says often is its topic, too.
+    counts = Counter(word for words in found for word in words)
+    least = max(_LEAST, _AGREED_SHARE * len(found))
+    often = {word for word, count in counts.items() if count >= least}
+    topic = named | {word for word in often if body.count(word) >= _BODY_COUNT}
+    if not _share_enough(found, topic):
+        return False
+    others = [text.lower() for url, text in links if url not in run.titles]
+    most_others = max(1, _FREQUENT_SHARE * len(others))
+    most = len(found) * (_SAME_SHARE if len(found) > _LONG else 1)
+    telling = {
+        word
+        for word in topic & counts.keys()
+        if counts[word] <= most and sum(word in text for text in others) <= most_others
+    }
+    return _share_enough(found, telling)
 
 
 def _share_enough(found: Sequence[frozenset[str]], topic: Set[str]) -> bool:

@@ -21,11 +21,11 @@ from crawlclean.cleaning.links.evidence import (
     HEADLINE_UNITS,
     OwnValues,
     Run,
-    Topic,
     grams,
     headline_units,
     is_counted,
     is_home,
+    lines_about,
     site_of,
 )
 from crawlclean.cleaning.records import LinkKind
@@ -237,7 +237,7 @@ class LinkLists:
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
         self._title, self._body_text = title, body.text
-        self._topic: Topic | None = None
+        self._about: set[int] | None = None
         self._near: list[int] | None = None
         self._directories: set[str] | None = None
 
@@ -371,7 +371,7 @@ class LinkLists:
 
     def is_about_topic(self, i: int) -> bool:
         """Whether a link stands in a run of headlines that are about the page's topic."""
-        if self._topic is None:
+        if self._about is None:
             tree = self.tree
             headings = [tree.text(start, end) for _, start, end in tree.headings[:1]]
             links = [
@@ -379,8 +379,9 @@ class LinkLists:
                 for line, url, text in zip(self.line, self.urls, self.texts, strict=True)
                 if text and not self.body_first <= line <= self.body_last
             ]
-            self._topic = Topic([self._title, *headings], self._body_text, self._runs(), links)
-        return self._topic.is_about(self.line[i])
+            names = [self._title, *headings]
+            self._about = lines_about(names, self._body_text, self._runs(), links)
+        return self.line[i] in self._about
 
     def _runs(self) -> list[Run]:
         """The headlines behind the body, parted where the section or the region changes."""
