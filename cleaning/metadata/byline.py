@@ -356,7 +356,7 @@ def clean_names(text: str) -> list[str]:
         return []
     text = _trim(_ROLES.sub("", _ADDRESS.sub(" ", text)))
     pieces = [x for x in _SPLIT.split(text) if x]
-    names = [_once(_trim(_INITIALS.sub("", x))) for piece in pieces for x in _split_wide(piece)]
+    names = [_trim(_INITIALS.sub("", x)) for piece in pieces for x in _split_wide(piece)]
     return [name for name in names if _is_name(name)]
 
 
@@ -371,13 +371,6 @@ def _trim(text: str) -> str:
             text = text[:-1]
         else:
             return text
-
-
-def _once(name: str) -> str:
-    """A name without its repetition: ``Ann Lee`` of ``Ann Lee Ann Lee``."""
-    words = name.split()
-    half = len(words) // 2
-    return " ".join(words[:half]) if half and words[:half] == words[half:] else name
 
 
 def _names_behind(text: str, is_strict: bool) -> list[str]:

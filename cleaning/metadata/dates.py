@@ -48,10 +48,6 @@ _YEAR_FIRST = re.compile(
     r"(?<![\d.])(?P<year>(?:19|20)\d\d)\s?(?:年|[-/.])\s?(?P<month>1[0-2]|0?[1-9])\s?(?:月|[-/.])\s?"
     r"(?P<day>3[01]|[12]\d|0?[1-9])(?!\d)\s?(?:[日号號])?" + _TIME
 )
-_COMPACT = re.compile(
-    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])"
-    r"(?:T?(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?P<second>[0-5]\d)?)?(?!\d)"
-)
 _YEAR_LAST = re.compile(
     r"(?<![\d/.-])(?P<first>[0-3]?\d)(?P<mark>\.\s|\s\|\s|[-/.])(?P<then>[0-3]?\d)(?P=mark)(?P<year>(?:19|20)\d\d)(?!\d)"
     + _TIME
@@ -189,23 +185,21 @@ def read_timestamp(text: str, zone: tzinfo, language: str | None = None) -> Foun
     Read are ISO 8601, the forms of ``find_date``, ``20261122T1805`` and Unix time (s or ms).
     """
     text = text.strip()[:MAX_CHARS]
-    if text[:4].isdecimal() and not text.isdecimal():
+    is_unix = text.isascii() and text.isdecimal() and len(text) in (10, 13)
+    if text[:4].isdecimal() and not is_unix:
+        iso = f"{text[:8]}T{text[8:]}" if text.isdecimal() and text[8:] else text  # 20261122180500
         try:
-            when = datetime.fromisoformat(text)
+            when = datetime.fromisoformat(iso)
         except ValueError:
             pass
         else:
             when = when.replace(microsecond=0, tzinfo=when.tzinfo or zone)
             is_known = when.year >= FIRST_YEAR
             return FoundDate(when, len(text) > 10, 0, len(text)) if is_known else None
-    if text.isascii() and text.isdigit() and len(text) in (10, 13):
+    if is_unix:
         when = datetime.fromtimestamp(int(text[:10]), UTC)
         return FoundDate(when, True, 0, len(text)) if when.year >= FIRST_YEAR else None
-    found = find_date(text, zone, None, language)
-    if found is None:
-        match = _COMPACT.search(text[:40])
-        found = _absolute(match, zone, language) if match else None
-    return found
+    return find_date(text, zone, None, language)
 
 
 def time_reader(language: str | None, fetched_at: datetime) -> Callable[[str], datetime | None]:

@@ -76,7 +76,6 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _MOST_WORDS = 8.0
 _MOST_LABELLED = 12.0  # This page was last edited on 5 May 2020, at 10:11, by Ann Lee
 _MOST_LOWER = 4  # words in lower case: bylines have few
-_MOST_AT_EDGE = 4.0  # in the first and last field of a line that has sentences, too
 _LABEL_CHARS = 20  # characters before a date that may hold its label
 _MAX_LEVELS = 8  # parts around a date that may be comments
 # WeChat's ct and createTime, and the names of metas.
@@ -309,7 +308,7 @@ def _is_told(text: str, date: FoundDate, is_labelled: bool) -> bool:
     if all(_words(field) <= _MOST_WORDS for field in (*before, *after)):
         return False
     is_at_edge = not any(map(_words, before)) or not any(map(_words, after))
-    return not is_at_edge or words > _MOST_AT_EDGE or lower > 1
+    return not is_at_edge or lower > 1
 
 
 def _words(text: str) -> float:
