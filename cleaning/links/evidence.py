@@ -266,14 +266,14 @@ def is_home(url: str) -> bool:
 
 # Whether a list of headlines is about the topic of the page.
 #
-# The topic is the words (``grams``) of the title and of the first heading, and those that the body
-# says most. The whole list is asked, never one link: a *run* of headlines that no heading parts and
-# that no region or body interrupts. It is about the topic where five titles have four words of the
-# topic on average; of a title two words count, so that those with a whole name make up for others.
-# The words have to tell the run from the rest of the page: what many other links say, as the name
-# of a city or the form of a company, is no topic, nor is what nearly all titles of a long run say.
-# A page without a text, as a list or a home page is, has no topic; a run that is as long as an
-# archive shares words whatever the page is about.
+# The topic is the words (``grams``) of the title and of the first heading, and those that the text
+# above says most. The whole list is asked, never one link: a *run* of headlines that no heading
+# parts and that no region or body interrupts. It is about the topic where five titles have four
+# words of the topic on average; of a title two words count, so that those with a whole name make up
+# for others. The words have to tell the run from the rest of the page: what many other links say,
+# as the name of a city or the form of a company, is no topic, nor is what nearly all titles of a
+# long run say. Where no sentences stand above, as on a list or a home page, there is no topic; a
+# run that is as long as an archive shares words whatever the page is about.
 
 RunKey = tuple[int, str]
 """(section, region) of the links of a run."""
@@ -283,10 +283,10 @@ _MOST = 40  # titles; more are an archive, which shares words with every page
 _LEAST_WORDS = 0.8  # words of the topic for each title of a run
 _MOST_WORDS = 2  # of one title that count
 _AGREED_SHARE = 1 / 3  # share of titles that have a word they agree on
-_MAX_BODY_CHARS = 5000  # of a body: its topic is told at its beginning
-_BODY_COUNT = 4  # times that it says them at least
-_MARKS = "。，！？；.,!?"
-_LEAST_MARKS = 3  # of sentences in a text; a slogan or an address of a home page has fewer
+_MAX_TEXT_CHARS = 5000  # of a text: its topic is told at its beginning
+_TEXT_COUNT = 4  # times that it says them at least
+_MARKS = re.compile(r"[，。！？]|[a-z][.,!?]\s")
+_LEAST_MARKS = 3  # of sentences above a run; a slogan or an address of a home page has fewer
 _FREQUENT_SHARE = 0.05  # of the page's other links above which a word is the site's
 _LONG = 8  # titles; a longer run of one name is a list of goods or companies
 _SAME_SHARE = 0.7  # of the titles of a long run above which a word is the list's
@@ -307,42 +307,42 @@ class Run(NamedTuple):
 
 
 def lines_about(
-    names: Sequence[str], body: str, runs: Sequence[Run], links: Sequence[tuple[str, str]]
+    names: Sequence[str], text: str, runs: Sequence[Run], links: Sequence[tuple[str, str]]
 ) -> set[int]:
     """Returns the lines of the runs that are about the topic of the page.
 
     Args:
         names: The title of the page, and its first heading.
-        body: Its body.
+        text: All text above the runs that is no link.
         runs: The runs of headlines behind its body.
         links: (URL, text) of all links outside its body.
     """
     found: set[int] = set()
-    if sum(map(body.count, _MARKS)) >= _LEAST_MARKS:
+    if len(_MARKS.findall(text)) >= _LEAST_MARKS:
         named = frozenset[str]().union(*map(grams, names))
-        body = body[:_MAX_BODY_CHARS].lower()
+        text = text[:_MAX_TEXT_CHARS].lower()
         for run in runs:
-            if _LEAST <= len(run.titles) <= _MOST and _is_about(run, named, body, links):
+            if _LEAST <= len(run.titles) <= _MOST and _is_about(run, named, text, links):
                 found.update(range(run.lines[0], run.lines[-1] + 1))
     return found
 
 
-def _is_about(run: Run, named: Set[str], body: str, links: Sequence[tuple[str, str]]) -> bool:
+def _is_about(run: Run, named: Set[str], text: str, links: Sequence[tuple[str, str]]) -> bool:
     found = [grams(title) for title in run.titles.values()]
-    # What many titles have and the body says often is its topic, too.
+    # What many titles have and the text says often is its topic, too.
     counts = Counter(word for words in found for word in words)
     least = max(_LEAST, _AGREED_SHARE * len(found))
     often = {word for word, count in counts.items() if count >= least}
-    topic = named | {word for word in often if body.count(word) >= _BODY_COUNT}
+    topic = named | {word for word in often if text.count(word) >= _TEXT_COUNT}
     if not _share_enough(found, topic):
         return False
-    others = [text.lower() for url, text in links if url not in run.titles]
+    others = [title.lower() for url, title in links if url not in run.titles]
     most_others = max(1, _FREQUENT_SHARE * len(others))
     most = len(found) * (_SAME_SHARE if len(found) > _LONG else 1)
     telling = {
         word
         for word in topic & counts.keys()
-        if counts[word] <= most and sum(word in text for text in others) <= most_others
+        if counts[word] <= most and sum(word in title for title in others) <= most_others
     }
     return _share_enough(found, telling)
 

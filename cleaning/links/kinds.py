@@ -17,8 +17,8 @@
    directories; among pictures the texts to these (``LinkLists.is_title``).
 8. Under a marker such as 猜你喜欢: titles behind the body RELATED where enough share words with the
    title, or where they are names, which share nothing; else HOT.
-9. Headlines behind a body of sentences, without a heading or under one of a list, whose whole run
-   is about the page's topic, as the page's other links are not (``evidence.lines_about``): RELATED.
+9. Headlines behind the body and below sentences, without a heading or under one of a list, whose
+   whole run is about the page's topic, as the page's other links are not: RELATED.
 10. Among legal links: LEGAL. In a nav element, and where it is no headline in a header, footer or
    aside: NAVIGATION.
 11. In the smallest part around the body, on no line of it: several headlines on a line that lead to

@@ -236,7 +236,7 @@ class LinkLists:
         self._flags = flags_of_blocks(tree, ends, self.body_first)
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
-        self._title, self._body_text = title, body.text
+        self._title = title
         self._about: set[int] | None = None
         self._near: list[int] | None = None
         self._directories: set[str] | None = None
@@ -379,8 +379,11 @@ class LinkLists:
                 for line, url, text in zip(self.line, self.urls, self.texts, strict=True)
                 if text and not self.body_first <= line <= self.body_last
             ]
-            names = [self._title, *headings]
-            self._about = lines_about(names, self._body_text, self._runs(), links)
+            runs = self._runs()
+            end = tree.line_starts[runs[0].lines[0]] if runs else 0
+            own = zip(tree.texts[:end], tree.anchor_of, strict=False)
+            above = " ".join(text for text, anchor in own if anchor < 0)
+            self._about = lines_about([self._title, *headings], above, runs, links)
         return self.line[i] in self._about
 
     def _runs(self) -> list[Run]:
