@@ -75,7 +75,7 @@ def _found_between(
             if not is_last and i == below - 1 and (lines.worth[below] > 0 or _is_place(lines, i)):
                 yield i
         elif is_alone and _names(lines, i) > 1:  # tags, but below a heading that says of what
-            if under_heading and lines.own[i] > 0:
+            if under_heading and ends_sentence(tree, i):
                 yield i
         elif is_alone and not is_last and (_is_like(tree, i, above) or _is_like(tree, i, below)):
             yield i

@@ -96,6 +96,7 @@ class Trail:
 
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
+_WORD = re.compile(r"[^\W_]")
 _SENTENCE_END = re.compile(r"[。！？.!?…؟۔।][”\"』」’)）\]\s\d]*$")
 _COST_IN_SENTENCE = 0.3  # of a linked word in a sentence, in own words; elsewhere it costs one
 _LEAST_WORDS = 2  # a plain line of one word is a label
@@ -230,9 +231,10 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
         mine = own[i]
         links = linked[i]
         start, end = starts[i], starts[i + 1]
-        if links > mine:
+        has_word = not links or _WORD.search("".join(plain[start:end])) is not None
+        if links > mine or not has_word:
             worth[i] = -links - 1
-            if mine >= MIN_UNITS and ends_sentence(tree, i):
+            if has_word and mine >= TEASER_UNITS and ends_sentence(tree, i):
                 # The links are words of a sentence, as encyclopedias have them.
                 texts[i] = " ".join("".join(runs[start:end]).split())
                 worth[i] = max(mine - _COST_IN_SENTENCE * links, PLAIN_WORTH)
@@ -441,10 +443,12 @@ def find_title_line(lines: Lines) -> int:
                 best, best_score = i, score
     if best >= 0:
         return best
-    for level, start, end in tree.headings:
-        if level == 1 and end > start:
-            return tree.line_of[start]
-    return -1
+    firsts = [
+        tree.line_of[start] for level, start, end in tree.headings if level == 1 and end > start
+    ]
+    parts = [tree.block_parents[tree.line_blocks[line]] for line in firsts[:2]]
+    # Side by side they are the headings of sections.
+    return firsts[0] if firsts and len(parts) == len(set(parts)) else -1
 
 
 def plain_title(text: str) -> str:

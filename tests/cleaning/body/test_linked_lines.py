@@ -159,3 +159,14 @@ def test_paragraphs_of_encyclopedias_are_text_although_most_words_are_links(entr
 def test_what_leads_away_is_no_text(line: str) -> None:
     body = read(EN[0], line, *EN[1:]).body
     assert [text for text in body.split("\n") if text != "Skip to:"] == list(EN)
+
+
+def test_a_sentence_of_links_with_few_words_between_is_text() -> None:
+    sentence = (
+        "<a href=/4>The old weir of the monks</a> in <a href=/5>the upper valley of the river</a> is one of "
+        "<a href=/6>the oldest dams of the country</a>, with <a href=/7>a later one of wood</a>."
+    )
+    body = read(EN[0], "<h2><a href=/9>The oldest weirs</a></h2>", sentence, EN[1]).body.split("\n")
+    assert body[1] == "The oldest weirs"
+    assert body[2].startswith("The old weir of the monks in the upper valley")
+    assert body[3] == EN[1]

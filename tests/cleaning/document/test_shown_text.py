@@ -243,3 +243,23 @@ def test_links_that_are_words_of_a_heading_stay() -> None:
     for heading in ("The mill [<a href=/o>old</a>] and its wheel", "On <a href=/w>wheels</a>"):
         plain = heading.replace("<a href=/o>", "").replace("<a href=/w>", "").replace("</a>", "")
         assert plain in body_of(f"<h2>{heading}</h2>")
+
+
+@pytest.mark.parametrize(
+    "links", ["<a href=/e>edit</a>", "<a href=/e>编辑</a> | <a href=/s>编辑源代码</a>"]
+)
+def test_tools_beside_a_heading_are_no_text(links: str) -> None:
+    tools = f"<span><span>[</span>{links}<span>]</span></span>"
+    body = body_of(f"<div class=h><h2>水渠的历史</h2>{tools}</div>")
+    assert body == f"{FIRST}\n水渠的历史\n{SECOND}\n{LAST}"
+
+
+def test_the_first_of_headings_side_by_side_is_one_of_the_text() -> None:
+    source = (
+        "<html><head><title>Guide to the mill</title></head><body><div class=text>"
+        f"<h1>Before the start</h1><p>{LAST}</p><h1>开闸的次序</h1><p>{FIRST}</p><h1>收工以后</h1><p>{SECOND}</p>"
+        "</div></body></html>"
+    )
+    assert clean_html(source, URL).body.split("\n") == [
+        "Before the start", LAST, "开闸的次序", FIRST, "收工以后", SECOND,
+    ]  # fmt: skip
