@@ -91,7 +91,7 @@ def _is_label(lines: Lines, line: int) -> bool:
     tree = lines.tree
     start, end = tree.line_runs(line)
     first = next(run for run in range(start, end) if tree.anchor_of[run] >= 0)
-    label = "".join(tree.texts[start:first]).strip(" \t\n[【(（")
+    label = "".join(tree.texts[start:first]).strip().strip("[【(（").strip()
     text = tree.line_text(line)
     return label.endswith(_COLONS) or bool(heading_kind(text) or promotes(text))
 

@@ -146,6 +146,7 @@ def test_paragraphs_of_encyclopedias_are_text_although_most_words_are_links(entr
     "line",
     [
         "<p>Related: <a href=/3>Old weir gives way after a night of rain</a></p>",
+        "<p>Related:&nbsp;<a href=/3>Old weir gives way after a night of rain</a></p>",
         "<p>Les også: <a href=/3>Gammel demning brister etter en natt med regn</a></p>",
         "<p><b>延伸阅读：</b><a href=/3>老水坝在一夜大雨之后决口</a></p>",
         "<div class=more><a class=button href=/3>Learn more</a></div>",
