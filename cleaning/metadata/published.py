@@ -80,9 +80,8 @@ _LABEL_CHARS = 20  # characters before a date that may hold its label
 _MAX_LEVELS = 8  # parts around a date that may be comments
 # WeChat's ct and createTime, and the names of metas.
 _VARIABLE = re.compile(
-    r"\b(?:ct|(?:create|publish|pub)_?(?:time|date))\s{0,3}=\s{0,3}[\"']"
+    r"\b(?:ct|(?:create|publish|pub)_?(?:[Tt]ime|[Dd]ate))\s{0,3}=\s{0,3}[\"']"
     r"(?P<value>1\d{9}(?:\d{3})?\b|20\d\d-\d\d-\d\d[^\"'<;,]{0,30})",
-    re.I,
 )
 _DATELINE_CHARS = 80  # of a paragraph that may begin with a place and a date
 _MOST_PLACE = 3.0  # words before the date of a dateline

@@ -4,8 +4,9 @@
 the end, such as ``题目_新闻中心_新浪网``. Titles contain separators themselves, so a piece between
 separators is cut only by evidence:
 
-1. A headline (``og:title``, JSON-LD, the title line of the page) that equals one or more whole
-   pieces of ``<title>`` is the title.
+1. A heading of the page that ``og:title`` or JSON-LD declares is the title, whatever ``<title>``
+   says for search engines. Else a headline (declared, or the title line of the page) that equals
+   one or more whole pieces of ``<title>``.
 2. A piece at an end of ``<title>`` is the site's if it is a declared name, the host's name, ends
    with a word such as 频道 or 论坛, or is the whole text of a link of the page (a channel, a board,
    a keyword). One piece is always left.
@@ -108,8 +109,9 @@ def find_title(
     title = tree.title
     headline = tree.line_text(title_line)[:MAX_TITLE_CHARS] if title_line >= 0 else ""
     sites = site_names(declared, host)
-    stated = [*declared.metas(_HEADLINE_METAS[0]), declared.data.headline, headline]
-    stated = [x for x in stated if x and plain_title(x) not in sites]
+    said = [*declared.metas(_HEADLINE_METAS[0]), declared.data.headline]
+    said = [x for x in said if x and plain_title(x) not in sites]
+    stated = [*said, headline] if headline and plain_title(headline) not in sites else said
     # 山城网 alone, of which neither heading nor text tells, is a site.
     is_name = len(_bounds(title)) == 1 and _has_site_word(title)
     is_name = is_name and title not in f"{headline} {body.text if body is not None else title}"
@@ -132,6 +134,11 @@ def find_title(
     known.is_shown = known.plain in map(plain_title, shown)
     if headline:
         shown[headline] = tree.block_tags[tree.line_blocks[title_line]] in HEADINGS
+    # What the page shows as a heading and declares as its headline is the title.
+    headlines = {*map(plain_title, said)} - {""}
+    both = next((x for x in shown if plain_title(x) in headlines), "")
+    if both:
+        return both[:MAX_TITLE_CHARS]
     found = _longest_part(title, shown, known)
     if not found:
         # A declared headline may itself hold a part of the site's name.

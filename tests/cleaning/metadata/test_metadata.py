@@ -99,6 +99,17 @@ def test_a_title_of_all_pages_yields_to_the_headline(generic: str, shown: str) -
     assert record(page).title == "青石镇的柿子熟了"
 
 
+def test_a_heading_that_is_declared_is_the_title() -> None:
+    heading = "<title>柿子 价格 批发：三百亩柿子</title><h1>青石镇的柿子熟了</h1>BODY"
+    og = "<meta property=og:title content='青石镇的柿子熟了'>"
+    assert record(og + heading).title == "青石镇的柿子熟了"
+    assert record(linked_data(headline="青石镇的柿子熟了") + heading).title == "青石镇的柿子熟了"
+    assert record(heading).title == "柿子 价格 批发：三百亩柿子"
+    site = "<meta property=og:site_name content=山城网><meta property=og:title content=山城网>"
+    html = f"{site}<title>三百亩柿子成熟</title><h1>山城网</h1>BODY"
+    assert record(html).title == "三百亩柿子成熟"
+
+
 @pytest.mark.parametrize(
     ("title", "shown"),
     [
