@@ -8,6 +8,7 @@ from hashlib import blake2b
 from crawlclean.cleaning.body.body import read_body
 from crawlclean.cleaning.body.page_body import Body, without_lines
 from crawlclean.cleaning.document.document import Document, RawPage, read_document
+from crawlclean.cleaning.document.outline import Outline
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.features.lines import Trail
 from crawlclean.cleaning.images.captions import without_captions
@@ -18,6 +19,7 @@ from crawlclean.cleaning.markdown.markdown import write_markdown
 from crawlclean.cleaning.metadata.dates import time_reader
 from crawlclean.cleaning.metadata.metadata import LostFields, Metadata, read_metadata
 from crawlclean.cleaning.metadata.title import read_title
+from crawlclean.cleaning.model.overrides import Override, overrides_of, read_overrides
 from crawlclean.cleaning.model.site_model import SiteModel, SitePlaces, find_places
 from crawlclean.cleaning.page_warnings import PageWarning
 from crawlclean.cleaning.papers.link_blocks import find_link_blocks
@@ -32,6 +34,7 @@ from crawlclean.cleaning.records import (
     Via,
     in_plain_text,
 )
+from crawlclean.cleaning.urls.normal_form import normalize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +127,13 @@ def read(
         )
     if model is not None and model.host != page.host:
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
-    document = read_document(page)
-    places = find_places(document, model) if model is not None else None
+    document, places = parsed(page, model)
     body, title, links, images, warnings = read_page(document, places, trail=trail)
-    outlinks, outlink_warnings = read_outlinks(document, links)
+    said = places.said if places is not None else None
+    next_pages = said.values.get("next", ()) if said is not None else ()
+    outlinks, outlink_warnings = read_outlinks(document, links, next_pages)
     lost = LostFields()
-    metadata = read_metadata(document, body, links, lost)
+    metadata = read_metadata(document, body, links, lost, said)
     no_posts: tuple[Post, ...] = ()
     posts = lost.read("posts", lambda: _read_posts(document, body, metadata, places), no_posts)
     tree = document.tree
@@ -166,6 +170,24 @@ def read(
     )
     record = without_surrogates(record)
     return Reading(record=record, document=document, places=places, body=body)
+
+
+def parsed(page: RawPage, model: SiteModel | None) -> tuple[Document, SitePlaces | None]:
+    """Parses a page; returns it with the places of its host's model, None without a model.
+
+    Only a page for which a person wrote selectors is parsed into elements, too.
+    """
+    overrides: list[Override] = []
+    if model is not None and model.overrides:
+        overrides = overrides_of(model.overrides, normalize(page.url), model.url_rules)
+    outline = Outline() if overrides else None
+    document = read_document(page, outline.follow if outline is not None else None)
+    if model is None:
+        return document, None
+    places = find_places(document, model)
+    if outline is not None:
+        places.said = read_overrides(outline, overrides)
+    return document, places
 
 
 def _read_posts(

@@ -98,6 +98,8 @@ class VerdictReason(StrEnum):
     HOST_COMMENTS = "host_comments"  # at the place, in a part of comments on other pages
     HOST_ABOUT = "host_about"  # at the place, in a part that is one short line on all pages
     HOST_LINE = "host_line"  # a line of the host's template at an end of the page's own body
+    OVERRIDE = "override"  # a person's override of the host says that it belongs to the record
+    OVERRIDE_CUT = "override_cut"  # a person's override drops it, or has the body elsewhere
 
 
 KEPT = frozenset(
@@ -136,8 +138,8 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
         post: Number in the posts of the record of the post that has it, -1: none.
         score: Score of the text by the rule; null for a rule without one.
         against: Score that it was compared with; null without.
-        by: Part or text that decided: ``div.sidebar``, ``相关阅读``, path of the container; ``""``
-            without.
+        by: Part, text or selector that decided: ``div.sidebar``, ``相关阅读``, path of the
+            container; ``""`` without.
     """
 
     path: str
@@ -276,6 +278,7 @@ class BodySource(StrEnum):
     LIST = "list"  # the teasers of other pages, where the page has hardly any other text
     HYPERLINKS = "hyperlinks"  # paper 2
     SITE = "site"  # the body rule of the site model, without its dropped parts
+    OVERRIDE = "override"  # a person's override of the host, or of the URL class
     NONE = "none"  # the page has no body
 
 

@@ -66,6 +66,7 @@ _OF_REASON = {
     VerdictReason.HOST_COMMENTS: VerdictKind.COMMENTS,
     VerdictReason.HOST_ABOUT: VerdictKind.ABOUT,
     VerdictReason.HOST_LINE: VerdictKind.TEMPLATE,
+    VerdictReason.OVERRIDE_CUT: VerdictKind.OTHER,
 }
 _OF_TAG = {"nav": VerdictKind.NAVIGATION, "footer": VerdictKind.LEGAL}
 _OF_MARKER = {
@@ -185,6 +186,11 @@ class Reasons:
 
     def of(self, line: int) -> Reason:
         """Returns the rule that kept or cut a line."""
+        decided = self._places.said.decided if self._places is not None else {}
+        if line in decided and line != self._body.title_line:
+            is_kept = line in self._is_kept
+            rule = VerdictReason.OVERRIDE if is_kept else VerdictReason.OVERRIDE_CUT
+            return Reason(rule, by=decided[line][:_MAX_BY_CHARS])
         if line in self._is_kept:
             return self._kept(line)
         if self._body.source is BodySource.SITE:
@@ -339,6 +345,8 @@ def explain(
     reading = read(page, model, trail=trail)
     found = [*_Judge(reading, trail).blocks()]
     if title := reading.record.title:
+        places = reading.places
+        said = places.said.by.get("title", "")[:_MAX_BY_CHARS] if places is not None else ""
         verdict = Verdict(
             path="html/head/title",
             block=-1,
@@ -346,7 +354,8 @@ def explain(
             lines=0,
             text=title,
             kind=VerdictKind.TITLE,
-            reason=VerdictReason.TITLE,
+            reason=VerdictReason.OVERRIDE if said else VerdictReason.TITLE,
+            by=said,
         )
         found.insert(0, verdict)
     return reading.record, tuple(found)

@@ -243,9 +243,9 @@ def load_hosts(path: Path | None) -> HostOverrides:
 
 
 def host_tables(tables: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the tables of hosts: in a crawl file those in ``[hosts]``, its only table."""
+    """Returns the tables of hosts: in a crawl file those in ``[hosts]``, beside ``[overrides]``."""
     hosts = tables.get("hosts")
-    names = [name for name, values in tables.items() if isinstance(values, dict)]
+    names = [k for k, v in tables.items() if isinstance(v, dict) and k != "overrides"]
     return hosts if names == ["hosts"] and isinstance(hosts, dict) else tables
 
 

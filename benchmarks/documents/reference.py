@@ -17,7 +17,13 @@ from crawlclean.workers.answers.document import json_markdown
 from crawlclean.workers.cli import help_text, parser_of
 from crawlclean.workers.commands.names import COMMANDS
 from crawlclean.workers.config import SECTIONS, setting_keys, variable
-from crawlclean.workers.crawl_file.crawl_file import HOSTS_HELP, all_keys, as_toml, example
+from crawlclean.workers.crawl_file.crawl_file import (
+    HOSTS_HELP,
+    OVERRIDES_HELP,
+    all_keys,
+    as_toml,
+    example,
+)
 from crawlclean.workers.metrics import metric_name
 
 WIDTH = "88"
@@ -81,7 +87,8 @@ def crawl_file_markdown() -> str:
         "- Relative paths begin at the folder of the file. The file is UTF-8 text, at most 1 MB.",
         "- Times are numbers of seconds. Patterns stand in single quotes: `'\\.pdf$'`.",
         f"- {HOSTS_HELP}. A crawl file with such tables is also a hosts file: "
-        f"`{__dist__} join spider --hosts-file FILE.toml`.\n",
+        f"`{__dist__} join spider --hosts-file FILE.toml`.",
+        f"- {OVERRIDES_HELP} ([Say what is body](operate.md#say-what-is-body)).\n",
     ]
     section = ""
     for key in all_keys().values():

@@ -14,7 +14,7 @@ lines around it, where
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from crawlclean.cleaning.body.container import LEAST_LEAD_UNITS, is_marker
@@ -36,7 +36,7 @@ from crawlclean.cleaning.model.paths import checksum_of, is_plain, line_key
 from crawlclean.cleaning.model.rules import Dropped, DropReason
 from crawlclean.cleaning.model.site_model import SiteIndex, SiteModel, SitePlaces
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
-from crawlclean.cleaning.posts.posts import is_forum
+from crawlclean.cleaning.posts.posts import PostPlace, is_forum
 from crawlclean.cleaning.records import BodySource
 from crawlclean.cleaning.url_classes.rules import class_of
 
@@ -205,6 +205,16 @@ def read_body(
         alone: The body by the page's own evidence, if found before.
         trail: Receives the rule that cut each line, where it is asked for.
     """
+    body = _read_body(document, places, alone, trail)
+    if places is None or not places.said.lines:
+        return body
+    return with_overrides(document.tree, body, places)
+
+
+def _read_body(
+    document: Document, places: SitePlaces | None, alone: Body | None, trail: Trail | None
+) -> Body:
+    """The body without a person's word on it."""
     tree, url = document.tree, document.page.url
     binary = binary_warning(document.page.html) if document.tree.has_controls else ()
     if binary:
@@ -256,6 +266,45 @@ def without_head(tree: Tree, body: Body) -> Body:
     if not 0 < begin < len(texts):
         return body
     return with_lines(tree, body, body.lines[begin:])
+
+
+def with_overrides(tree: Tree, body: Body, places: SitePlaces) -> Body:
+    """Returns the body that a person's overrides of the host give; notes whose decision it is.
+
+    The line of the title stays out: it is the record's title.
+    """
+    said = places.said
+    lines, source, thread = body.lines, body.source, body.thread
+    whole, keep, drop = (said.lines.get(name, {}) for name in ("body", "keep", "drop"))
+    if whole:
+        by = said.by["body"]
+        said.decided = dict.fromkeys(range(len(tree.line_starts)), by)
+        lines, source, thread = sorted(whole), BodySource.OVERRIDE, None
+        places.body = places.place = -1
+    elif keep and not lines:
+        source = BodySource.OVERRIDE
+    said.decided |= {**keep, **drop}
+    kept = sorted({*lines, *keep} - {*drop})
+    if whole and kept[1:] and body.title_line in kept:
+        kept.remove(body.title_line)
+    if kept == lines and not whole:
+        return body
+    if thread is not None and drop:
+        thread = replace(thread, posts=tuple(_without(post, drop) for post in thread.posts))
+    made = make_body(tree, kept, source, body.title_line, thread)
+    return (
+        made
+        if source is BodySource.OVERRIDE
+        else replace(made, warnings=body.warnings, lead=body.lead)
+    )
+
+
+def _without(post: PostPlace, drop: Container[int]) -> PostPlace:
+    """A post without dropped lines."""
+    texts = tuple(i for i in post.texts if i not in drop)
+    quotes = tuple(i for i in post.quotes if i not in drop)
+    gone = {*post.texts, *post.quotes} - {*texts, *quotes}
+    return replace(post, texts=texts, quotes=quotes, others=(*post.others, *gone))
 
 
 def find_body(document: Document, places: SitePlaces, trail: Trail | None = None) -> Body:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from crawlclean.cleaning.document.reader import parse
+from crawlclean.cleaning.document.reader import Follow, parse
 from crawlclean.cleaning.document.source import decode
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.messages import Message
@@ -197,13 +197,17 @@ class Document:
     warnings: tuple[PageWarning, ...] = ()
 
 
-def read_document(page: RawPage) -> Document:
+def read_document(page: RawPage, follow: Follow | None = None) -> Document:
     """Parses a page and collects the values it declares.
+
+    Args:
+        page: The decoded page.
+        follow: Makes a target that sees the parser's events, too (``reader.parse``).
 
     Raises:
         InvalidUrl: The page's own URL is no absolute http(s) URL.
     """
-    tree = parse(page.html)
+    tree = parse(page.html, follow=follow)
     base, base_warnings = _base_of(tree, page.url, page.encoding)
     return Document(
         page=page,

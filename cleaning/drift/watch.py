@@ -60,7 +60,7 @@ from crawlclean.cleaning.url_classes.rules import class_of
 # succession), so that a class of few pages promises little. The classes with one page in the
 # sample, taken together, stand for the classes with none.
 
-KNOWN_PLACES = frozenset((BodySource.SITE, BodySource.POSTS))
+KNOWN_PLACES = frozenset((BodySource.SITE, BodySource.POSTS, BodySource.OVERRIDE))
 LEAST_FRAME = 4  # links; a smaller frame is no evidence
 FRAME_SHARE = 0.5  # share of the frame's links that a page with the frame has
 QUANTILE = 0.25  # quantile of the sample's body lengths that is an ordinary short body

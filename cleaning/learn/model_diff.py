@@ -104,6 +104,7 @@ def differences(old: SiteModel, new: SiteModel) -> tuple[str, ...]:
         "URL classes",
         lambda model: {f"{rule.template} ({rule.kind})" for rule in model.url_rules},
     )
+    compare("overrides", lambda model: {line for x in model.overrides for line in x.described()})
     return tuple(lines)
 
 
@@ -153,6 +154,7 @@ def describe(model: SiteModel) -> tuple[str, ...]:
         for place in model.related_rule.places
     ]
     lines.append(counted(len(model.url_rules), "URL class"))
+    lines += [f"overrides: {line}" for each in model.overrides for line in each.described()]
     return tuple(lines)
 
 

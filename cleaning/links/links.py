@@ -14,7 +14,7 @@ first position and its best score.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -307,13 +307,14 @@ def _warnings(dropped: int, cut_texts: int) -> tuple[PageWarning, ...]:
 
 
 def read_outlinks(
-    document: Document, links: tuple[Link, ...]
+    document: Document, links: tuple[Link, ...], said_next: Sequence[str] = ()
 ) -> tuple[tuple[Outlink, ...], tuple[PageWarning, ...]]:
     """Returns the outlinks for the frontier, and warnings about broken hrefs or too many outlinks.
 
     Args:
         document: The parsed page; its own address is left out.
         links: All its links, as ``read_links`` gives them: one for each anchor of the tree.
+        said_next: Addresses of next pages as a person's overrides find them: ``?page=2``.
     """
     found: dict[str, tuple[Via, LinkKind, float, str]] = {}
     passed = {"", normalize(document.page.url)}  # the page itself, and assets
@@ -344,6 +345,8 @@ def read_outlinks(
             add(link.url, via, link.kind, score, link.text[:_MAX_OUTLINK_CHARS])
 
     url_of = resolver(document.base, document.page.encoding)
+    for address in said_next:
+        add(url_of(address) or "", Via.NEXT, LinkKind.NAVIGATION, _SCORE_OF_VIA[Via.NEXT], "")
     for move in moves(document):
         via = Via.META_REFRESH
         add(url_of(move) or "", via, LinkKind.OTHER, _SCORE_OF_VIA[via], "")

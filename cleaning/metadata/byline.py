@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain
 from operator import itemgetter
@@ -241,15 +241,21 @@ def _first_at(inlines: list[Inline], run: int) -> int:
     return bisect_left(inlines, run, key=itemgetter(2))
 
 
-def find_author(document: Document, lines: Byline, language: str | None) -> str | None:
+def find_author(
+    document: Document, lines: Byline, language: str | None, said: Sequence[str] = ()
+) -> str | None:
     """Returns the names of a page's authors, such as ``张三、李四`` or ``Ann Lee, Bo Li``, or None.
 
     Args:
         document: The parsed page; the names of its site are no authors.
         lines: The byline of the page.
         language: Language of the page; Chinese and Japanese names are joined by 、.
+        said: Texts with the names, where a person says which these are.
     """
     tree, declared = document.tree, document.declared
+    joint = "、" if language in ("zh", "ja") else ", "
+    if said:
+        return joint.join([x for name in said for x in clean_names(name) or [name]][:_MAX_NAMES])
     sites = site_names(declared, document.page.host) | brand_names(tree)
     # "News.example, Springfield" tells where the site is at home.
     metas = [x for x in declared.authors if plain_title(_SPLIT.split(x)[0]) not in sites]
@@ -269,7 +275,7 @@ def find_author(document: Document, lines: Byline, language: str | None) -> str 
         if 2 <= len(name) <= _MAX_NAME_CHARS and not _is_no_author(name) and _is_letters(name)
     ]
     joined = dict.fromkeys(found[:_MAX_NAMES])
-    return ("、" if language in ("zh", "ja") else ", ").join(joined) or None
+    return joint.join(joined) or None
 
 
 def visible_authors(lines: Byline) -> Iterator[list[str]]:

@@ -29,7 +29,9 @@ from crawlclean.cleaning.document.tree import Anchor, Tree
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.lexicon import word_table
 from crawlclean.cleaning.metadata.byline import Byline, find_author
+from crawlclean.cleaning.metadata.dates import read_timestamp, zone_of
 from crawlclean.cleaning.metadata.published import find_published, is_dated
+from crawlclean.cleaning.model.overrides import Said
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 from crawlclean.cleaning.posts.posts import is_forum
 from crawlclean.cleaning.records import BodySource, Link, LinkKind, PageKind
@@ -103,6 +105,7 @@ _PAGE_OF_LIST = re.compile(
     r"(?:^|/)(?:page[/_-]?\d{1,9}|p\d{1,3}|(?:list|index)[_-]\d{1,9})(?:/|\.\w+)?(?:index\.\w+)?$"
 )
 _WHITE = " \n\t"
+_SAID = (BodySource.SITE, BodySource.OVERRIDE)  # by the host's model, or by a person
 _SURE_CHARS = 400  # a text of 400 characters is no form or profile
 _LITTLE_CHARS = 120  # a shorter text does not speak against a login page
 _LONG_CHARS = 300  # a teaser is shorter
@@ -196,7 +199,7 @@ class _Facts:
         self.title_is_linked = bool(anchors) and -1 not in anchors and not _is_own(document, hrefs)
         is_above = title < lines.first or lines.has_title_inside
         self.has_title = title >= 0 and not self.title_is_linked and is_above
-        self.is_sure = body.source in (BodySource.CONTAINER, BodySource.SITE)
+        self.is_sure = body.source in (BodySource.CONTAINER, *_SAID)
 
     @property
     def is_dated(self) -> bool:
@@ -259,7 +262,7 @@ class _Facts:
 
         A body found by the page alone has no lines of links.
         """
-        if self._body.source is not BodySource.SITE:
+        if self._body.source not in _SAID:
             return False
         tree, kept = self._tree, self._body.is_kept
         found = {
@@ -447,7 +450,11 @@ class Metadata:
 
 
 def read_metadata(
-    document: Document, body: Body, links: tuple[Link, ...], lost: LostFields
+    document: Document,
+    body: Body,
+    links: tuple[Link, ...],
+    lost: LostFields,
+    said: Said | None = None,
 ) -> Metadata:
     """Reads kind, author, date of publication and language of a page.
 
@@ -459,23 +466,40 @@ def read_metadata(
         body: The body of the page.
         links: The links of the page with their kinds.
         lost: Gets the fields that a defect costs.
+        said: What overrides of the host say of the page; None without a model.
     """
+    said = said or Said()
     lines = Byline(document.tree, body)
-    kind = lost.read("kind", lambda: decide_kind(document, body, lines, links), PageKind.OTHER)
+    kind = said.kind or lost.read(
+        "kind", lambda: decide_kind(document, body, lines, links), PageKind.OTHER
+    )
     language = lost.read("language", lambda: find_language(document, body.text), None)
     is_list = kind not in (PageKind.ARTICLE, PageKind.THREAD)
     return Metadata(
         kind=kind,
         author=None
         if is_list
-        else lost.read("author", lambda: find_author(document, lines, language), None),
+        else lost.read(
+            "author",
+            lambda: find_author(document, lines, language, said.values.get("author", ())),
+            None,
+        ),
         published_at=lost.read(
             "published_at",
-            lambda: find_published(document, lines, language, is_list=is_list),
+            lambda: (
+                _said_time(said, language)
+                or find_published(document, lines, language, is_list=is_list)
+            ),
             None,
         ),
         language=language,
     )
+
+
+def _said_time(said: Said, language: str | None) -> datetime | None:
+    """The date in a text where it stands by an override; None without."""
+    found = read_timestamp(said.value("date"), zone_of(language), language)
+    return found.when if found else None
 
 
 def find_language(document: Document, text: str) -> str | None:

@@ -72,6 +72,8 @@ def read_title(document: Document, body: Body, places: SitePlaces | None = None)
         body: The body, with the number of the title line.
         places: The site model's places on the page, None without a model.
     """
+    if places is not None and (said := places.said.value("title")):
+        return said
     title = find_title(document.tree, document.declared, body.title_line, document.page.host, body)
     return title if places is None else cut_site_name(title, places.model.index)
 

@@ -20,6 +20,7 @@ from msgspec import Struct, structs
 from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.model.overrides import Override, Said
 from crawlclean.cleaning.model.paths import PathIndex
 from crawlclean.cleaning.model.rules import (
     BodyRule,
@@ -70,6 +71,7 @@ class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_fi
         related_rule: The places of related links.
         post_rule: The parts of posts; None on a host without threads.
         expected: The fit of the sample to the rules.
+        overrides: What a person says of its pages; no learning changes them.
     """
 
     host: str
@@ -84,6 +86,7 @@ class SiteModel(Struct, frozen=True, kw_only=True, dict=True, tag=FORMAT, tag_fi
     related_rule: RelatedRule = msgspec.field(default_factory=RelatedRule)
     post_rule: PostRule | None = None
     expected: Expected = msgspec.field(default_factory=Expected)
+    overrides: tuple[Override, ...] = ()
 
     @cached_property
     def index(self) -> SiteIndex:
@@ -273,6 +276,7 @@ class SitePlaces:
     Attributes:
         model: The site model.
         post_rule: The rule for the page's posts; None if its URL can be no thread.
+        said: What overrides of the host say of the page.
         bodies: Number of a place in the body rule -> blocks at its path.
         dropped: Number of a place in the body rule -> block -> the rule that drops the block.
         links: Block -> the link place at its path.
@@ -286,6 +290,7 @@ class SitePlaces:
 
     model: SiteModel
     post_rule: PostRule | None = None
+    said: Said = field(default_factory=Said)
     bodies: dict[int, list[int]] = field(default_factory=dict)
     dropped: dict[int, dict[int, Dropped]] = field(default_factory=dict)
     links: dict[int, LinkPlace] = field(default_factory=dict)

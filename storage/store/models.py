@@ -37,6 +37,7 @@ class LearnReason(StrEnum):
     DRIFT = "drift"  # newer pages no longer fit the version before
     AGE = "age"  # the version before was old
     ROLLBACK = "rollback"  # an operator chose an older version
+    OVERRIDES = "overrides"  # a person changed what overrides say of the pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

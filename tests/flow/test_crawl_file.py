@@ -79,3 +79,41 @@ def test_urls_beside_a_crawl_file_are_its_seeds(tmp_path: Path) -> None:
         path.write_text(text, "utf-8")
         status, _, err = call_main("run", str(path), "http://127.0.0.1/")
         assert (status, "127.0.0.1 is a private" in err) == (2, True), err
+
+
+def test_overrides_of_a_crawl_file_are_used_and_taken_back(tmp_path: Path) -> None:
+    text = "这一段文字很长，它有逗号，也有句号，所以它是正文的一部分，第{}页没有人会怀疑这一点。"
+    pages = {
+        f"/news/{n}.html": html(f"第{n}页的标题", text.format(n)).replace(
+            "</h1>", "</h1><div class='sidebar'>摘要在这里，它说的是第几页，很短。</div>"
+        )
+        for n in range(9)
+    }
+    with Web(
+        tmp_path / "w", {"/": html("首页", links=dict.fromkeys(pages, "新闻")), **pages}
+    ) as web:
+        file, plain = tmp_path / "crawl.toml", f'seeds = ["{web.url()}"]\nallow_private = true\n'
+        plain += f'data = "{tmp_path / "data"}"\ndelay_s = 0\n'
+
+        def crawl(overrides: str) -> tuple[set[str], list[str]]:
+            """The beginnings of the bodies, and what has to be said of other overrides."""
+            file.write_text(plain + overrides, "utf-8")
+            done = crawlclean("run", str(file))
+            store = SqliteStore(tmp_path / "data" / "records.sqlite")
+            records = [
+                store.records.get(each.page_id, each.crawl_id)
+                for each in store.hosts.versions(web.host)
+            ]
+            store.close()
+            bodies = {each.body[:2] for each in records if each and "/news/" in each.url}
+            return bodies, [x for x in done.stderr.splitlines() if "other overrides" in x]
+
+        rule = f'[overrides."{web.host}/news/*.html"]\n'
+        assert crawl("") == ({"这一"}, [])
+        bodies, said = crawl(rule + 'keep = [".sidebar"]\n')
+        assert (bodies, len(said)) == ({"摘要"}, 1)
+        assert crawl(rule + 'keep = ".sidebar"\n') == ({"摘要"}, [])
+        bodies, said = crawl(rule + 'body = [".sidebar"]\nkind = "other"\n')
+        assert (bodies, len(said)) == ({"摘要"}, 1)
+        bodies, said = crawl("")
+        assert (bodies, len(said)) == ({"这一"}, 1)

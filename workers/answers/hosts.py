@@ -220,6 +220,48 @@ class ChangedPage(Struct, frozen=True, kw_only=True):
     changes: dict[str, tuple[str, str]]
 
 
+class OverrideUse(Struct, frozen=True, kw_only=True):
+    """One selector of an override, or its kind, on stored pages.
+
+    Attributes:
+        pattern: URL class of the override; ``""``: the whole host.
+        field: ``drop``; ``kind`` for a kind of pages.
+        selector: ``div.share``; ``article`` for a kind.
+        by: Who made it in the console; ``""``: it stands in a file.
+        pages: Pages that it is about.
+        fits: Those of them on which the selector finds something.
+        changes: Pages of which it changes a field of the record, by the field: ``{"body": 12}``.
+        examples: Pages that it changes, at most five.
+    """
+
+    pattern: str
+    field: str
+    selector: str
+    by: str
+    pages: int
+    fits: int
+    changes: dict[str, int]
+    examples: tuple[ChangedPage, ...]
+
+
+class OverrideCheck(Struct, frozen=True, kw_only=True):
+    """The line of `model check`: overrides of a host on its stored pages.
+
+    Attributes:
+        host: Lower-case authority.
+        pages: Pages that were read: of the archive at most 100, of every URL class.
+        uses: The selectors of the overrides, in their order.
+        section: The overrides as tables of a crawl file, without those of the console.
+        left_out: What of a file of rules is no override, each as ``7: strip_image_src``.
+    """
+
+    host: str
+    pages: int
+    uses: tuple[OverrideUse, ...]
+    section: str
+    left_out: tuple[str, ...] = ()
+
+
 class RecleaningReport(Struct, frozen=True, kw_only=True):
     """The line of `model reclean`.
 

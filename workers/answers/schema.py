@@ -71,6 +71,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "model diff": (hosts.ModelDifferences,),
     "model rollback": (ModelLine,),
     "model why": (hosts.TemplateAnswer,),
+    "model check": (hosts.OverrideCheck,),
     "model reclean": (hosts.RecleaningReport,),
     "export": (hosts.ExportedRecord,),
     "clean": (CleanRecord,),

@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlclean.cleaning.lexicon import minute
@@ -14,7 +15,12 @@ from crawlclean.workers.spoken import counted, say, term, told
 
 if TYPE_CHECKING:
     from crawlclean.storage.store.models import ModelLine
-    from crawlclean.workers.answers.hosts import RecleaningReport, TemplateAnswer
+    from crawlclean.workers.answers.hosts import (
+        ChangedPage,
+        OverrideCheck,
+        RecleaningReport,
+        TemplateAnswer,
+    )
     from crawlclean.workers.jobs.recleaning import RecleaningCounts
     from crawlclean.workers.operations.backends import Backends
 
@@ -214,6 +220,57 @@ def _page_a_line(found: str) -> list[str]:
     return [told(f"{reason}{between}\n").rstrip(), *(f"  {page}" for page in shown)]
 
 
+# `model check`: what the overrides of a host change on its stored pages.
+
+
+@asking(
+    "Prints what each selector of a host's overrides finds on its stored pages (at most 100, of "
+    "every URL class), and what it changes: number of pages by field, and examples. The overrides "
+    "are those of the model in use; with --file, those of a file that is not used yet, and its "
+    "tables of a crawl file. Nothing is stored.",
+    _HOST,
+    argument(
+        "--file",
+        type=Path,
+        metavar="FILE",
+        help="a crawl file, FILE.toml, or the rules of a site in the format of ftr-site-config",
+    ),
+)
+def check(backends: Backends, asked: argparse.Namespace) -> Rows:
+    """What overrides change; the command fails when a selector finds nothing."""
+    from crawlclean.workers.operations.hosts.override_checks import check_host
+
+    found = check_host(backends, asked.host, asked.file)
+    is_vain = any(each.pages and not each.fits for each in found.uses)
+    status = Exit.FAILED if is_vain else Exit.DONE
+    return Rows(found=[found], lines=lambda _: _check_lines(found, asked.file), status=status)
+
+
+def _check_lines(found: OverrideCheck, file: Path | None) -> Iterator[str]:
+    from crawlclean.workers.output.printing import listed
+
+    if file is not None:
+        yield from found.section.splitlines()
+    yield from (say("left out: line {line}", line=each) for each in found.left_out)
+    if not found.uses:
+        yield say("{host} has no override", host=found.host)
+        return
+    yield say("{pages} of {host}", pages=counted(found.pages, "stored page"), host=found.host)
+    for use in found.uses:
+        changes = listed(use.changes, "field") if use.changes else say("nothing")
+        yield say(
+            "{field} {selector}: finds something on {fits} of {pages} pages{pattern}, changes "
+            "{changes}",
+            field=use.field,
+            selector=use.selector,
+            fits=use.fits,
+            pages=use.pages,
+            pattern=say(" of {pattern}", pattern=use.pattern) if use.pattern else "",
+            changes=changes,
+        )
+        yield from _changed_lines(use.examples)
+
+
 # `model reclean`: re-cleans a host's stored pages from the archive, with the host's model.
 
 
@@ -265,7 +322,7 @@ def reclean(backends: Backends, asked: argparse.Namespace) -> Rows:
 
 
 def _recleaned_lines(done: RecleaningReport) -> Iterator[str]:
-    from crawlclean.workers.output.printing import listed, padded
+    from crawlclean.workers.output.printing import listed
 
     using = say("without a model")
     if done.model_version:
@@ -289,7 +346,14 @@ def _recleaned_lines(done: RecleaningReport) -> Iterator[str]:
         yield say("{n} unchanged: of an older layout of the site", n=done.older_layout)
     if done.failed:
         yield say("{n} unchanged: cleaning failed", n=done.failed)
-    for each in done.examples:
+    yield from _changed_lines(done.examples)
+
+
+def _changed_lines(examples: Sequence[ChangedPage]) -> Iterator[str]:
+    """Yields the URL of each page, and its fields before and after."""
+    from crawlclean.workers.output.printing import padded
+
+    for each in examples:
         yield each.url
         for name, (old, new) in each.changes.items():
             yield f"  {padded(term('field', name), 12)} {_value(old)}  ->  {_value(new)}"

@@ -61,6 +61,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "model diff": ("model", "compare two versions of a host's model"),
         "model rollback": ("model", "use a version of a model again"),
         "model why": ("model", "explain why a text, link or image is template"),
+        "model check": ("model", "try overrides on a host's stored pages"),
         "model reclean": ("model", "re-clean a host's stored pages with its model"),
     },
     "pages of others": {

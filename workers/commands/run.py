@@ -203,7 +203,7 @@ def run(settings: Settings, arguments: argparse.Namespace) -> int:
             )
     spec = crawl_spec(settings, urls, name)
     with Progress(max_time_s=settings.crawl.max_time_s) as progress:
-        ended = run_crawl(settings, spec, progress, fresh=arguments.fresh)
+        ended = run_crawl(settings, spec, progress, fresh=arguments.fresh, file=file)
     return print_crawl(settings, ended, as_json=arguments.json)
 
 
@@ -313,7 +313,9 @@ def sites(settings: Settings, arguments: argparse.Namespace) -> int:
         if repeated:
             ignored = counted(repeated, "repeated line")
             progress.print_line(say("{lines} ignored", lines=ignored))
-        reports, outcome = run_sites(settings, urls, at_once, progress, fresh=arguments.fresh)
+        reports, outcome = run_sites(
+            settings, urls, at_once, progress, fresh=arguments.fresh, file=file
+        )
     if arguments.json:
         for each in reports:
             print_answer(each)

@@ -8,6 +8,9 @@
 
     [hosts."forum.example.com"]     # tables as in a hosts file
     delay_s = 2.5
+
+    [overrides."www.example.com/news/*.html"]
+    drop = ["div.share"]
 """
 
 from __future__ import annotations
@@ -20,9 +23,11 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.errors import ConfigError, InvalidUrl
+from crawlclean.cleaning.records import PageKind
+from crawlclean.cleaning.urls.normal_form import host_of, normalize
 from crawlclean.cleaning.urls.url_choice import compile_patterns
 from crawlclean.crawler.hosts_file import HostOverride, read_tables
 from crawlclean.storage.config import Count, setting
@@ -44,6 +49,9 @@ from crawlclean.workers.crawl_file.toml_lines import (
     read_toml,
 )
 
+if TYPE_CHECKING:
+    from crawlclean.cleaning.model.overrides import Override
+
 # The keys of a crawl file: all settings, and what `run` and `sites` take beside settings.
 #
 # The settings are the fields of ``workers/config.py`` and of the sections that it names; a new
@@ -51,6 +59,11 @@ from crawlclean.workers.crawl_file.toml_lines import (
 
 HOSTS = "hosts"
 HOSTS_HELP = 'tables of single hosts, as in a hosts file: [hosts."forum.example.com"]'
+OVERRIDES = "overrides"
+OVERRIDES_HELP = (
+    "what you say of the pages of a host or of a URL class: "
+    '[overrides."www.example.com/news/*.html"]'
+)
 AT_ONCE = 16  # each waits for its own host; a worker keeps as many site models
 
 
@@ -66,7 +79,7 @@ class Seeds:
 
 @cache
 def all_keys() -> Mapping[str, Key]:
-    """The keys by name, in the order of the documentation; ``hosts`` is a table beside."""
+    """The keys by name, in the order of the documentation; two tables stand beside."""
     settings = sorted(setting_keys().values(), key=lambda key: ORDER.index(key.section))
     return {key.name: key for key in (*keys_of("seeds", Seeds), *settings)}
 
@@ -126,6 +139,11 @@ def example() -> str:
     lines += ["", "# --- hosts ---", "", f"# {HOSTS_HELP}"]
     lines += ['[hosts."forum.example.com"]', "delay_s = 2.5", "# slots = 2"]
     lines += ['# user_agent = "Partner/1.0"', '# cookies = { session = "..." }']
+    lines += ["", "# --- overrides ---", "", f"# {OVERRIDES_HELP}"]
+    lines += ['[overrides."www.example.com/news/*.html"]', 'drop = ["div.share"]']
+    lines += ['# body = ["#text", "//div[@class=\'text\']"]', '# keep = ["p.lead"]']
+    lines += ['# title = ["h1"]', '# author = ["span.by"]', '# date = ["time"]']
+    lines += ['# next = ["a.next"]', '# kind = "article"']
     return "\n".join(lines) + "\n"
 
 
@@ -176,12 +194,14 @@ class CrawlFile:
         path: Of the file.
         values: Of the keys that it has, with paths from its folder: ``{"max_depth": 3}``.
         hosts: The tables of hosts, as in a hosts file.
+        overrides: Those of each host that has a table; () where all its tables are empty.
         lines: Line of each key and of each element of an array.
     """
 
     path: Path
     values: Mapping[str, Any]
     hosts: Mapping[str, Any]
+    overrides: Mapping[str, tuple[Override, ...]]
     lines: Mapping[Place, int]
 
     @property
@@ -225,11 +245,14 @@ def parse_crawl_file(path: Path, tables: Mapping[str, Any], problems: Problems) 
     keys = all_keys()
     values: dict[str, Any] = {}
     hosts = tables.get(HOSTS, {})
+    overrides: Mapping[str, tuple[Override, ...]] = {}
     for name, raw in tables.items():
         if name == HOSTS and isinstance(raw, dict):
             add_problems_of_tables(raw, problems, (HOSTS,))
-        elif name == HOSTS:
-            problems.add(f"{HOSTS} is {described(raw)}, no table", HOSTS)
+        elif name == OVERRIDES and isinstance(raw, dict):
+            overrides = _overrides(raw, problems)
+        elif name in (HOSTS, OVERRIDES):
+            problems.add(f"{name} is {described(raw)}, no table", name)
         elif name not in keys or isinstance(raw, dict):
             problems.add(_unknown(name, raw, keys), name)
         elif (value := _value(keys[name], raw, path.parent, problems)) is not None:
@@ -240,8 +263,68 @@ def parse_crawl_file(path: Path, tables: Mapping[str, Any], problems: Problems) 
         problems.add("hosts_file and [hosts] are both there: use one", "hosts_file")
     is_table = isinstance(hosts, dict)
     return CrawlFile(
-        path=path, values=values, hosts=hosts if is_table else {}, lines=problems.lines
+        path=path,
+        values=values,
+        hosts=hosts if is_table else {},
+        overrides=overrides,
+        lines=problems.lines,
     )
+
+
+def _overrides(tables: Mapping[str, Any], problems: Problems) -> dict[str, tuple[Override, ...]]:
+    """Returns the valid overrides by host; adds a problem for each wrong key and selector."""
+    from crawlclean.cleaning.model.overrides import Override, check_overrides  # with a parser
+
+    found: dict[str, list[Override]] = {}
+    for name, table in tables.items():
+        host, slash, path = name.partition("/")
+        try:
+            host = host_of(normalize(f"http://{host}/"))
+        except InvalidUrl:
+            problems.add(
+                f"{name} is no host: write example.com, or example.com/news/*.html", OVERRIDES, name
+            )
+            continue
+        if not isinstance(table, dict):
+            problems.add(f"{name} is {described(table)}, no table", OVERRIDES, name)
+            continue
+        values = {key: _said(key, raw, problems, name) for key, raw in table.items()}
+        values = {key: value for key, value in values.items() if value}
+        of_host = found.setdefault(host, [])
+        if values:
+            of_host.append(Override(pattern=slash + path, **values))
+            try:
+                check_overrides(of_host)
+            except ConfigError as error:  # one of the selectors is named already, or all are long
+                problems.add(str(error), OVERRIDES, name)
+    return {host: tuple(each) for host, each in found.items()}
+
+
+def _said(key: str, raw: Any, problems: Problems, name: str) -> Any:
+    """The value of a key of an override; None, and adds what is wrong with it, when it is none."""
+    if key == "kind":
+        if raw in set(PageKind):
+            return PageKind(raw)
+        kinds = ", ".join(PageKind)
+        problems.add(f"kind is {described(raw)}: one of {kinds}", OVERRIDES, name, key)
+        return None
+    from crawlclean.cleaning.document.outline import selector
+    from crawlclean.cleaning.model.overrides import SELECTED
+
+    if key not in SELECTED:
+        text = f"{key} is not a key of an override: these are {', '.join(SELECTED)}, kind"
+        problems.add(text, OVERRIDES, name, key)
+        return None
+    found = []
+    for n, each in enumerate(raw if isinstance(raw, list) else [raw]):
+        try:
+            if not isinstance(each, str):
+                raise ConfigError(f"{key} has {described(each)}: expected a text in quotes")
+            selector(each)
+            found.append(each)
+        except ConfigError as error:
+            problems.add(str(error), OVERRIDES, name, key, n)
+    return tuple(found)
 
 
 def _unknown(name: str, raw: Any, keys: Mapping[str, Key]) -> str:

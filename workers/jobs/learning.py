@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from msgspec import structs
 
 from crawlclean.cleaning.document.document import RawPage
-from crawlclean.cleaning.errors import DatabaseDamaged, NotFound, StoreDamaged
+from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, NotFound, StoreDamaged
 from crawlclean.cleaning.learn.views import MAX_SAMPLE, choose_sample
 from crawlclean.cleaning.messages import Message
+from crawlclean.cleaning.model.overrides import Override, check_overrides
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.site import learn_site
 from crawlclean.cleaning.url_classes.rules import class_of
@@ -128,14 +129,51 @@ def _uncollected() -> Iterator[None]:
 
 
 def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str = "") -> Learned:
-    """Stores a model as the next version, unless it equals the newest one."""
+    """Stores a model as the next version, unless it equals the newest one.
+
+    The overrides of the newest one go with it.
+    """
     newest = store.models.get(model.host)
     if newest is not None:
+        with suppress(ConfigError):  # of another format
+            model = structs.replace(model, overrides=read_model(newest).overrides)
         same = structs.replace(model, version=newest.about.version)
         if same.to_json() == newest.text:
             return Learned(model=same, about=newest.about, is_new=False)
     model, about = store_next(store, model, reason, detail)
     return Learned(model=model, about=about, is_new=True)
+
+
+def keep_overrides(
+    store: Store,
+    host: str,
+    change: Callable[[tuple[Override, ...]], Iterable[Override]],
+    detail: str = "",
+) -> ModelLine | None:
+    """Stores a host's model with other overrides as its next version; a host needs no model before.
+
+    Args:
+        store: Holds the model.
+        host: Lower-case authority.
+        change: Returns the new overrides for the present ones.
+        detail: Where they come from.
+
+    Returns:
+        The version; None where the present ones are the same.
+
+    Raises:
+        ConfigError: The overrides are wrong, or the model has a format this program cannot read.
+    """
+    newest = store.models.get(host)
+    model = SiteModel(host=host, learned_at=datetime.now(UTC), page_count=0)
+    if newest is not None:
+        model = read_model(newest)
+    overrides = tuple(change(model.overrides))
+    if overrides == model.overrides:
+        return None
+    check_overrides(overrides)
+    model = structs.replace(model, overrides=overrides)
+    return store_next(store, model, LearnReason.OVERRIDES, detail)[1]
 
 
 def _sample(store: Store, host: str, urls: list[str], most_pages: int) -> Iterator[RawPage]:

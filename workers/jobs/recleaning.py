@@ -327,6 +327,8 @@ class RecleaningProgress:
         cpu_ms: Processor time spent.
         well_taught: Re-cleaned records whose model was learned from many pages.
         skipped: Records that stay as they are because the budget for these was spent.
+        is_whole: Whether every record of the host is looked at, because a person asks for another
+            reading of its pages.
     """
 
     after: tuple[str, str] = ("", "")
@@ -336,6 +338,7 @@ class RecleaningProgress:
     cpu_ms: int = 0
     well_taught: int = 0
     skipped: int = 0
+    is_whole: bool = False
 
     def is_settled(self, models: str, url_class: str = "") -> bool:
         """Whether enough records were tried without a change, so that the others stay.
@@ -344,6 +347,8 @@ class RecleaningProgress:
             models: The version that made the records and the one that would, ``"1 2"``.
             url_class: Their URL class; ``""`` for records of any class.
         """
+        if self.is_whole:
+            return False
         tried, changed = self.by_class.get(f"{models} {url_class}", (0, 0))
         return not changed and tried >= (TRIED_OF_CLASS if url_class else TRIED_PAGES)
 
@@ -370,6 +375,14 @@ class RecleaningProgress:
             ValueError: The arguments are no progress.
         """
         return msgspec.convert(args, cls)
+
+
+def reclean_all(queue: LearningQueue, host: str, version: int) -> None:
+    """Enqueues the re-cleaning of all records of a host with a version of its model."""
+    total, _ = queue.watch(host)
+    if total:
+        args = RecleaningProgress(is_whole=True).to_args()
+        queue.enqueue_recleaning(host, queue.begin(host, total, 0), version, args)
 
 
 def reclean_now(
@@ -499,7 +512,7 @@ class RecleaningSlice:
         models = f"{version.model_version} {own.version}"
         if progress.is_settled(models):
             return
-        is_well_taught = version.model_version not in self._poorly_taught
+        is_well_taught = version.model_version not in self._poorly_taught and not progress.is_whole
         if is_well_taught and progress.well_taught >= self._most_well_taught:
             progress.skipped += 1
             return
@@ -509,7 +522,11 @@ class RecleaningSlice:
         page = self._clean(version, own, record)
         if page is None:
             return
-        is_changed = bool(verdict_changes(page.before, page.after))
+        before, after = page.before, page.after
+        is_changed = bool(verdict_changes(before, after)) or (
+            progress.is_whole
+            and (before.author, before.published_at) != (after.author, after.published_at)
+        )
         progress.note(models, class_of(record.url), changed=is_changed)
         progress.well_taught += is_well_taught
         if is_changed and page.outcome is not None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from crawlclean.cleaning.model.overrides import Override
 from crawlclean.cleaning.records import ImageKind, LinkKind, PageKind
 from crawlclean.storage.crawl_types import FailureReason, KeepRaw, UrlState
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.models import DriftOutcome
 from crawlclean.workers.answers.hosts import HostAnswer
+from crawlclean.workers.crawl_file.crawl_file import load_crawl_file
+from crawlclean.workers.jobs.learning import keep_overrides
 from crawlclean.workers.jobs.recleaning import RecleaningCounts
 from crawlclean.workers.operations.hosts.hosts import HostDetails
 from crawlclean.workers.output.host_report import host_text, on_a_screen
@@ -293,3 +297,48 @@ def test_the_commands_as_typed(folder: DataFolder) -> None:
     assert "stored version 1" in crawlclean("model", "learn", HOST, *data).stdout
     wrong = crawlclean("model", "diff", HOST, "1", "2", *data, check=False)
     assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)
+
+
+def test_overrides_are_tried_before_they_are_used(
+    folder: DataFolder, store: SqliteStore, tmp_path: Path
+) -> None:
+    file = tmp_path / "crawl.toml"
+    file.write_text(
+        f'[overrides."{HOST}"]\ndrop = ["div.article p:nth-child(2)", "i.none"]\nkind = "other"\n'
+    )
+    assert folder.output("model", "check", HOST) == f"{HOST} has no override\n"
+    status, out, _ = folder.call("model", "check", HOST, "--file", str(file), "--json")
+    assert status == 1, "a selector finds nothing"
+    checked = json.loads(out)
+    first, none, kind = checked["uses"]
+    assert (checked["pages"], first["pages"], first["fits"]) == (8, 8, 8)
+    assert first["changes"]["body"] == 8
+    assert len(first["examples"]) == 5
+    assert list(first["examples"][0]["changes"]) == ["body"]
+    assert (none["fits"], none["changes"]) == (0, {})
+    assert (kind["field"], kind["selector"], kind["changes"]["kind"]) == ("kind", "other", 8)
+    assert store.models.get(HOST) is None, "nothing is stored"
+    about = keep_overrides(store, HOST, lambda _: [Override(drop=("p",), by="session 1")])
+    assert about is not None
+    assert "drop p: finds something on 8 of 8 pages, changes" in folder.call(
+        "model", "check", HOST
+    )[1].replace("\n", " ")
+    assert "overrides: drop p" in folder.output("model", "show", HOST)
+
+
+def test_published_rules_become_tables_of_a_crawl_file(folder: DataFolder, tmp_path: Path) -> None:
+    rules = tmp_path / f"{HOST}.txt"
+    rules.write_text(
+        "# a site\ntitle: //h1\nbody: //div[@class='article']\nbody: //article\n"
+        "strip: //div[@class='share']\nstrip_id_or_class: tools\nstrip: //a/following::p\n"
+        "footnotes: yes\nprune: no\ntest_url: http://a.example/\n"
+    )
+    _, out, _ = folder.call("model", "check", HOST, "--file", str(rules))
+    table = out[: out.index("left out")]
+    file = tmp_path / "crawl.toml"
+    file.write_text(table)
+    [found] = load_crawl_file(file).overrides[HOST]
+    assert found.body == ("//div[@class='article']", "//article")
+    assert (found.title, len(found.drop)) == (("//h1",), 2)
+    assert "left out: line 7: //a/following::p could take minutes" in out
+    assert "left out: line 8: footnotes" in out

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.cleaning.model.overrides import Override
+from crawlclean.cleaning.records import PageKind
 from crawlclean.storage.crawl_types import KeepRaw, Scope
 from crawlclean.workers.cli import parser_of
 from crawlclean.workers.crawl_file.crawl_file import all_keys, example, load_crawl_file
@@ -165,3 +167,41 @@ def test_the_example_is_valid_and_has_every_key(written: Callable[[str], Path]) 
     )
     values = load_crawl_file(written(bare)).values
     assert set(values) == set(all_keys())
+
+
+def test_overrides_are_of_a_host_and_its_classes(written: Callable[[str], Path]) -> None:
+    file = load_crawl_file(
+        written(
+            '[overrides."WWW.Example.com"]\ndrop = ["div.share", "//p[@id]"]\n'
+            '[overrides."www.example.com/news/*.html"]\nbody = "#text"\nkind = "article"\n'
+            '[overrides."www.example.com/"]\ntitle = ["h1"]\n'
+            '[overrides."127.0.0.1:8000"]\n'
+        )
+    )
+    assert file.overrides == {
+        "www.example.com": (
+            Override(drop=("div.share", "//p[@id]")),
+            Override(pattern="/news/*.html", body=("#text",), kind=PageKind.ARTICLE),
+            Override(pattern="/", title=("h1",)),
+        ),
+        "127.0.0.1:8000": (),
+    }
+
+
+def test_wrong_overrides_are_named_with_their_lines(written: Callable[[str], Path]) -> None:
+    path = written(
+        '[overrides]\nx = 3\n[overrides."a b"]\nbody = ["p"]\n'
+        '[overrides."a.example"]\nbdy = ["p"]\nkind = "novel"\n'
+        'drop = [\n  "p",\n  "//p[",\n  7,\n]\n'
+    )
+    status, out, _ = call_main("doctor", str(path))
+    assert status == 2
+    for line, text in (
+        (2, "x is 3, no table"),
+        (3, "a b is no host"),
+        (6, "bdy is not a key of an override: these are body"),
+        (7, "kind is "),
+        (10, "//p[ is no XPath"),
+        (11, "drop has 7"),
+    ):
+        assert f"{path}:{line}: {text}" in out

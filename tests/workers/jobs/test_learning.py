@@ -11,12 +11,13 @@ import pytest
 from msgspec import structs
 
 from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, NotFound
+from crawlclean.cleaning.model.overrides import Override
 from crawlclean.cleaning.records import BodySource
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import FetchResult, KeepRaw
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.models import LearnReason, StoredModel
-from crawlclean.workers.jobs.learning import learn_host, roll_back
+from crawlclean.workers.jobs.learning import keep_overrides, learn_host, roll_back
 from crawlclean.workers.jobs.recleaning import older_records, reclean_records
 from crawlclean.workers.site_models import SiteModels, read_model
 from tests.kit.archived_site import (
@@ -183,3 +184,23 @@ def test_workers_clean_with_the_model_in_use_when_they_save(tmp_path: Path) -> N
     assert record.title == "渔港见闻之350"
     assert waited.model_version == newer.version, "another was in use when its cleaning began"
     assert other.model_version == 0
+
+
+def test_overrides_stay_when_a_host_is_learned(store: SqliteStore) -> None:
+    said = (Override(drop=("p.note",)),)
+    alone = keep_overrides(store, HOST, lambda _: said, "crawl.toml")
+    assert alone is not None
+    assert (alone.version, alone.page_count, alone.reason) == (1, 0, LearnReason.OVERRIDES)
+    store_site(store)
+    learned = learn_host(store, HOST, LearnReason.PAGES)
+    assert (learned.about.version, learned.model.overrides) == (2, said)
+    assert not learn_host(store, HOST, LearnReason.ASKED).is_new
+    assert keep_overrides(store, HOST, lambda before: before) is None
+    assert keep_overrides(store, HOST, lambda _: ()) is not None
+    assert learn_host(store, HOST, LearnReason.ASKED).model.overrides == ()
+    assert roll_back(store, HOST, 2).version == 4
+    stored = store.models.get(HOST)
+    assert stored is not None
+    assert read_model(stored).overrides == said
+    with pytest.raises(ConfigError):
+        keep_overrides(store, HOST, lambda _: [Override(body=("p[",))])

@@ -17,6 +17,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from crawlclean.cleaning.model.overrides import Override
+from crawlclean.cleaning.urls.normal_form import host_of, normalize
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from crawlclean.storage.opening import open_store, start_queue
 from crawlclean.storage.queue.embedded import EmbeddedServer
@@ -26,12 +28,16 @@ from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import EndedBy
 from crawlclean.workers.config import Settings
+from crawlclean.workers.crawl_file.crawl_file import CrawlFile
 from crawlclean.workers.hooks.loading import load_hooks
 from crawlclean.workers.jobs.images import catch_up, offer_due
+from crawlclean.workers.jobs.learning import keep_overrides
+from crawlclean.workers.jobs.recleaning import reclean_all
 from crawlclean.workers.operations.crawling.outcome import crawl_outcome
 from crawlclean.workers.operations.crawling.recovery import Recovery, offer_again
 from crawlclean.workers.processes.fleet import Fleet, fork_server
 from crawlclean.workers.processes.fork_server import ForkServer
+from crawlclean.workers.spoken import say
 
 DRAIN_LIMIT_S = 120.0  # for pages in flight at a stop: what is left then is done by the next run
 REPEATED_PAGES = 100  # a job has no more; a worker that was killed between store and queue left one
@@ -122,6 +128,44 @@ def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBacke
         frontier.close()
         if server:
             server.stop()
+
+
+def use_overrides(
+    backends: CrawlBackends,
+    file: CrawlFile | None,
+    seeds: Iterable[str],
+    tell: Callable[[str], None],
+) -> None:
+    """Gives the hosts of a crawl file and of the seeds the overrides that the file has for them.
+
+    Those made in the console stay. Where something changes, the records of the host are re-cleaned.
+
+    Args:
+        backends: Queue and store.
+        file: The crawl file; without one nothing changes.
+        seeds: URLs, whose hosts lose the overrides that do not stand in the file any more.
+        tell: Gets a line for each host with other overrides.
+    """
+    if file is None:
+        return
+    for host in sorted({*map(host_of, map(normalize, seeds)), *file.overrides}):
+        own = file.overrides.get(host, ())
+
+        def beside(
+            before: tuple[Override, ...], own: tuple[Override, ...] = own
+        ) -> tuple[Override, ...]:
+            return (*own, *(each for each in before if each.by))
+
+        about = keep_overrides(backends.store, host, beside, file.path.name)
+        if about is not None:
+            tell(
+                say(
+                    "{host} has other overrides: version {n} of its model",
+                    host=host,
+                    n=about.version,
+                )
+            )
+            reclean_all(backends.frontier.learning, host, about.version)
 
 
 # When crawls that keep fresh go on: what the status line shows.

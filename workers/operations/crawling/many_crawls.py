@@ -17,6 +17,7 @@ from crawlclean.storage.store.host_statistics import merge_stats
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import EndedBy, SiteReport
 from crawlclean.workers.config import Settings
+from crawlclean.workers.crawl_file.crawl_file import CrawlFile
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
     INTERRUPTED,
@@ -30,6 +31,7 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     VisitWait,
     finishing_note,
     open_backends,
+    use_overrides,
 )
 from crawlclean.workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome, outcome_of
 from crawlclean.workers.operations.crawling.recovery import leads_further
@@ -149,6 +151,7 @@ def run_sites(
     watcher: SitesWatcher,
     *,
     fresh: bool,
+    file: CrawlFile | None = None,
 ) -> tuple[list[SiteReport], CrawlOutcome]:
     """Crawls every site of a list to its end or limit; returns a report for each site, and a sum.
 
@@ -158,6 +161,7 @@ def run_sites(
         at_once: Sites that are crawled at a time, at least 1.
         watcher: Receives messages and counts.
         fresh: Also start over the sites that were finished or begun before.
+        file: The crawl file, whose overrides the models of the hosts get.
 
     Raises:
         ServiceError: The data folder or a server cannot be used.
@@ -165,6 +169,7 @@ def run_sites(
     specs = [crawl_spec(settings, [url], "") for url in urls]
     watcher.show_step("starting the queue")
     with open_backends(settings) as backends:
+        use_overrides(backends, file, urls, watcher.print_line)
         took = _Sites(backends, specs, at_once, watcher).run(fresh=fresh)
         outcome = crawl_outcome(backends.store, [spec.crawl_id for spec in specs])
         return list(report_sites(backends.store, backends.frontier, specs, took)), outcome

@@ -13,6 +13,7 @@ from crawlclean.cleaning.errors import NotFound, ServiceError, StorageError
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, UrlRow, UrlState
 from crawlclean.workers.answers.crawls import EndedBy, RunSummary
 from crawlclean.workers.config import Settings
+from crawlclean.workers.crawl_file.crawl_file import CrawlFile
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
     RECLEANING,
@@ -24,6 +25,7 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     finishing_note,
     open_backends,
     state_at_end,
+    use_overrides,
 )
 from crawlclean.workers.operations.crawling.outcome import crawl_outcome
 from crawlclean.workers.operations.crawling.specs import needs_contact, withheld_lines
@@ -65,6 +67,7 @@ def run_crawl(
     *,
     fresh: bool,
     begin: Callable[[], None] = lambda: None,
+    file: CrawlFile | None = None,
 ) -> Ended:
     """Crawls from the seeds until no URL is left or a limit is reached.
 
@@ -74,6 +77,7 @@ def run_crawl(
         watcher: Receives counts and messages.
         fresh: Forget the URLs that an earlier run of this crawl left in the queue.
         begin: Called once the data folder is this run's, before anything is fetched.
+        file: The crawl file, whose overrides the models of the hosts get.
 
     Raises:
         ServiceError: The data folder or a server cannot be used.
@@ -81,6 +85,7 @@ def run_crawl(
     watcher.show_step("starting the queue")
     with open_backends(settings) as backends:
         begin()
+        use_overrides(backends, file, spec.seeds, watcher.print_line)
         return _OneCrawl(backends, spec, watcher).run(fresh=fresh)
 
 

@@ -18,6 +18,7 @@ from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.config import Settings, with_values
 from crawlclean.workers.crawl_file.crawl_file import (
     HOSTS,
+    OVERRIDES,
     SUFFIX,
     Problems,
     add_problems_of_tables,
@@ -82,7 +83,11 @@ def check_file(settings: Settings, path: Path) -> FileCheck:
 def _is_crawl_file(tables: Mapping[str, Any]) -> bool:
     """Whether the tables are those of a crawl file: its keys stand among them, or no table."""
     has_tables = any(isinstance(each, dict) for each in tables.values())
-    return HOSTS in tables or not has_tables or not set(all_keys()).isdisjoint(tables)
+    return (
+        bool({HOSTS, OVERRIDES} & tables.keys())
+        or not has_tables
+        or not set(all_keys()).isdisjoint(tables)
+    )
 
 
 def _add_error(message: str, path: Path, problems: Problems) -> None:

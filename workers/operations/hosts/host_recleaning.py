@@ -89,7 +89,7 @@ def reclean_host(
         examples=tuple(
             ChangedPage(
                 url=each.before.url,
-                changes={name: (old, new) for name, old, new in _changes(each)},
+                changes={name: (old, new) for name, old, new in changes_of(each)},
             )
             for each in total.examples
         ),
@@ -123,7 +123,7 @@ def _not_recleaned(version: StoredPage) -> RecleaningCounts:
     return RecleaningCounts(failed=[error])
 
 
-def _changes(each: RecleanedPage) -> Iterator[tuple[str, str, str]]:
+def changes_of(each: RecleanedPage) -> Iterator[tuple[str, str, str]]:
     """Yields (field, before, after) of each change: ``("images", "content 1", "chrome 1")``."""
     for name in each.changed:
         before, after = getattr(each.before, name), getattr(each.after, name)
