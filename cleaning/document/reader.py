@@ -17,7 +17,7 @@ from typing import Protocol
 
 from lxml import etree
 
-from crawlclean.cleaning.document.styles import hidden_names, hides
+from crawlclean.cleaning.document.styles import hidden_names, hides, sizeless_names
 from crawlclean.cleaning.document.tree import (
     BREAK,
     CELL,
@@ -211,6 +211,7 @@ class _State:
         around: (depth, tag, hidden and is_veiled outside) of each open element that changed these.
         hider_depth: The depth of the innermost of these, -1 without.
         hidden_names: Classes and ids that the page's own styles hide.
+        sizeless_names: Those that have no size by them, which hides words in a line.
         formula: Pieces of the open formula, None outside.
         tex: Its source, as far as it is known.
         formula_end: Number of runs behind the last formula of markup, -1 before.
@@ -242,6 +243,7 @@ class _State:
         self.around: list[tuple[int, str, int, bool]] = []
         self.hider_depth = self.formula_end = -1
         self.hidden_names: set[str] = set()
+        self.sizeless_names: set[str] = set()
         self.formula: list[str] | None = None
         self.tex = ""
         self.room = limits.max_text_chars
@@ -337,7 +339,8 @@ def _end_hidden_text(tree: Tree, s: _State, text: str) -> None:
     elif s.begun == "style":
         if s.is_of_screens:
             s.hidden_names |= hidden_names(text)
-            s.is_watching = s.is_watching or bool(s.hidden_names)
+            s.sizeless_names |= sizeless_names(text)
+            s.is_watching = s.is_watching or bool(s.hidden_names or s.sizeless_names)
     elif s.formula is not None:
         if s.begun == "tex":
             s.tex = text
@@ -486,7 +489,8 @@ def _is_hidden(tree: Tree, s: _State, tag: str, attributes: dict[str, str]) -> b
         return True
     if "hidden" in attributes and get("hidden") != "until-found":
         return True
-    return bool(s.hidden_names) and not s.hidden_names.isdisjoint((*names.split(), get("id", "")))
+    hidden = s.hidden_names | s.sizeless_names if is_inline else s.hidden_names
+    return bool(hidden) and not hidden.isdisjoint((*names.split(), get("id", "")))
 
 
 def _hide(s: _State, tag: str, hidden: int) -> None:

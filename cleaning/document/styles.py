@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 # What a style hides: also what it puts off the screen or cuts to nothing. An opacity of 0 is none,
@@ -16,6 +17,7 @@ _HIDING = re.compile(
 _NO_SIZE = re.compile(r"font-size\s*:\s*0(?:px|pt|r?em|%)?\s*(?:!|;|$)")
 _MAX_STYLE_CHARS = 1000  # of an element's style
 _DISPLAY = re.compile(r"display\s*:\s*(none)?")
+_SIZELESS = re.compile(r"font-size\s*:\s*0(?:px)?\s*[;}!]")
 _NAME = re.compile(r"[.#]([\w-]+)")
 # A selector of one name, ``.name``, ``#name`` or ``p.name``: others depend on what is around.
 _ONE_NAME = re.compile(r"\s*\w*[.#]([\w-]+)\s*")
@@ -48,17 +50,31 @@ def hidden_names(css: str) -> set[str]:
     """
     hidden: set[str] = set()
     shown: set[str] = set()
-    at = depth = 0
-    for match in _DISPLAY.finditer(css):
-        first = max(match.start() - _MAX_RULE_CHARS, 0)
-        start = css.rfind("{", first, match.start())
-        if start < at:
-            continue
-        depth += css.count("{", at, start) - css.count("}", at, start)
-        at = start
-        selectors = css[max(css.rfind(end, first, start) for end in "{}/") + 1 : start]
+    for match, depth, selectors in _rules(css, _DISPLAY):
         if not match[1]:
             shown.update(_NAME.findall(selectors))
         elif depth == 0:
-            hidden.update(m[1] for m in map(_ONE_NAME.fullmatch, selectors.split(",")) if m)
+            hidden |= _single_names(selectors)
     return hidden - shown
+
+
+def sizeless_names(css: str) -> set[str]:
+    """Returns the classes and ids whose own words a style sheet gives no size on all screens."""
+    found: set[str] = set()
+    return found.union(*(_single_names(each) for _, n, each in _rules(css, _SIZELESS) if n == 0))
+
+
+def _rules(css: str, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int, str]]:
+    """Yields (match, rules around, selectors) of the rules in which a pattern matches, in order."""
+    at = depth = 0
+    for match in wanted.finditer(css):
+        first = max(match.start() - _MAX_RULE_CHARS, 0)
+        start = css.rfind("{", first, match.start())
+        if start >= at:
+            depth += css.count("{", at, start) - css.count("}", at, start)
+            at = start
+            yield match, depth, css[max(css.rfind(c, first, start) for c in "{}/") + 1 : start]
+
+
+def _single_names(selectors: str) -> set[str]:
+    return {match[1] for match in map(_ONE_NAME.fullmatch, selectors.split(",")) if match}

@@ -43,13 +43,16 @@ def body_of(inside: str, head: str = "") -> str:
         "<i hidden>q8 Zk</i>",
         '<span class="note jam">q8 Zk</span>',
         "<em id=stamp>q8 Zk</em>",
+        "<font class=dust>q8 Zk</font>",
         '<span style="position:absolute;left:-9999px">q8 Zk</span>',
         '<span style="visibility:hidden">q8 <u>Zk</u></span>',
         '<span style="display:none">q8 <script>1</script>Zk</span>',
     ],
 )
 def test_words_in_a_sentence_that_a_reader_does_not_see_are_none(hidden: str) -> None:
-    head = "<style>/* copying */ .jam, em#stamp{color:red;display:none}</style>"
+    head = (
+        "<style>/* copying */ .jam, em#stamp{color:red;display:none} .dust{font-size:0px}</style>"
+    )
     assert "管水的人，记下了日子。" in body_of(f"<p>管水的人，{hidden}记下了日子。</p>", head)
 
 
