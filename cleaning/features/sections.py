@@ -184,6 +184,7 @@ _QUOTES = ("“”", "「」", "『』", "«»", "„“")
 _WHOLLY_QUOTED = frozenset((*_QUOTES, '""'))
 _TOLD_ENDS = tuple('。.”"」』')  # of a sentence of a text; promotions like to end with !
 # Before words that turn to the reader: a sentence or clause begins with them.
+_TURN_CHARS = 40  # of a line before such a word that are looked at: a run of marks has no end
 _TURNS_TO = re.compile(
     r"(?:^|[.。!?！？:：,，;；、—-])\W*(?:请|請|欢迎|歡迎|please|to|and|or)?\s*$"
 )
@@ -285,7 +286,9 @@ def promotes(text: str, *, goes_on: bool = False) -> bool:
     before = text[: match.start()]
     if before.count('"') % 2 or any(before.count(q[0]) > before.count(q[1]) for q in _QUOTES):
         return text[:1] + text[-1:] in _WHOLLY_QUOTED  # else somebody says so
-    return not (goes_on and text.endswith(_TOLD_ENDS) and _TURNS_TO.search(before) is None)
+    return not (
+        goes_on and text.endswith(_TOLD_ENDS) and _TURNS_TO.search(before[-_TURN_CHARS:]) is None
+    )
 
 
 def _label(text: str) -> str:
