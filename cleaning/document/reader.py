@@ -17,7 +17,7 @@ from typing import Protocol
 
 from lxml import etree
 
-from crawlclean.cleaning.document.styles import hidden_names, hides, sizeless_names
+from crawlclean.cleaning.document.styles import SheetNames, hides
 from crawlclean.cleaning.document.tree import (
     BREAK,
     CELL,
@@ -210,8 +210,7 @@ class _State:
         is_veiled: Whether these are inline elements hidden by their looks alone.
         around: (depth, tag, hidden and is_veiled outside) of each open element that changed these.
         hider_depth: The depth of the innermost of these, -1 without.
-        hidden_names: Classes and ids that the page's own styles hide.
-        sizeless_names: Those that have no size by them, which hides words in a line.
+        sheets: Classes and ids that the page's own styles hide.
         formula: Pieces of the open formula, None outside.
         tex: Its source, as far as it is known.
         formula_end: Number of runs behind the last formula of markup, -1 before.
@@ -242,8 +241,7 @@ class _State:
         self.is_data = self.is_of_screens = self.is_veiled = self.is_watching = False
         self.around: list[tuple[int, str, int, bool]] = []
         self.hider_depth = self.formula_end = -1
-        self.hidden_names: set[str] = set()
-        self.sizeless_names: set[str] = set()
+        self.sheets = SheetNames()
         self.formula: list[str] | None = None
         self.tex = ""
         self.room = limits.max_text_chars
@@ -338,9 +336,8 @@ def _end_hidden_text(tree: Tree, s: _State, text: str) -> None:
             scripts.state = state[1]
     elif s.begun == "style":
         if s.is_of_screens:
-            s.hidden_names |= hidden_names(text)
-            s.sizeless_names |= sizeless_names(text)
-            s.is_watching = s.is_watching or bool(s.hidden_names or s.sizeless_names)
+            s.sheets.read(text)
+            s.is_watching = s.is_watching or bool(s.sheets.hidden or s.sheets.sizeless)
     elif s.formula is not None:
         if s.begun == "tex":
             s.tex = text
@@ -399,7 +396,7 @@ def _start_reader(
                 if "style" in attributes or "align" in attributes:
                     _note_style(tree, attributes)
                 if (
-                    s.hidden_names or "hidden" in attributes or "style" in attributes
+                    s.sheets.hidden or "hidden" in attributes or "style" in attributes
                 ) and _is_hidden(tree, s, tag, attributes):
                     tree.hidden_blocks.append(len(tags))
                 if "role" in attributes or "aria-modal" in attributes:
@@ -489,8 +486,7 @@ def _is_hidden(tree: Tree, s: _State, tag: str, attributes: dict[str, str]) -> b
         return True
     if "hidden" in attributes and get("hidden") != "until-found":
         return True
-    hidden = s.hidden_names | s.sizeless_names if is_inline else s.hidden_names
-    return bool(hidden) and not hidden.isdisjoint((*names.split(), get("id", "")))
+    return s.sheets.hide(tag, names, get("id", ""), is_inline=is_inline)
 
 
 def _hide(s: _State, tag: str, hidden: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 # What a style hides: also what it puts off the screen or cuts to nothing. An opacity of 0 is none,
@@ -14,14 +13,17 @@ _HIDING = re.compile(
     r"|(?:left|top|text-indent)\s*:\s*-\d{4}|(?P<flat>(?:max-)?(?:height|width)\s*:\s*0(?:px)?\s*(?:;|$)))"
 )
 # Of an inline element or a paragraph: parts have it so that no gaps are between the parts inside.
-_NO_SIZE = re.compile(r"font-size\s*:\s*0(?:px|pt|r?em|%)?\s*(?:!|;|$)")
+_NO_SIZE = re.compile(r"(?<![\w-])font-size\s*:\s*0(?:px|pt|r?em|%)?\s*(?:!|;|$)")
 _MAX_STYLE_CHARS = 1000  # of an element's style
-_DISPLAY = re.compile(r"display\s*:\s*(none)?")
-_SIZELESS = re.compile(r"font-size\s*:\s*0(?:px)?\s*[;}!]")
-_NAME = re.compile(r"[.#]([\w-]+)")
+_DISPLAY = re.compile(r"(?<![\w-])display\s*:\s*(none)?")
+# What may hold braces that are none of a rule's: an escape, a comment, a string. So read to the end
+# of the sheet, or line, if they have no end of their own.
+_ASIDE = re.compile(
+    r"""\\.|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|<!--|-->""", re.S
+)
+_NAME = re.compile(r"[.#][\w-]+")
 # A selector of one name, ``.name``, ``#name`` or ``p.name``: others depend on what is around.
-_ONE_NAME = re.compile(r"\s*\w*[.#]([\w-]+)\s*")
-_MAX_RULE_CHARS = 1000  # from the beginning of a rule to what it is displayed as
+_ONE_NAME = re.compile(r"\s*(\w*)([.#][\w-]+)\s*")
 
 
 @lru_cache(maxsize=1024)
@@ -42,39 +44,54 @@ def hides(style: str, *, is_inline: bool) -> bool:
     return is_inline and _NO_SIZE.search(style) is not None
 
 
-def hidden_names(css: str) -> set[str]:
-    """Returns the classes and ids that a style sheet hides on all screens: ``{"jammer"}``.
+class SheetNames:
+    """The classes and ids, ``.jammer`` or ``#stamp``, that a page's style sheets hide.
 
-    Each has a rule of its own, ``.jammer{display:none}``. A name that another rule shows is none:
-    ``.panel.open``, or on wide screens. Cost: linear.
+    Each has a rule of its own on all screens, ``.jammer{display:none}``. One that a rule of any
+    sheet shows is not hidden: ``.panel.open``, or on wide screens.
+
+    Attributes:
+        hidden: The tags of each name's hidden elements, ``""`` for all.
+        sizeless: The tags of those whose own words have no size, which hides words in a line.
     """
-    hidden: set[str] = set()
-    shown: set[str] = set()
-    for match, depth, selectors in _rules(css, _DISPLAY):
-        if not match[1]:
-            shown.update(_NAME.findall(selectors))
-        elif depth == 0:
-            hidden |= _single_names(selectors)
-    return hidden - shown
+
+    def __init__(self) -> None:
+        self.hidden: dict[str, set[str]] = {}
+        self.sizeless: dict[str, set[str]] = {}
+        self._shown: set[str] = set()
+
+    def read(self, css: str) -> None:
+        """Adds the names of one sheet. Cost: linear."""
+        depth = 0
+        for piece in _ASIDE.sub(" ", css).split("}"):
+            *heads, declarations = piece.split("{")
+            depth += len(heads)
+            if heads and "display" in declarations:
+                displays = _DISPLAY.findall(declarations)
+                if not all(displays):
+                    names = _NAME.findall(heads[-1])
+                    self._shown.update(names)
+                    for name in names:
+                        self.hidden.pop(name, None)
+                elif displays and depth == 1:
+                    _add_single_names(self.hidden, heads[-1], self._shown)
+            if depth == 1 and heads and _NO_SIZE.search(declarations):
+                _add_single_names(self.sizeless, heads[-1], set())
+            depth = max(depth - 1, 0)
+
+    def hide(self, tag: str, classes: str, identity: str, *, is_inline: bool) -> bool:
+        """Returns whether the sheets hide an element, or the words of an inline one."""
+        sheets = (self.hidden, self.sizeless) if is_inline else (self.hidden,)
+        return any(
+            not {"", tag}.isdisjoint(names.get(name, ()))
+            for names in sheets
+            for name in (f"#{identity}", *(f".{each}" for each in classes.split()))
+        )
 
 
-def sizeless_names(css: str) -> set[str]:
-    """Returns the classes and ids whose own words a style sheet gives no size on all screens."""
-    found: set[str] = set()
-    return found.union(*(_single_names(each) for _, n, each in _rules(css, _SIZELESS) if n == 0))
-
-
-def _rules(css: str, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int, str]]:
-    """Yields (match, rules around, selectors) of the rules in which a pattern matches, in order."""
-    at = depth = 0
-    for match in wanted.finditer(css):
-        first = max(match.start() - _MAX_RULE_CHARS, 0)
-        start = css.rfind("{", first, match.start())
-        if start >= at:
-            depth += css.count("{", at, start) - css.count("}", at, start)
-            at = start
-            yield match, depth, css[max(css.rfind(c, first, start) for c in "{}/") + 1 : start]
-
-
-def _single_names(selectors: str) -> set[str]:
-    return {match[1] for match in map(_ONE_NAME.fullmatch, selectors.split(",")) if match}
+def _add_single_names(found: dict[str, set[str]], selectors: str, without: set[str]) -> None:
+    selectors = selectors.rpartition(";")[2]  # an @import before it
+    if "(" not in selectors:  # of :not(.open, .wide) the commas part no selectors
+        for match in map(_ONE_NAME.fullmatch, selectors.split(",")):
+            if match and match[2] not in without:
+                found.setdefault(match[2], set()).add(match[1].lower())

@@ -100,6 +100,48 @@ def test_what_is_hidden_on_some_screens_or_until_a_click_is_text(shown: str) -> 
 
 
 @pytest.mark.parametrize(
+    "sheets",
+    [
+        "<style>.x,.story,.y{color:red}"
+        + ",".join(f".ad-banner-number-{n}" for n in range(80))
+        + "{display:none}</style>",
+        "<style>.story{/* display:none */color:red}</style>",
+        "<style>/* .story{display:none} */</style>",
+        "<style>@media print{.a:after{content:'}'} .story{display:none}}</style>",
+        '<style>@media print{.a:after{content:"\\"}"} .story{display:none}}</style>',
+        "<style>@media print{.b\\}{color:red} .story{display:none}}</style>",
+        "<style>img.story{display:none} #story{display:none}</style>",
+        "<style>.a:not(.b, .story, .c){display:none}</style>",
+        "<style>.story{display:none}</style><style>.story{display:block}</style>",
+        "<style>.on.story{display:block}</style><style>.story{display:none}</style>",
+        "<style>.story{--display:none}</style>",
+        "<style>.story{x-display:none}</style>",
+        "<style>.story{--font-size:0}</style>",
+    ],
+)
+@pytest.mark.parametrize("shown", ["<p class=story>{}</p>", "<p><b class='on story'>{}</b></p>"])
+def test_what_no_rule_of_its_own_hides_is_text(sheets: str, shown: str) -> None:
+    text = "水渠的闸门由三个人轮流看守，一人一夜。"
+    assert text in body_of(shown.format(text), sheets)
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        ".jam{display:none}",
+        "@import 'a.css';.jam{display: none!important}",
+        "<!-- .a{color:red}\n.jam{color:red;display:none} -->",
+        "@media print{p{color:red}} /* it's } */ B.jam , .c{display:none}",
+        ".c{background:url('a;{}')}\n.jam{font-size:0;display:inline}",
+        "}.jam{display:none}",
+    ],
+)
+def test_words_are_hidden_by_each_form_of_a_rule(sheet: str) -> None:
+    text = "管水的人，<b class=jam>q8 Zk</b>记下了日子。"
+    assert "管水的人，记下了日子。" in body_of(f"<p>{text}</p>", f"<style>{sheet}</style>")
+
+
+@pytest.mark.parametrize(
     "item",
     [
         "<h3><button aria-expanded=false>{q}</button></h3><div class=c style='display:none'><p>{a}</p></div>",
