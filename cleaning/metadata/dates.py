@@ -152,6 +152,7 @@ def find_date(
         zone: Zone of times without an offset.
         now: When the page was fetched; None leaves out relative dates and dates without a year.
         language: 03/08/2026 is March 8 in English, Chinese, Japanese and Korean, else 3 August.
+            05.03.24 is read in the other languages only, and not without a language.
     """
     text = text[:MAX_CHARS]
     year = _YEAR.search(text)

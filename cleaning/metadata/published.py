@@ -93,7 +93,6 @@ _SURE_SCORE = 2.5  # of a shown date: one between title and body, or labelled
 _ZONE_STEP = timedelta(minutes=30)  # nearly all zones are whole halves of an hour from UTC
 _SECONDS_LEFT_OUT = timedelta(seconds=59)  # of a time that is shown
 _EAST_OF_UTC = 20  # hour of UTC: at and behind it all of Europe has midnight
-_EVENING = timedelta(hours=5)  # behind that hour
 _PUBLISHED, _CHANGED, _NOT = "published", "changed", "not"
 
 
