@@ -29,6 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
+from itertools import islice
 from urllib.parse import urlsplit
 
 from crawlclean.cleaning.document.document import Declared, Document
@@ -78,6 +79,7 @@ _MOST_LABELLED = 12.0  # This page was last edited on 5 May 2020, at 10:11, by A
 _MOST_LOWER = 4  # words in lower case: bylines have few
 _LABEL_CHARS = 20  # characters before a date that may hold its label
 _MAX_LEVELS = 8  # parts around a date that may be comments
+_MAX_DATES = 3  # in the text of a line, and as many by its <time>: published, changed, read
 # WeChat's ct and createTime, and the names of metas.
 _VARIABLE = re.compile(
     r"\b(?:ct|(?:create|publish|pub)_?(?:[Tt]ime|[Dd]ate))\s{0,3}=\s{0,3}[\"']"
@@ -207,7 +209,8 @@ def _find_anywhere(tree: Tree, lines: Byline, clock: _Clock) -> FoundDate | None
     timed: dict[int, list[Inline]] = {}
     for inline in tree.inlines:
         if inline[0] == "time":
-            timed.setdefault(tree.line_of[inline[2]], []).append(inline)
+            # One without text behind the last run is of the last line.
+            timed.setdefault(tree.line_of[min(inline[2], len(tree.line_of) - 1)], []).append(inline)
     found: list[tuple[float, int, FoundDate]] = []
     for line in range(len(tree.line_starts)):
         text = tree.line_text(line)
@@ -259,12 +262,12 @@ def _declared_dates(
 def _dates_of(
     tree: Tree, line: int, text: str, inlines: Iterable[Inline], clock: _Clock
 ) -> Iterator[tuple[FoundDate, str]]:
-    """Yields up to three dates of a line and those of its ``<time>``, each with its label.
+    """Yields up to three dates of a line and three of its ``<time>``, each with its label.
 
     A label is ``published``, ``changed``, ``not`` (a date of something else) or ``""`` for none.
     """
     begin = 0
-    for _ in range(3):
+    for _ in range(_MAX_DATES):
         rest = text[begin:]
         date = find_date(rest, clock.zone, clock.now, clock.language)
         if date is None:
@@ -276,8 +279,9 @@ def _dates_of(
         label = _label_of(before)
         yield date, _NOT if _is_told(rest, date, bool(label)) else label
         begin += max(date.end, 1)
-    for tag, attributes, _ in inlines:
-        value = attributes.get("datetime") if tag == "time" else None
+    times = (attributes for tag, attributes, _ in inlines if tag == "time")
+    for attributes in islice(times, _MAX_DATES):
+        value = attributes.get("datetime")
         date = read_timestamp(value, clock.zone, clock.language) if value else None
         if date is not None:
             names = (attributes.get("itemprop", "") + " " + attributes.get("class", "")).lower()

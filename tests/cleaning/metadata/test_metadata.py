@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from crawlclean import CleanRecord, PageKind, RawPage, clean, learn_site
+from tests.kit.timing import timed
 
 URL = "http://news.example.com/guonei/88.html"
 TEXT = (
@@ -551,3 +552,26 @@ def test_the_day_that_most_sources_name_is_the_pages() -> None:
 def test_datelines_of_a_long_paragraph(start: str, day: int | None) -> None:
     found = article("", text=start + TEXT * 3).published_at
     assert (found and found.day) == day
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["BODY<time datetime=2026-11-01></time>", "BODY<time hidden datetime=2026-11-01>1</time>"],
+)
+def test_a_time_behind_the_last_text_is_read(html: str) -> None:
+    found = record(f"<title>柿子熟了</title><h1>柿子熟了</h1>{html}")
+    assert str(found.published_at) == "2026-11-01 00:00:00+08:00"
+    assert not found.warnings
+
+
+@pytest.mark.parametrize(
+    "element", ["<time datetime=2026-11-01></time>", "<time hidden datetime=2026-11-01>1</time>"]
+)
+def test_many_times_on_a_line_take_linear_time(element: str) -> None:
+    seconds = []
+    for n in (1000, 4000):
+        with timed() as took:
+            found = article(f"<p>{element * n}山城晚报</p>").published_at
+        assert str(found) == "2026-11-01 00:00:00+08:00"
+        seconds.append(took.seconds)
+    assert seconds[1] < 8 * seconds[0] + 0.1
