@@ -106,8 +106,8 @@ def find_title(
         host: The host of the page.
         body: The body, None where it is not known.
     """
-    if body is not None and body.source not in (BodySource.CONTAINER, BodySource.SITE):
-        body = None  # no running text, which tells of its title
+    if body is not None and body.source in (BodySource.LIST, BodySource.POSTS, BodySource.NONE):
+        body = None  # no one text, which tells of its title
     title = tree.title
     headline = tree.line_text(title_line)[:MAX_TITLE_CHARS] if title_line >= 0 else ""
     sites = site_names(declared, host)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawlclean import CleanRecord, PageKind, RawPage, clean, learn_site
+from crawlclean import BodySource, CleanRecord, PageKind, RawPage, clean, learn_site
 from tests.kit.timing import timed
 
 URL = "http://news.example.com/guonei/88.html"
@@ -98,6 +98,15 @@ def test_a_title_of_all_pages_yields_to_the_headline(generic: str, shown: str) -
     menu = "<div class=menu><a href=/>首页</a> <a href=/n/>新闻</a></div>"
     page = f"<title>{generic}</title>{menu}{shown}BODY<p>© 2026 {generic}</p>"
     assert record(page).title == "青石镇的柿子熟了"
+
+
+@pytest.mark.parametrize("generic", ["", "Untitled", "Home"])
+def test_lines_without_a_part_tell_of_their_headline(generic: str) -> None:
+    text = "The council voted on Tuesday for the plan, which was long under discussion. It will do."
+    page = f"<title>{generic}</title><p>Plan adopted by the council</p>"
+    found = record(f"{page}<p>{text} The plan was adopted by the council.</p><p>{text}</p>")
+    assert found.body_source is BodySource.PLAIN_LINES
+    assert found.title == "Plan adopted by the council"
 
 
 def test_a_heading_that_is_declared_is_the_title() -> None:
