@@ -33,6 +33,7 @@ from msgspec.structs import replace
 
 from crawlclean.cleaning.body.page_body import Body
 from crawlclean.cleaning.document.document import Document
+from crawlclean.cleaning.document.styles import hides
 from crawlclean.cleaning.document.tree import Picture, Tree
 from crawlclean.cleaning.features.parts import PartKind, kind_of_part
 from crawlclean.cleaning.images.captions import Captions
@@ -219,7 +220,6 @@ _LEAD_LINES = 2  # lines between a body's first picture and its text: a caption,
 _TAIL_LINES = 1  # lines between the text and a picture behind it
 _PICTURE_FILE = re.compile(r"\.(?:jpe?g|png|webp|gif|avif|bmp)(?:$|\?)", re.I)
 _MASTHEAD = re.compile(r"(?:^|[\s_-])(?:header|masthead|topbar|logo)(?:$|[\s_-])|Header\b", re.I)
-_HIDING = re.compile(r"display\s*+:\s*+none", re.I)
 _LARGE_PX = 300  # narrowest picture of a gallery without text
 _CODE_PX = 430  # widest QR code or portrait behind a text; WeChat's codes have 430
 _PAGE = frozenset(("html", "body"))
@@ -471,7 +471,7 @@ class BodyRegion:
         return not (
             (self._is_noise(picture.block) and not to_larger)
             or is_about_code(before.strip())
-            or _HIDING.search(picture.attributes.get("style", ""))
+            or hides(picture.attributes.get("style", ""), is_inline=False)
         )
 
     def _is_noise(self, block: int) -> bool:

@@ -75,6 +75,8 @@ def test_pictures_of_a_text(picture: str) -> None:
         "<img src=a.png alt='[微笑]'>",
         "<p>扫描下方二维码，关注我们</p><img src=a.jpg>",
         "<img src=a.jpg style='display:none'>",
+        "<img src=a.jpg style='visibility: hidden'>",
+        "<img src=a.jpg style='position:absolute;left:-9999px'>",
         "<div class='video-box'><img src=still.jpg></div>",
         "<div class=author-card><img src=a.jpg></div>",
         "<a href=/><img src=a.png></a>",
